@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.http;
+
+import org.jspecify.annotations.NullMarked;

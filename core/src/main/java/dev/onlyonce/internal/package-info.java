@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.internal;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce;
+
+import org.jspecify.annotations.NullMarked;

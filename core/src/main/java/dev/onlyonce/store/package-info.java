@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.store;
+
+import org.jspecify.annotations.NullMarked;
