@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.benchmarks;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.sql;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.testkit;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.testservers;
+
+import org.jspecify.annotations.NullMarked;
