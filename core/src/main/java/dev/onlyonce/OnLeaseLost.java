@@ -34,6 +34,7 @@ public enum OnLeaseLost {
                 return policy;
             }
         }
-        throw new IllegalArgumentException("unknown lease policy code " + code + ": was it written by a newer release?");
+        throw new IllegalArgumentException(
+                "unknown lease policy code " + code + ": was it written by a newer release?");
     }
 }

@@ -62,7 +62,8 @@ public final class MemoryStore implements Store {
         Instant now = time.now();
         Row row = live(settlement.id(), now);
         if (row == null || !settlement.token().equals(row.token)) {
-            return new SettleResult.Lost(row == null ? null : row.read(settlement.id(), now).state());
+            return new SettleResult.Lost(
+                    row == null ? null : row.read(settlement.id(), now).state());
         }
         if (row.state == State.PROCESSING) {
             row.settle(settlement.to(), settlement.result(), now);
@@ -191,7 +192,7 @@ public final class MemoryStore implements Store {
     private static final class Row {
         private final String operation;
         private final Fingerprint fingerprint;
-        private final Terms terms;
+        private Terms terms;
         private final Instant createdAt;
         private State state;
         private @Nullable UUID token;
@@ -219,7 +220,8 @@ public final class MemoryStore implements Store {
             token = request.token();
             owner = request.owner();
             attempt++;
-            leaseUntil = now.plus(request.terms().lease());
+            terms = request.terms();
+            leaseUntil = now.plus(terms.lease());
             settledAt = null;
             expiresAt = null;
         }

@@ -22,7 +22,8 @@ public record Terms(Duration lease, OnLeaseLost onLeaseLost, Duration retention,
     /** Checks the bounds; throws {@link IllegalArgumentException}. */
     public Terms {
         if (lease.compareTo(LEASE_MIN) < 0 || lease.compareTo(LEASE_MAX) > 0) {
-            throw new IllegalArgumentException("lease must be between " + LEASE_MIN + " and " + LEASE_MAX + ": " + lease);
+            throw new IllegalArgumentException(
+                    "lease must be between " + LEASE_MIN + " and " + LEASE_MAX + ": " + lease);
         }
         checkRetention("retention", retention);
         checkRetention("tombstone", tombstone);

@@ -15,4 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param why the reason given
  */
 public record Transition(
-        EntryId id, String operation, @Nullable State from, @Nullable State to, int attempt, String who, String why) {}
+        EntryId id,
+        String operation,
+        @Nullable State from,
+        @Nullable State to,
+        int attempt,
+        String who,
+        String why) {}
