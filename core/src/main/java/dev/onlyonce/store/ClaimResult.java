@@ -1,0 +1,19 @@
+package dev.onlyonce.store;
+
+/** What a {@link ClaimRequest} came to. */
+public sealed interface ClaimResult {
+
+    /**
+     * The entry is the caller's.
+     *
+     * @param attempt 1 for a new entry, one more for every claim of a pending or retryable one
+     */
+    record Claimed(int attempt) implements ClaimResult {}
+
+    /**
+     * Somebody else's entry stands there; it was not changed.
+     *
+     * @param entry as it stands
+     */
+    record Existing(Entry entry) implements ClaimResult {}
+}

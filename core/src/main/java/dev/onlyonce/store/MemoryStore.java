@@ -1,0 +1,275 @@
+package dev.onlyonce.store;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.State;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Entries in this process's memory: for tests, and for what need not survive the process. It is also the shortest
+ * complete statement of what {@link Store} asks for. One lock guards everything.
+ */
+public final class MemoryStore implements Store {
+    private final Time time;
+    private final NavigableMap<EntryId, Row> rows = new TreeMap<>();
+
+    /** An empty store that follows the given clock. */
+    public MemoryStore(Time time) {
+        this.time = time;
+    }
+
+    @Override
+    public synchronized List<ClaimResult> claim(List<ClaimRequest> requests) {
+        return requests.stream().map(this::claim).toList();
+    }
+
+    private ClaimResult claim(ClaimRequest request) {
+        Instant now = time.now();
+        Row row = live(request.id(), now);
+        if (row == null) {
+            row = new Row(request, now);
+            rows.put(request.id(), row);
+            return new ClaimResult.Claimed(row.attempt);
+        }
+        if (row.state == request.start() && request.token().equals(row.token)) {
+            row.leaseUntil = now.plus(row.terms.lease());
+            return new ClaimResult.Claimed(row.attempt);
+        }
+        if (request.start() == State.PROCESSING
+                && row.state.canBecome(State.PROCESSING)
+                && row.operation.equals(request.operation())
+                && row.fingerprint.matches(request.fingerprint())) {
+            row.take(request, now);
+            return new ClaimResult.Claimed(row.attempt);
+        }
+        return new ClaimResult.Existing(row.read(request.id(), now));
+    }
+
+    @Override
+    public synchronized List<SettleResult> settle(List<Settlement> settlements) {
+        return settlements.stream().map(this::settle).toList();
+    }
+
+    private SettleResult settle(Settlement settlement) {
+        Instant now = time.now();
+        Row row = live(settlement.id(), now);
+        if (row == null || !settlement.token().equals(row.token)) {
+            return new SettleResult.Lost(
+                    row == null ? null : row.read(settlement.id(), now).state());
+        }
+        if (row.state == State.PROCESSING) {
+            row.settle(settlement.to(), settlement.result(), now);
+        } else if (row.state != settlement.to()) {
+            return new SettleResult.Lost(row.state);
+        }
+        return row.settled();
+    }
+
+    @Override
+    public synchronized List<Boolean> renew(List<Renewal> renewals) {
+        return renewals.stream().map(this::renew).toList();
+    }
+
+    private boolean renew(Renewal renewal) {
+        Row row = rows.get(renewal.id());
+        if (row == null || row.state != State.PROCESSING || !renewal.token().equals(row.token)) {
+            return false;
+        }
+        row.leaseUntil = time.now().plus(renewal.lease());
+        return true;
+    }
+
+    @Override
+    public synchronized List<Optional<Entry>> find(List<EntryId> ids) {
+        Instant now = time.now();
+        List<Optional<Entry>> found = new ArrayList<>();
+        for (EntryId id : ids) {
+            Row row = live(id, now);
+            found.add(row == null ? Optional.empty() : Optional.of(row.read(id, now)));
+        }
+        return found;
+    }
+
+    @Override
+    public synchronized List<Transition> sweep(int limit) {
+        Instant now = time.now();
+        List<Transition> swept = new ArrayList<>();
+        for (var entry : rows.entrySet()) {
+            Row row = entry.getValue();
+            boolean waiting = row.state == State.PROCESSING || row.state == State.PENDING;
+            if (swept.size() < limit && waiting && !row.leaseUntil.isAfter(now)) {
+                boolean pending = row.state == State.PENDING;
+                State next = pending ? State.FAILED : row.terms.onLeaseLost().next();
+                String why = pending ? "nobody took it in time" : "the lease ran out";
+                swept.add(new Transition(entry.getKey(), row.operation, row.state, next, row.attempt, "sweeper", why));
+                row.settle(next, null, now);
+                row.token = null;
+            }
+        }
+        return swept;
+    }
+
+    @Override
+    public synchronized int purge(int limit) {
+        Instant now = time.now();
+        int purged = 0;
+        var iterator = rows.values().iterator();
+        while (iterator.hasNext() && purged < limit) {
+            Row row = iterator.next();
+            if (row.isGone(now)) {
+                iterator.remove();
+                purged++;
+            } else if (row.state != State.EXPIRED && row.stateAt(now) == State.EXPIRED) {
+                row.state = State.EXPIRED;
+                row.result = null;
+                purged++;
+            }
+        }
+        return purged;
+    }
+
+    @Override
+    public synchronized List<SettleResult> resolve(List<Resolution> resolutions) {
+        return resolutions.stream().map(this::resolve).toList();
+    }
+
+    private SettleResult resolve(Resolution resolution) {
+        Instant now = time.now();
+        Row row = live(resolution.id(), now);
+        if (row == null || row.state != State.UNKNOWN || row.attempt != resolution.attempt()) {
+            return new SettleResult.Lost(row == null ? null : row.stateAt(now));
+        }
+        row.settle(resolution.to(), resolution.result(), now);
+        row.token = null;
+        return row.settled();
+    }
+
+    @Override
+    public synchronized Optional<Transition> evict(EntryId id, String who, String reason) {
+        Instant now = time.now();
+        Row row = live(id, now);
+        if (row == null || !row.state.isPurgeable()) {
+            return Optional.empty();
+        }
+        rows.remove(id);
+        return Optional.of(new Transition(id, row.operation, row.stateAt(now), null, row.attempt, who, reason));
+    }
+
+    @Override
+    public synchronized List<Entry> list(EntryQuery query) {
+        Instant now = time.now();
+        var after = query.after();
+        var candidates = after == null ? rows : rows.tailMap(after, false);
+        return candidates.entrySet().stream()
+                .filter(e -> !e.getValue().isGone(now))
+                .map(e -> e.getValue().read(e.getKey(), now))
+                .filter(e -> query.tenant() == null || query.tenant().equals(e.id().tenant()))
+                .filter(e -> query.operation() == null || query.operation().equals(e.operation()))
+                .filter(e -> query.state() == null || query.state() == e.state())
+                .filter(e -> query.olderThan() == null
+                        || !e.createdAt().plus(query.olderThan()).isAfter(now))
+                .limit(query.limit())
+                .toList();
+    }
+
+    @Override
+    public void close() {}
+
+    private @Nullable Row live(EntryId id, Instant now) {
+        Row row = rows.get(id);
+        return row == null || row.isGone(now) ? null : row;
+    }
+
+    /** The mutable row; only touched under the store's lock. */
+    private static final class Row {
+        private final String operation;
+        private final Fingerprint fingerprint;
+        private Terms terms;
+        private final Instant createdAt;
+        private State state;
+        private @Nullable UUID token;
+        private String owner;
+        private int attempt;
+        private Instant leaseUntil;
+        private @Nullable Instant settledAt;
+        private @Nullable Instant expiresAt;
+        private byte @Nullable [] result;
+
+        Row(ClaimRequest request, Instant now) {
+            operation = request.operation();
+            fingerprint = request.fingerprint();
+            terms = request.terms();
+            createdAt = now;
+            state = request.start();
+            token = request.token();
+            owner = request.owner();
+            attempt = state == State.PROCESSING ? 1 : 0;
+            leaseUntil = now.plus(terms.lease());
+        }
+
+        void take(ClaimRequest request, Instant now) {
+            state = State.PROCESSING;
+            token = request.token();
+            owner = request.owner();
+            attempt++;
+            terms = request.terms();
+            leaseUntil = now.plus(terms.lease());
+            settledAt = null;
+            expiresAt = null;
+        }
+
+        void settle(State to, byte @Nullable [] result, Instant now) {
+            if (!state.canBecome(to)) {
+                throw new IllegalStateException(state + " cannot become " + to);
+            }
+            this.state = to;
+            this.result = result;
+            settledAt = now;
+            expiresAt = to.isPurgeable() ? now.plus(terms.retention()) : null;
+        }
+
+        SettleResult.Settled settled() {
+            return new SettleResult.Settled(requireNonNull(settledAt), expiresAt);
+        }
+
+        State stateAt(Instant now) {
+            boolean over = expiresAt != null && !expiresAt.isAfter(now);
+            return over && state.isAnswered() ? State.EXPIRED : state;
+        }
+
+        boolean isGone(Instant now) {
+            if (expiresAt == null) {
+                return false;
+            }
+            Instant end = state == State.RETRYABLE ? expiresAt : expiresAt.plus(terms.tombstone());
+            return !end.isAfter(now);
+        }
+
+        Entry read(EntryId id, Instant now) {
+            State shown = stateAt(now);
+            return new Entry(
+                    id,
+                    operation,
+                    fingerprint,
+                    shown,
+                    token,
+                    owner,
+                    attempt,
+                    terms,
+                    createdAt,
+                    leaseUntil,
+                    settledAt,
+                    expiresAt,
+                    shown == State.EXPIRED ? null : result,
+                    now);
+        }
+    }
+}

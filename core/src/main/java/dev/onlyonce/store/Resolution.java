@@ -1,0 +1,27 @@
+package dev.onlyonce.store;
+
+import dev.onlyonce.State;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the reconciler or an operator found out about an unknown entry.
+ *
+ * @param id which entry
+ * @param attempt the attempt whose outcome was unknown: a finding about an older one changes nothing
+ * @param to {@link State#COMPLETED}: the effect was found; {@link State#RETRYABLE}: it is proven absent
+ * @param result what to record for COMPLETED; not copied
+ * @param who decided, for the audit
+ * @param reason why, for the audit
+ */
+public record Resolution(EntryId id, int attempt, State to, byte @Nullable [] result, String who, String reason) {
+
+    /** Checks that an unknown entry can end so. */
+    public Resolution {
+        if (!State.UNKNOWN.canBecome(to)) {
+            throw new IllegalArgumentException("an unknown entry cannot be resolved as " + to);
+        }
+        if (result != null && !to.isAnswered()) {
+            throw new IllegalArgumentException("a result cannot be recorded for " + to);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.onlyonce.store;
+
+import dev.onlyonce.State;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link Settlement} or {@link Resolution} came to. */
+public sealed interface SettleResult {
+
+    /**
+     * It is recorded, now or by an earlier try of the same settlement.
+     *
+     * @param settledAt when, by the store's clock
+     * @param expiresAt when retention is over; empty for {@link State#UNKNOWN}, which does not expire
+     */
+    record Settled(Instant settledAt, @Nullable Instant expiresAt) implements SettleResult {
+        /** How long the entry answers. */
+        public Duration retention() {
+            return expiresAt == null ? Duration.ZERO : Duration.between(settledAt, expiresAt);
+        }
+    }
+
+    /**
+     * The claim was lost before: nothing was changed.
+     *
+     * @param now where the entry stands; empty if it is gone
+     */
+    record Lost(@Nullable State now) implements SettleResult {}
+}

@@ -1,0 +1,98 @@
+package dev.onlyonce.store;
+
+import dev.onlyonce.State;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where entries live. Any number of threads and nodes call it at once.
+ *
+ * <p>Every verb takes a list and answers in the list's order. The ids in one list (in a {@link Batch}: in all its lists
+ * together) are distinct; a store may throw {@link IllegalArgumentException} if not. A call is all or nothing:
+ *
+ * <ul>
+ *   <li>it returns: everything is durable;
+ *   <li>{@link StoreUnavailable}: nothing was changed;
+ *   <li>{@link StoreRejected}: nothing was changed, and some row in the list will never be taken;
+ *   <li>{@link StoreOutcomeUnknown}: all or nothing was changed. The caller repeats the call with the same tokens, which
+ *       is safe: a claim or settlement that had been recorded answers as if it were recorded now.
+ * </ul>
+ *
+ * <p>Time is the store's clock. Nothing here reads an entry first and writes it later: every change is one conditional
+ * statement.
+ */
+public interface Store extends AutoCloseable {
+    /** Bounds a statement, its memory and the time its locks are held. */
+    int BATCH_MAX = 256;
+
+    /**
+     * Claims, or accepts for a worker. Atomically for each id:
+     *
+     * <ul>
+     *   <li>no entry, or one past its retention and tombstone: a new entry, attempt 1;
+     *   <li>a pending or retryable entry with this operation and fingerprint, and the request is to execute: the caller's,
+     *       attempt + 1 (an accepted entry stands at attempt 0), with the request's terms from now on. An accepting request
+     *       takes neither;
+     *   <li>an entry with this token in the state asked for: the caller's already, unchanged but for its lease;
+     *   <li>anything else: unchanged, and returned.
+     * </ul>
+     */
+    List<ClaimResult> claim(List<ClaimRequest> requests);
+
+    /**
+     * Ends claims. Only an entry that is {@link State#PROCESSING} with this token changes; one that this token has
+     * settled in this way already answers {@link SettleResult.Settled}; everything else answers
+     * {@link SettleResult.Lost}. For RETRYABLE, COMPLETED and FAILED the retention of the entry's terms starts now.
+     */
+    List<SettleResult> settle(List<Settlement> settlements);
+
+    /** Settles and claims in one commit where the store can; settlements first. */
+    default BatchResult write(Batch batch) {
+        List<SettleResult> settled = batch.settlements().isEmpty() ? List.of() : settle(batch.settlements());
+        List<ClaimResult> claimed = batch.claims().isEmpty() ? List.of() : claim(batch.claims());
+        return new BatchResult(claimed, settled);
+    }
+
+    /** Renews the leases of entries that are {@link State#PROCESSING} with this token, lapsed or not; false: lost. */
+    List<Boolean> renew(List<Renewal> renewals);
+
+    /** Reads entries; empty for absent ones and for those past retention and tombstone. */
+    List<Optional<Entry>> find(List<EntryId> ids);
+
+    /**
+     * Ends what was left behind, at most {@code limit} entries: processing entries with a lapsed lease become what their
+     * terms say, pending ones past their lease become {@link State#FAILED} without a result. Their tokens are erased:
+     * the old owners are fenced out. Safe on every node at once.
+     */
+    List<Transition> sweep(int limit);
+
+    /**
+     * Removes what nobody needs, at most {@code limit} entries: purgeable entries past retention become tombstones, if
+     * their terms ask for it, and are deleted after that. Skips what others are working on. Never touches pending,
+     * processing and unknown entries.
+     *
+     * @return how many entries were deleted or made tombstones
+     */
+    int purge(int limit);
+
+    /**
+     * Moves unknown entries on. Only an entry that is {@link State#UNKNOWN} at the resolution's attempt changes;
+     * repeating a resolution that was recorded answers {@link SettleResult.Lost}, as for any other entry.
+     */
+    List<SettleResult> resolve(List<Resolution> resolutions);
+
+    /**
+     * Deletes an entry that {@linkplain State#isPurgeable() is purgeable}, so that its key starts anew. An operator's
+     * means; pending, processing and unknown entries are refused.
+     *
+     * @return what happened; empty if there was nothing to delete
+     */
+    Optional<Transition> evict(EntryId id, String who, String reason);
+
+    /** Lists entries in the order of their ids. For operators: it may read many rows. */
+    List<Entry> list(EntryQuery query);
+
+    /** Releases what the store has opened itself. */
+    @Override
+    void close();
+}

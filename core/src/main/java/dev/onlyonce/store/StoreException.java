@@ -1,0 +1,15 @@
+package dev.onlyonce.store;
+
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/** The store did not do what it was asked for. The kind says what is known about it. */
+public abstract sealed class StoreException extends RuntimeException
+        permits StoreUnavailable, StoreRejected, StoreOutcomeUnknown {
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    StoreException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

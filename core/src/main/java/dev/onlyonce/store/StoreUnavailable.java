@@ -1,0 +1,15 @@
+package dev.onlyonce.store;
+
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/** The store cannot answer now. Nothing was changed, so the operation must not run: fail closed. */
+public final class StoreUnavailable extends StoreException {
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    /** With what to tell the operator. */
+    public StoreUnavailable(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}
