@@ -98,6 +98,15 @@ public final class Onlyonce implements AutoCloseable {
         }
     }
 
+    private FailureRule.Verdict judge(OpenClaim claim, Throwable thrown) {
+        try {
+            return policy(claim.key().operation()).failures().judge(thrown);
+        } catch (RuntimeException e) {
+            thrown.addSuppressed(e);
+            return new FailureRule.Verdict.Unknown();
+        }
+    }
+
     /** Claims for a caller that settles by itself; see {@link OpenClaim}. */
     public Begun begin(Key key, Fingerprint fingerprint) {
         return node.begin(key, fingerprint, policy(key.operation()));
@@ -162,7 +171,7 @@ public final class Onlyonce implements AutoCloseable {
         private final Policy.Builder policy = Policy.builder();
         private final Map<String, Policy> operations = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
-        private String name = "onlyonce";
+        private String name = "node-" + ProcessHandle.current().pid();
         private @Nullable Time time;
         private Duration sweepEvery = Duration.ofSeconds(1);
         private Duration purgeEvery = Duration.ofMinutes(1);
