@@ -83,8 +83,7 @@ public final class Onlyonce implements AutoCloseable {
     private void settle(OpenClaim claim, Throwable thrown) {
         String reason = thrown.getClass().getName();
         try {
-            FailureRule.Verdict verdict =
-                    policy(claim.key().operation()).failures().judge(thrown);
+            FailureRule.Verdict verdict = judge(claim, thrown);
             if (verdict instanceof FailureRule.Verdict.NoEffect) {
                 claim.retryable(reason);
             } else if (verdict instanceof FailureRule.Verdict.Final failed) {
