@@ -83,8 +83,7 @@ public final class Onlyonce implements AutoCloseable {
     private void settle(OpenClaim claim, Throwable thrown) {
         String reason = thrown.getClass().getName();
         try {
-            FailureRule.Verdict verdict =
-                    policy(claim.key().operation()).failures().judge(thrown);
+            FailureRule.Verdict verdict = judge(claim, thrown);
             if (verdict instanceof FailureRule.Verdict.NoEffect) {
                 claim.retryable(reason);
             } else if (verdict instanceof FailureRule.Verdict.Final failed) {
@@ -95,6 +94,15 @@ public final class Onlyonce implements AutoCloseable {
         } catch (StoreException e) {
             // The caller must see the action's exception; the entry stays claimed and ends as its terms say.
             thrown.addSuppressed(e);
+        }
+    }
+
+    private FailureRule.Verdict judge(OpenClaim claim, Throwable thrown) {
+        try {
+            return policy(claim.key().operation()).failures().judge(thrown);
+        } catch (RuntimeException e) {
+            thrown.addSuppressed(e);
+            return new FailureRule.Verdict.Unknown();
         }
     }
 
@@ -162,7 +170,7 @@ public final class Onlyonce implements AutoCloseable {
         private final Policy.Builder policy = Policy.builder();
         private final Map<String, Policy> operations = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
-        private String name = "onlyonce";
+        private String name = "node-" + ProcessHandle.current().pid();
         private @Nullable Time time;
         private Duration sweepEvery = Duration.ofSeconds(1);
         private Duration purgeEvery = Duration.ofMinutes(1);
