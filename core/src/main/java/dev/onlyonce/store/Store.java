@@ -13,6 +13,7 @@ import java.util.Optional;
  * <ul>
  *   <li>it returns: everything is durable;
  *   <li>{@link StoreUnavailable}: nothing was changed;
+ *   <li>{@link StoreBusy}: nothing was changed, because somebody else holds a row of the list (a lock time-out, say);
  *   <li>{@link StoreRejected}: nothing was changed, and some row in the list will never be taken;
  *   <li>{@link StoreOutcomeUnknown}: all or nothing was changed. The caller repeats the call with the same tokens, which
  *       is safe: a claim or settlement that had been recorded answers as if it were recorded now.

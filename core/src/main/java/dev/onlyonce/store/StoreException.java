@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The store did not do what it was asked for. The kind says what is known about it. */
 public abstract sealed class StoreException extends RuntimeException
-        permits StoreUnavailable, StoreRejected, StoreOutcomeUnknown {
+        permits StoreUnavailable, StoreBusy, StoreRejected, StoreOutcomeUnknown {
     @Serial
     private static final long serialVersionUID = 1;
 

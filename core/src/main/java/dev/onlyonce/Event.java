@@ -1,0 +1,55 @@
+package dev.onlyonce;
+
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Transition;
+
+/** Something that operators count or keep. */
+public sealed interface Event {
+
+    /** What a request was answered with. Each is counted under {@code api.idempotency.reserve.<name>}. */
+    enum Decision {
+        /** Claimed for the first time. */
+        CREATED,
+        /** Answered from the record. */
+        REPLAY,
+        /** Somebody else is executing it. */
+        IN_PROGRESS,
+        /** The key was used for another request. */
+        KEY_MISUSE,
+        /** Claimed again after a proven non-execution. */
+        FAILED_RETRY,
+        /** The outcome is unknown. */
+        UNKNOWN,
+        /** Past retention, with a tombstone. */
+        EXPIRED
+    }
+
+    /** A request was decided. */
+    record Decided(Key key, Decision decision) implements Event {}
+
+    /** An entry changed its state through this node. */
+    record Changed(Transition transition) implements Event {}
+
+    /** An owner on this node found that it had lost its claim; counted as {@code zombie_key}. */
+    record ClaimLost(Key key, int attempt) implements Event {}
+
+    /** The store failed; counted as {@code store.error}. */
+    record StoreFailed(StoreException failure) implements Event {}
+
+    /** The reconciler took up, resolved, or gave up an unknown entry; counted as {@code reconcile.<name>}. */
+    record Reconciled(EntryId id, String operation, Progress progress) implements Event {
+        /** How far it got. */
+        public enum Progress {
+            /** It is known to be unknown, and will be asked about. */
+            SCHEDULED,
+            /** It was found out. */
+            RESOLVED,
+            /** It could not be found out in many tries: an operator has to decide. It is still asked about now and then. */
+            FAILED
+        }
+    }
+
+    /** Expired entries were removed or made tombstones; counted as {@code ttl_pruned}. */
+    record Purged(int entries) implements Event {}
+}

@@ -1,0 +1,330 @@
+package dev.onlyonce;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.internal.Node;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes operations take effect once: the entry point. One instance per process and store; any number of threads.
+ *
+ * <p>Every method that talks to the store throws {@link StoreException} when the store cannot do its part. Before the action
+ * has run this means that it did not run. After it has run (only {@link dev.onlyonce.store.StoreOutcomeUnknown}) it means
+ * that the effect happened and its record is in doubt: tell the client to retry, and nothing else.
+ */
+public final class Onlyonce implements AutoCloseable {
+    private final Node node;
+    private final Policy policy;
+    private final Map<String, Policy> operations;
+
+    private Onlyonce(Builder builder) {
+        policy = builder.policy.build();
+        operations = Map.copyOf(builder.operations);
+        List<Policy> policies = new ArrayList<>(operations.values());
+        policies.add(policy);
+        node = new Node(builder.options(), policies);
+    }
+
+    /** Starts from {@link Policy#standard()}. The store is the caller's to close. */
+    public static Builder builder(Store store) {
+        return new Builder(store);
+    }
+
+    /**
+     * Runs the action if, and only if, no request with this key has had its effect; otherwise answers what became of that.
+     *
+     * @throws X what the action throws, by identity
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Codec<T> codec, Action<T, X> action) throws X {
+        Begun begun = begin(key, fingerprint);
+        if (begun instanceof Begun.Answered answered) {
+            return answered.outcome().map(codec::decode);
+        }
+        OpenClaim claim = ((Begun.Mine) begun).claim();
+        return run(claim, codec, action);
+    }
+
+    private <T, X extends Exception> Outcome<T> run(OpenClaim claim, Codec<T> codec, Action<T, X> action) throws X {
+        T value;
+        try {
+            value = action.run(claim);
+        } catch (Throwable thrown) {
+            settle(claim, thrown);
+            throw thrown;
+        }
+        byte[] encoded;
+        try {
+            encoded = codec.encode(value);
+        } catch (RuntimeException e) {
+            // The effect has happened: whatever is wrong with its result, it must not happen again.
+            claim.completeWithoutResult();
+            throw e;
+        }
+        SettleResult result = claim.complete(encoded);
+        return result instanceof SettleResult.Settled settled
+                ? new Outcome.Executed<>(value, requireNonNull(settled.expiresAt()))
+                : new Outcome.Unknown<>(node.retryAfterUnknown());
+    }
+
+    private void settle(OpenClaim claim, Throwable thrown) {
+        String reason = thrown.getClass().getName();
+        try {
+            FailureRule.Verdict verdict = judge(claim, thrown);
+            if (verdict instanceof FailureRule.Verdict.NoEffect) {
+                claim.retryable(reason);
+            } else if (verdict instanceof FailureRule.Verdict.Final failed) {
+                claim.fail(failed.failure());
+            } else {
+                claim.unknown(reason);
+            }
+        } catch (StoreException e) {
+            // The caller must see the action's exception; the entry stays claimed and ends as its terms say.
+            thrown.addSuppressed(e);
+        }
+    }
+
+    private FailureRule.Verdict judge(OpenClaim claim, Throwable thrown) {
+        try {
+            return policy(claim.key().operation()).failures().judge(thrown);
+        } catch (RuntimeException e) {
+            thrown.addSuppressed(e);
+            return new FailureRule.Verdict.Unknown();
+        }
+    }
+
+    /** Claims for a caller that settles by itself; see {@link OpenClaim}. */
+    public Begun begin(Key key, Fingerprint fingerprint) {
+        return node.begin(key, fingerprint, policy(key.operation()));
+    }
+
+    /** The policy of an operation: its own, or the default. */
+    public Policy policy(String operation) {
+        return operations.getOrDefault(operation, policy);
+    }
+
+    /** What stands in the store for a key, past what any cache says. */
+    public Optional<Entry> find(Key key) {
+        return node.find(key.entryId());
+    }
+
+    /** For operators: entries in the order of their ids. */
+    public List<Entry> list(EntryQuery query) {
+        return node.store().list(query);
+    }
+
+    /**
+     * For the reconciler and operators: moves an unknown entry on. A result is the operation's encoded result, as its
+     * {@link Codec} makes it.
+     */
+    public SettleResult resolve(Resolution resolution) {
+        return node.resolve(resolution);
+    }
+
+    /**
+     * For operators: forgets a settled entry, so that its key starts anew.
+     *
+     * @return whether there was a settled entry to forget
+     */
+    public boolean evict(Key key, String who, String reason) {
+        return node.evict(key.entryId(), who, reason);
+    }
+
+    /** Sweeps lapsed leases now; it also happens in the background. Returns how many entries changed. */
+    public int sweep() {
+        return node.sweep();
+    }
+
+    /** Asks about unknown entries now; it also happens in the background. Returns how many were found out. */
+    public int reconcile() {
+        return node.reconcile();
+    }
+
+    /** Purges expired entries now; it also happens in the background. Returns how many entries changed. */
+    public int purge() {
+        return node.purge();
+    }
+
+    /** How many claims this node holds now. */
+    public int liveClaims() {
+        return node.liveClaims();
+    }
+
+    /** Stops heartbeats and background work. Actions that still run lose their lease unless they settle in time. */
+    @Override
+    public void close() {
+        node.close();
+    }
+
+    /** Builds an {@link Onlyonce}. */
+    public static final class Builder {
+        private final Store store;
+        private final Policy.Builder policy = Policy.builder();
+        private final Map<String, Policy> operations = new HashMap<>();
+        private final Map<String, Reconciler> reconcilers = new HashMap<>();
+        private final List<Listener> listeners = new ArrayList<>();
+        private String name = "node-" + ProcessHandle.current().pid();
+        private @Nullable Time time;
+        private Duration sweepEvery = Duration.ofSeconds(1);
+        private Duration purgeEvery = Duration.ofMinutes(1);
+        private Duration reconcileEvery = Duration.ofSeconds(1);
+        private Duration storeWaitMax = Duration.ofSeconds(5);
+        private int queueMax = 10_000;
+        private int waitersMax = 1_000;
+        private long cacheBytesMax = 32L << 20;
+        private Duration cacheFor = Duration.ofMinutes(10);
+
+        private Builder(Store store) {
+            this.store = requireNonNull(store, "store");
+        }
+
+        /** How long a claim holds without a heartbeat, unless the operation says otherwise. */
+        public Builder lease(Duration lease) {
+            policy.lease(lease);
+            return this;
+        }
+
+        /** How long retries are answered, counted from settling, unless the operation says otherwise. */
+        public Builder retention(Duration retention) {
+            policy.retention(retention);
+            return this;
+        }
+
+        /** How long a key is remembered after that without its result, unless the operation says otherwise. */
+        public Builder tombstone(Duration tombstone) {
+            policy.tombstone(tombstone);
+            return this;
+        }
+
+        /** What becomes of an entry whose owner died, unless the operation says otherwise. */
+        public Builder onLeaseLost(OnLeaseLost onLeaseLost) {
+            policy.onLeaseLost(onLeaseLost);
+            return this;
+        }
+
+        /** How long a duplicate waits for the running one, unless the operation says otherwise. */
+        public Builder waitMax(Duration waitMax) {
+            policy.waitMax(waitMax);
+            return this;
+        }
+
+        /** The largest result that is stored, unless the operation says otherwise. */
+        public Builder resultBytesMax(int resultBytesMax) {
+            policy.resultBytesMax(resultBytesMax);
+            return this;
+        }
+
+        /** What exceptions prove, unless the operation says otherwise. */
+        public Builder failures(FailureRule failures) {
+            policy.failures(failures);
+            return this;
+        }
+
+        /** A policy for one operation. */
+        public Builder operation(String operation, Policy policy) {
+            operations.put(operation, policy);
+            return this;
+        }
+
+        /** Finds out about unknown entries of one operation. */
+        public Builder reconciler(String operation, Reconciler reconciler) {
+            reconcilers.put(operation, reconciler);
+            return this;
+        }
+
+        /** How often unknown entries are looked for. */
+        public Builder reconcileEvery(Duration reconcileEvery) {
+            this.reconcileEvery = reconcileEvery;
+            return this;
+        }
+
+        /** Is told of every decision and change. */
+        public Builder listener(Listener listener) {
+            listeners.add(listener);
+            return this;
+        }
+
+        /** This node's name, for operators; at most 255 characters. */
+        public Builder name(String name) {
+            this.name = name;
+            return this;
+        }
+
+        /** Another source of time; the caller closes it. */
+        public Builder time(Time time) {
+            this.time = time;
+            return this;
+        }
+
+        /** How often lapsed leases are swept. */
+        public Builder sweepEvery(Duration sweepEvery) {
+            this.sweepEvery = sweepEvery;
+            return this;
+        }
+
+        /** How often expired entries are purged. */
+        public Builder purgeEvery(Duration purgeEvery) {
+            this.purgeEvery = purgeEvery;
+            return this;
+        }
+
+        /** How long a caller waits for the store. */
+        public Builder storeWaitMax(Duration storeWaitMax) {
+            this.storeWaitMax = storeWaitMax;
+            return this;
+        }
+
+        /** How many callers may wait for the store. */
+        public Builder queueMax(int queueMax) {
+            this.queueMax = queueMax;
+            return this;
+        }
+
+        /** How many duplicates may wait for running claims. */
+        public Builder waitersMax(int waitersMax) {
+            this.waitersMax = waitersMax;
+            return this;
+        }
+
+        /** The size of the replay cache; 0 for none. */
+        public Builder cacheBytesMax(long cacheBytesMax) {
+            this.cacheBytesMax = cacheBytesMax;
+            return this;
+        }
+
+        /** How long the cache keeps an answer at most, and so how late an eviction on another node is noticed. */
+        public Builder cacheFor(Duration cacheFor) {
+            this.cacheFor = cacheFor;
+            return this;
+        }
+
+        private Node.Options options() {
+            return new Node.Options(
+                    store,
+                    name,
+                    time,
+                    List.copyOf(listeners),
+                    Map.copyOf(reconcilers),
+                    new Node.Every(sweepEvery, purgeEvery, reconcileEvery),
+                    new Node.Bounds(storeWaitMax, queueMax, waitersMax, cacheBytesMax, cacheFor));
+        }
+
+        /** Checks, builds and starts the background work; throws {@link IllegalArgumentException}. */
+        public Onlyonce build() {
+            return new Onlyonce(this);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+package dev.onlyonce.internal;
+
+import dev.onlyonce.store.Batch;
+import dev.onlyonce.store.BatchResult;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * Concurrent callers' claims, settlements and look-ups travel to the store together.
+ *
+ * <ol>
+ *   <li>A caller takes a free lane and leads, or puts its item into the queue and waits.
+ *   <li>A leader takes what is in the queue, up to {@link Store#BATCH_MAX} items with distinct ids, and carries it with
+ *       its own to the store in one call. There is no timer: a lone caller goes at once, and while a call is under way the next batch
+ *       gathers.
+ *   <li>It hands out the answers, passes its lane to the first caller that waits, and returns.
+ * </ol>
+ *
+ * <p>If the outcome of a call is unknown, the same call is made again: tokens make it answer as the first would have. If
+ * the store rejects a batch or finds a row of it busy, each item goes alone, so that a bad one fails nobody else. If the store is unavailable,
+ * callers are refused without a try for a short, growing while, so that a broken store is not hammered.
+ */
+final class GroupCommit {
+    /** Two keep the store busy while a leader hands out answers; more only make batches smaller. */
+    static final int LANES = 2;
+    /** How often a call whose outcome is unknown is repeated before its callers are told so. */
+    static final int OUTCOME_TRIES = 3;
+
+    private final Store store;
+    private final Time time;
+    private final int queueMax;
+    private final long waitMaxNanos;
+    private final Consumer<StoreException> onFailure;
+    private final Pause pause;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Deque<Item<?>> queue = new ArrayDeque<>();
+    private final long[] laneBusySince = new long[LANES];
+    private final boolean[] laneBusy = new boolean[LANES];
+
+    GroupCommit(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
+        this.store = store;
+        this.time = time;
+        this.queueMax = limits.queueMax();
+        this.waitMaxNanos = limits.waitMax().toNanos();
+        this.onFailure = onFailure;
+        this.pause = new Pause(time);
+    }
+
+    /**
+     * What bounds the callers.
+     *
+     * @param queueMax how many may wait
+     * @param waitMax for how long
+     */
+    record Limits(int queueMax, Duration waitMax) {}
+
+    /** Claims; throws {@link StoreException}. */
+    ClaimResult claim(ClaimRequest request) {
+        return submit(new Item.Claim(request));
+    }
+
+    /** Settles; throws {@link StoreException}. */
+    SettleResult settle(Settlement settlement) {
+        return submit(new Item.Settle(settlement));
+    }
+
+    /** Reads; throws {@link StoreException}. */
+    Optional<Entry> find(EntryId id) {
+        return submit(new Item.Find(id));
+    }
+
+    private <R> R submit(Item<R> item) {
+        pause.check();
+        int lane = enter(item);
+        long deadline = time.nanos() + waitMaxNanos;
+        while (!item.isDone()) {
+            if (lane != Item.NO_LANE) {
+                lead(lane, item);
+            } else {
+                lane = item.awaitNanos(deadline - time.nanos());
+                if (lane == Item.NO_LANE && time.nanos() - deadline >= 0) {
+                    giveUp(item);
+                }
+            }
+        }
+        return item.result();
+    }
+
+    /** Takes a free lane, or a place in the queue. */
+    private int enter(Item<?> item) {
+        lock.lock();
+        try {
+            boolean stuck = true;
+            for (int lane = 0; lane < LANES; lane++) {
+                if (!laneBusy[lane]) {
+                    occupy(lane);
+                    return lane;
+                }
+                stuck &= time.nanos() - laneBusySince[lane] >= waitMaxNanos;
+            }
+            if (stuck) {
+                throw new StoreUnavailable("The store has not answered for " + Duration.ofNanos(waitMaxNanos), null);
+            }
+            if (queue.size() >= queueMax) {
+                throw new StoreUnavailable("Too many callers (" + queueMax + ") wait for the store", null);
+            }
+            queue.addLast(item);
+            return Item.NO_LANE;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void occupy(int lane) {
+        laneBusy[lane] = true;
+        laneBusySince[lane] = time.nanos();
+    }
+
+    private void giveUp(Item<?> item) {
+        lock.lock();
+        try {
+            if (queue.remove(item)) {
+                item.fail(new StoreUnavailable("The store did not get to it in time; nothing was done", null));
+            } else if (!item.hasLane()) {
+                item.fail(new StoreOutcomeUnknown("The store did not answer in time", null));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void lead(int lane, Item<?> own) {
+        List<Item<?>> batch = take(own);
+        try {
+            carry(batch);
+        } catch (Error e) {
+            // The others must not wait for an answer that nobody will give.
+            batch.forEach(item -> item.fail(e));
+            throw e;
+        } finally {
+            passOn(lane);
+        }
+    }
+
+    private List<Item<?>> take(Item<?> own) {
+        lock.lock();
+        try {
+            List<Item<?>> batch = new ArrayList<>(Math.min(queue.size() + 1, Store.BATCH_MAX));
+            Set<EntryId> ids = new HashSet<>();
+            batch.add(own);
+            ids.add(own.id());
+            Iterator<Item<?>> waiting = queue.iterator();
+            while (waiting.hasNext() && batch.size() < Store.BATCH_MAX) {
+                Item<?> item = waiting.next();
+                if (ids.add(item.id())) {
+                    batch.add(item);
+                    waiting.remove();
+                }
+            }
+            return batch;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void passOn(int lane) {
+        lock.lock();
+        try {
+            Item<?> next = queue.pollFirst();
+            if (next == null) {
+                laneBusy[lane] = false;
+            } else {
+                occupy(lane);
+                next.passLane(lane);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void carry(List<Item<?>> batch) {
+        try {
+            answer(batch);
+            pause.succeeded();
+        } catch (StoreUnavailable e) {
+            pause.failed();
+            fail(batch, e);
+        } catch (StoreOutcomeUnknown e) {
+            fail(batch, e);
+        } catch (RuntimeException e) {
+            if (batch.size() == 1) {
+                fail(batch, e);
+            } else {
+                batch.forEach(item -> carry(List.of(item)));
+            }
+        }
+    }
+
+    private void fail(List<Item<?>> batch, RuntimeException e) {
+        if (e instanceof StoreException failure) {
+            onFailure.accept(failure);
+        }
+        batch.forEach(item -> item.fail(e));
+    }
+
+    private void answer(List<Item<?>> batch) {
+        List<Item.Claim> claims = new ArrayList<>();
+        List<Item.Settle> settlements = new ArrayList<>();
+        List<Item.Find> finds = new ArrayList<>();
+        for (Item<?> item : batch) {
+            if (item instanceof Item.Claim claim) {
+                claims.add(claim);
+            } else if (item instanceof Item.Settle settle) {
+                settlements.add(settle);
+            } else {
+                finds.add((Item.Find) item);
+            }
+        }
+        if (!claims.isEmpty() || !settlements.isEmpty()) {
+            BatchResult result = write(new Batch(
+                    claims.stream().map(Item.Claim::request).toList(),
+                    settlements.stream().map(Item.Settle::settlement).toList()));
+            answerAll(claims, result.claims());
+            answerAll(settlements, result.settlements());
+        }
+        if (!finds.isEmpty()) {
+            answerAll(finds, store.find(finds.stream().map(Item::id).toList()));
+        }
+    }
+
+    private static <R> void answerAll(List<? extends Item<R>> items, List<R> results) {
+        if (items.size() != results.size()) {
+            throw new IllegalStateException(
+                    "The store gave " + results.size() + " answers to " + items.size() + " questions");
+        }
+        for (int i = 0; i < items.size(); i++) {
+            items.get(i).answer(results.get(i));
+        }
+    }
+
+    private BatchResult write(Batch batch) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return store.write(batch);
+            } catch (StoreOutcomeUnknown e) {
+                onFailure.accept(e);
+                if (attempt == OUTCOME_TRIES) {
+                    throw e;
+                }
+            } catch (StoreUnavailable e) {
+                // What an earlier try did stays unknown, even if this one did nothing.
+                throw attempt == 1 ? e : new StoreOutcomeUnknown("The store failed and is now unavailable", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package dev.onlyonce.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** What one caller of {@link GroupCommit} wants, its answer, and the thread that waits for it. */
+abstract sealed class Item<R> {
+    static final int NO_LANE = -1;
+
+    private final Thread caller = Thread.currentThread();
+    private volatile @Nullable Object outcome;
+    private volatile int lane = NO_LANE;
+
+    abstract EntryId id();
+
+    static final class Claim extends Item<ClaimResult> {
+        private final ClaimRequest request;
+
+        Claim(ClaimRequest request) {
+            this.request = request;
+        }
+
+        ClaimRequest request() {
+            return request;
+        }
+
+        @Override
+        EntryId id() {
+            return request.id();
+        }
+    }
+
+    static final class Settle extends Item<SettleResult> {
+        private final Settlement settlement;
+
+        Settle(Settlement settlement) {
+            this.settlement = settlement;
+        }
+
+        Settlement settlement() {
+            return settlement;
+        }
+
+        @Override
+        EntryId id() {
+            return settlement.id();
+        }
+    }
+
+    static final class Find extends Item<Optional<Entry>> {
+        private final EntryId id;
+
+        Find(EntryId id) {
+            this.id = id;
+        }
+
+        @Override
+        EntryId id() {
+            return id;
+        }
+    }
+
+    private record Failed(Throwable thrown) {}
+
+    final boolean isDone() {
+        return outcome != null;
+    }
+
+    final void answer(R result) {
+        finish(result);
+    }
+
+    final void fail(Throwable thrown) {
+        finish(new Failed(thrown));
+    }
+
+    private synchronized void finish(Object result) {
+        if (outcome == null) {
+            outcome = result;
+            LockSupport.unpark(caller);
+        }
+    }
+
+    /** Makes the waiting caller the leader of a lane. */
+    final void passLane(int lane) {
+        this.lane = lane;
+        LockSupport.unpark(caller);
+    }
+
+    final boolean hasLane() {
+        return lane != NO_LANE;
+    }
+
+    /**
+     * Waits for the answer or a lane, at most so long and sometimes shorter. Interrupts are kept for later: the bound is
+     * short, and an effect that has happened must be recorded.
+     *
+     * @return the lane to lead, or {@link #NO_LANE}
+     */
+    final int awaitNanos(long nanos) {
+        boolean interrupted = Thread.interrupted();
+        if (!isDone() && !hasLane() && nanos > 0) {
+            LockSupport.parkNanos(this, nanos);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        int passed = lane;
+        lane = NO_LANE;
+        return passed;
+    }
+
+    @SuppressWarnings("unchecked")
+    final R result() {
+        Object result = outcome;
+        if (result instanceof Failed failed) {
+            // One failure may reach many callers; each gets the same exception, whose cause says what happened.
+            if (failed.thrown instanceof RuntimeException e) {
+                throw e;
+            }
+            throw new IllegalStateException("The store broke", failed.thrown);
+        }
+        return (R) requireNonNull(result);
+    }
+}

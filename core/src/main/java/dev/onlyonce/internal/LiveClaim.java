@@ -1,0 +1,176 @@
+package dev.onlyonce.internal;
+
+import dev.onlyonce.Failure;
+import dev.onlyonce.Key;
+import dev.onlyonce.OpenClaim;
+import dev.onlyonce.Policy;
+import dev.onlyonce.State;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** A claim that this node holds. 100,000 of them must fit in 256 MiB, so it keeps little. */
+final class LiveClaim implements OpenClaim {
+    private final Settling settling;
+    private final Key key;
+    private final Policy policy;
+    private final UUID token;
+    private final int attempt;
+    private final long begunNanos;
+    private final AtomicBoolean settled = new AtomicBoolean();
+
+    /** When the lease lapses, if the store granted it as soon as it was asked: never later than it really does. */
+    private volatile long leaseUntilNanos;
+
+    private volatile boolean lost;
+    private List<Runnable> lostCallbacks = List.of();
+    private @Nullable CompletableFuture<Void> ended;
+
+    LiveClaim(Settling settling, Key key, Policy policy, UUID token, int attempt, long begunNanos) {
+        this.settling = settling;
+        this.key = key;
+        this.policy = policy;
+        this.token = token;
+        this.attempt = attempt;
+        this.begunNanos = begunNanos;
+        this.leaseUntilNanos = begunNanos + policy.terms().lease().toNanos();
+    }
+
+    /** Ends claims durably, or throws. */
+    interface Settling {
+        SettleResult settle(LiveClaim claim, Settlement settlement);
+
+        long nanos();
+    }
+
+    @Override
+    public Key key() {
+        return key;
+    }
+
+    EntryId id() {
+        return key.entryId();
+    }
+
+    UUID token() {
+        return token;
+    }
+
+    Policy policy() {
+        return policy;
+    }
+
+    long begunNanos() {
+        return begunNanos;
+    }
+
+    @Override
+    public int attempt() {
+        return attempt;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !lost && settling.nanos() - leaseUntilNanos < 0;
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        synchronized (this) {
+            if (!lost) {
+                lostCallbacks = new ArrayList<>(lostCallbacks);
+                lostCallbacks.add(callback);
+                return;
+            }
+        }
+        callback.run();
+    }
+
+    /** Whether it is time for a heartbeat: a third of the lease has gone. */
+    boolean isDue(long now) {
+        return !lost && leaseUntilNanos - now < policy.terms().lease().toNanos() / 3 * 2;
+    }
+
+    Renewal renewal() {
+        return new Renewal(id(), token, policy.terms().lease());
+    }
+
+    void renewed(long askedNanos) {
+        leaseUntilNanos = askedNanos + policy.terms().lease().toNanos();
+    }
+
+    boolean isLapsed(long now) {
+        return now - leaseUntilNanos >= 0;
+    }
+
+    /** Tells the action; once, and not after it has ended: a heartbeat may be overtaken by the settlement. */
+    void markLost() {
+        List<Runnable> callbacks;
+        synchronized (this) {
+            if (lost || settled.get()) {
+                return;
+            }
+            lost = true;
+            callbacks = lostCallbacks;
+            lostCallbacks = List.of();
+        }
+        callbacks.forEach(Runnable::run);
+    }
+
+    /** Done when the claim has been settled, whatever came of it: for waiters on this node. */
+    synchronized CompletableFuture<Void> ended() {
+        if (ended == null) {
+            ended = new CompletableFuture<>();
+        }
+        return ended;
+    }
+
+    void end() {
+        ended().complete(null);
+    }
+
+    @Override
+    public SettleResult complete(byte[] result) {
+        return result.length > policy.resultBytesMax()
+                ? completeWithoutResult()
+                : settle(State.COMPLETED, Envelope.value(result), "completed");
+    }
+
+    @Override
+    public SettleResult completeWithoutResult() {
+        Failure failure = new Failure(
+                Failure.RESULT_NOT_STORED,
+                "It completed, but its result was larger than " + policy.resultBytesMax()
+                        + " bytes and was not stored");
+        return settle(State.COMPLETED, Envelope.failure(failure), "completed; the result was too large to store");
+    }
+
+    @Override
+    public SettleResult fail(Failure failure) {
+        return settle(State.FAILED, Envelope.failure(failure), failure.code());
+    }
+
+    @Override
+    public SettleResult retryable(String proof) {
+        return settle(State.RETRYABLE, null, proof);
+    }
+
+    @Override
+    public SettleResult unknown(String reason) {
+        return settle(State.UNKNOWN, null, reason);
+    }
+
+    private SettleResult settle(State to, byte @Nullable [] result, String reason) {
+        if (!settled.compareAndSet(false, true)) {
+            throw new IllegalStateException("The claim of " + key + " has been settled already");
+        }
+        return settling.settle(this, new Settlement(id(), token, to, result, reason));
+    }
+}

@@ -1,0 +1,80 @@
+package dev.onlyonce.internal;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import dev.onlyonce.store.Transition;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Background work: sweeps lapsed leases and purges expired entries, on every node at once. */
+final class Maintenance {
+    /** Small enough that foreground traffic never waits long for its locks. */
+    static final int SWEEP_BATCH = 500;
+    /** Small enough that foreground traffic never waits long for its locks. */
+    static final int PURGE_BATCH = 500;
+
+    private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
+
+    private final Store store;
+    private final Time time;
+    private final Events events;
+    private volatile boolean closed;
+
+    Maintenance(Store store, Time time, Events events) {
+        this.store = store;
+        this.time = time;
+        this.events = events;
+    }
+
+    void close() {
+        closed = true;
+    }
+
+    /** Does the work again and again, with a pause in between, whatever comes of it. */
+    void repeat(Duration every, Runnable work) {
+        time.schedule(every, () -> {
+            try {
+                work.run();
+            } catch (StoreException e) {
+                events.tell(new Event.StoreFailed(e));
+                log.warn("Background work failed and is tried again in {}: {}", every, e.getMessage());
+            } finally {
+                if (!closed) {
+                    repeat(every, work);
+                }
+            }
+        });
+    }
+
+    int sweep() {
+        int total = 0;
+        List<Transition> swept;
+        do {
+            swept = store.sweep(SWEEP_BATCH);
+            for (Transition transition : swept) {
+                events.tell(new Event.Changed(transition));
+                log.info("{}: {} is now {}", transition.why(), transition.id(), transition.to());
+            }
+            total += swept.size();
+        } while (swept.size() == SWEEP_BATCH && !closed);
+        return total;
+    }
+
+    int purge() {
+        int total = 0;
+        int purged;
+        do {
+            purged = store.purge(PURGE_BATCH);
+            total += purged;
+        } while (purged == PURGE_BATCH && !closed);
+        if (total > 0) {
+            events.tell(new Event.Purged(total));
+            log.debug("Purged {} expired entries", total);
+        }
+        return total;
+    }
+}

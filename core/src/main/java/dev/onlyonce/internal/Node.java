@@ -1,0 +1,209 @@
+package dev.onlyonce.internal;
+
+import dev.onlyonce.Begun;
+import dev.onlyonce.Event;
+import dev.onlyonce.Failure;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.Listener;
+import dev.onlyonce.Policy;
+import dev.onlyonce.Reconciler;
+import dev.onlyonce.State;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
+import dev.onlyonce.store.Transition;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The parts of one process, put together. */
+public final class Node implements AutoCloseable {
+    private final Store store;
+    private final Time time;
+    private final boolean ownsTime;
+    private final Events events;
+    private final Claims claims;
+    private final Engine engine;
+    private final Maintenance maintenance;
+    private final Reconciliation reconciliation;
+
+    /** What a node is made of. */
+    public record Options(
+            Store store,
+            String name,
+            @Nullable Time time,
+            List<Listener> listeners,
+            Map<String, Reconciler> reconcilers,
+            Every every,
+            Bounds bounds) {
+
+        /** Checks the name. */
+        public Options {
+            KeyRules.checkName("name", name);
+        }
+    }
+
+    /** How often background work is done. */
+    public record Every(Duration sweep, Duration purge, Duration reconcile) {
+
+        /** Checks that time passes in between. */
+        public Every {
+            checkPositive("sweepEvery", sweep);
+            checkPositive("purgeEvery", purge);
+            checkPositive("reconcileEvery", reconcile);
+        }
+    }
+
+    /** What keeps a node from growing without end. */
+    public record Bounds(Duration storeWaitMax, int queueMax, int waitersMax, long cacheBytesMax, Duration cacheFor) {
+
+        /** Checks the signs. */
+        public Bounds {
+            checkPositive("storeWaitMax", storeWaitMax);
+            checkPositive("cacheFor", cacheFor);
+            if (queueMax < 1) {
+                throw new IllegalArgumentException("queueMax must be positive: " + queueMax);
+            }
+            if (waitersMax < 0 || cacheBytesMax < 0) {
+                throw new IllegalArgumentException("waitersMax and cacheBytesMax must not be negative");
+            }
+        }
+    }
+
+    private static void checkPositive(String what, Duration duration) {
+        if (duration.isZero() || duration.isNegative()) {
+            throw new IllegalArgumentException(what + " must be positive: " + duration);
+        }
+    }
+
+    /** Starts the background work. */
+    public Node(Options options, Collection<Policy> policies) {
+        store = options.store();
+        ownsTime = options.time() == null;
+        time = options.time() == null ? Time.system() : options.time();
+        events = new Events(options.listeners());
+        Bounds bounds = options.bounds();
+        Duration shortest = policies.stream()
+                .map(policy -> policy.terms().lease())
+                .min(Duration::compareTo)
+                .orElseThrow();
+        // A third of the lease has gone when a heartbeat is due; looking twice as often leaves time for two tries.
+        claims = new Claims(store, time, shortest.dividedBy(6), events);
+        ReplayCache cache =
+                bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
+        GroupCommit group = new GroupCommit(
+                store,
+                time,
+                new GroupCommit.Limits(bounds.queueMax(), bounds.storeWaitMax()),
+                failure -> events.tell(new Event.StoreFailed(failure)));
+        engine = new Engine(new Engine.Parts(options.name(), time, events, bounds.waitersMax()), group, claims, cache);
+        maintenance = new Maintenance(store, time, events);
+        claims.start();
+        reconciliation = new Reconciliation(store, this::resolve, time, events, options.reconcilers());
+        maintenance.repeat(options.every().sweep(), this::sweep);
+        maintenance.repeat(options.every().purge(), this::purge);
+        if (!options.reconcilers().isEmpty()) {
+            maintenance.repeat(options.every().reconcile(), this::reconcile);
+        }
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#begin}. */
+    public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
+        return engine.begin(key, fingerprint, policy);
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#find}. */
+    public Optional<Entry> find(EntryId id) {
+        engine.forget(id);
+        return engine.find(id);
+    }
+
+    /** The store itself, for operators' work that is not grouped. */
+    public Store store() {
+        return store;
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#resolve}. */
+    public SettleResult resolve(Resolution resolution) {
+        Resolution wrapped = new Resolution(
+                resolution.id(),
+                resolution.attempt(),
+                resolution.to(),
+                envelope(resolution),
+                resolution.who(),
+                resolution.reason());
+        Optional<Entry> before = find(resolution.id());
+        SettleResult result = store.resolve(List.of(wrapped)).get(0);
+        if (result instanceof SettleResult.Settled && before.isPresent()) {
+            events.tell(new Event.Changed(new Transition(
+                    resolution.id(),
+                    before.get().operation(),
+                    State.UNKNOWN,
+                    resolution.to(),
+                    resolution.attempt(),
+                    resolution.who(),
+                    resolution.reason())));
+        }
+        return result;
+    }
+
+    private static byte @Nullable [] envelope(Resolution resolution) {
+        if (resolution.to() != State.COMPLETED) {
+            return null;
+        }
+        byte[] result = resolution.result();
+        return result == null
+                ? Envelope.failure(
+                        new Failure(Failure.RESULT_NOT_STORED, "The effect was found; its result is not known"))
+                : Envelope.value(result);
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#evict}. */
+    public boolean evict(EntryId id, String who, String reason) {
+        Optional<Transition> evicted = store.evict(id, who, reason);
+        engine.forget(id);
+        evicted.ifPresent(transition -> events.tell(new Event.Changed(transition)));
+        return evicted.isPresent();
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#sweep}. */
+    public int sweep() {
+        return maintenance.sweep();
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#purge}. */
+    public int purge() {
+        return maintenance.purge();
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#reconcile}. */
+    public int reconcile() {
+        return reconciliation.run();
+    }
+
+    /** How many claims this node holds now. */
+    public int liveClaims() {
+        return claims.size();
+    }
+
+    /** When to ask again about an unknown outcome. */
+    public Duration retryAfterUnknown() {
+        return Engine.RETRY_AFTER_UNKNOWN;
+    }
+
+    @Override
+    public void close() {
+        claims.close();
+        maintenance.close();
+        if (ownsTime) {
+            time.close();
+        }
+    }
+}
