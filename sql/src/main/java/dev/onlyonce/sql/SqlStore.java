@@ -13,6 +13,7 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
@@ -101,7 +102,7 @@ public final class SqlStore implements Store {
             return new BatchResult(
                     batch.claims().stream().map(c -> get(claimed, c.id())).toList(),
                     batch.settlements().stream().map(s -> get(settled, s.id())).toList());
-        } catch (StoreUnavailable | StoreRejected e) {
+        } catch (StoreUnavailable | StoreBusy | StoreRejected e) {
             if (changed) {
                 throw new StoreOutcomeUnknown("a part of the batch was written before this failed", e);
             }
