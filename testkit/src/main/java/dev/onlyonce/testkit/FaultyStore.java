@@ -106,7 +106,7 @@ public final class FaultyStore extends ForwardingStore {
     }
 
     @Override
-    <T> T around(Verb verb, Supplier<T> call) {
+    <T> T around(Verb verb, Object asked, Supplier<T> call) {
         int number;
         Fault fault;
         synchronized (this) {
