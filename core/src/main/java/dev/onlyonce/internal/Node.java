@@ -94,8 +94,7 @@ public final class Node implements AutoCloseable {
                 .map(policy -> policy.terms().lease())
                 .min(Duration::compareTo)
                 .orElseThrow();
-        // A third of the lease has gone when a heartbeat is due; looking twice as often leaves time for two tries.
-        claims = new Claims(store, time, shortest.dividedBy(6), events);
+        claims = new Claims(store, time, Claims.beatFor(shortest), events);
         ReplayCache cache =
                 bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
         GroupCommit group = new GroupCommit(
@@ -123,6 +122,18 @@ public final class Node implements AutoCloseable {
     public Optional<Entry> find(EntryId id) {
         engine.forget(id);
         return engine.find(id);
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#result}. */
+    public Optional<byte[]> result(Entry entry) {
+        return entry.result() != null && Envelope.open(entry.result()) instanceof Envelope.Content.Value value
+                ? Optional.of(value.bytes())
+                : Optional.empty();
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#time}. */
+    public Time time() {
+        return time;
     }
 
     /** The store itself, for operators' work that is not grouped. */
