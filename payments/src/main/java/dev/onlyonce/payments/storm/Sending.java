@@ -86,10 +86,11 @@ final class Sending {
         HttpRequest request = HttpRequest.newBuilder(place)
                 .timeout(TIMEOUT)
                 .header("Authorization", "Bearer " + payment.apiKey())
+                .header("Idempotency-Key", payment.key())
                 .build();
         exchange(request, response -> {
             tally.polled();
-            if (response.statusCode() == 202) {
+            if (response.headers().firstValue("Retry-After").isPresent()) {
                 later(retryAfter(response), () -> poll(place));
             } else {
                 // Also when it is not found or the server fails: the key's answer is what counts.

@@ -100,8 +100,9 @@ public final class StormCommand implements Callable<Integer> {
         }
     }
 
+    /** Newer JDKs have a console even when the output goes to a file, unless told otherwise. */
+    @SuppressWarnings("SystemConsoleNull")
     private static boolean isTerminal() {
-        // Newer JDKs have a console even when the output goes to a file, unless told otherwise.
         System.setProperty("jdk.console", "java.base");
         return System.console() != null;
     }
