@@ -1,5 +1,6 @@
 package dev.onlyonce;
 
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
 
@@ -35,6 +36,19 @@ public sealed interface Event {
 
     /** The store failed; counted as {@code store.error}. */
     record StoreFailed(StoreException failure) implements Event {}
+
+    /** The reconciler took up, resolved, or gave up an unknown entry; counted as {@code reconcile.<name>}. */
+    record Reconciled(EntryId id, String operation, Progress progress) implements Event {
+        /** How far it got. */
+        public enum Progress {
+            /** It is known to be unknown, and will be asked about. */
+            SCHEDULED,
+            /** It was found out. */
+            RESOLVED,
+            /** It could not be found out in many tries: an operator has to decide. It is still asked about now and then. */
+            FAILED
+        }
+    }
 
     /** Expired entries were removed or made tombstones; counted as {@code ttl_pruned}. */
     record Purged(int entries) implements Event {}

@@ -83,8 +83,7 @@ public final class Onlyonce implements AutoCloseable {
     private void settle(OpenClaim claim, Throwable thrown) {
         String reason = thrown.getClass().getName();
         try {
-            FailureRule.Verdict verdict =
-                    policy(claim.key().operation()).failures().judge(thrown);
+            FailureRule.Verdict verdict = judge(claim, thrown);
             if (verdict instanceof FailureRule.Verdict.NoEffect) {
                 claim.retryable(reason);
             } else if (verdict instanceof FailureRule.Verdict.Final failed) {
@@ -98,9 +97,23 @@ public final class Onlyonce implements AutoCloseable {
         }
     }
 
+    private FailureRule.Verdict judge(OpenClaim claim, Throwable thrown) {
+        try {
+            return policy(claim.key().operation()).failures().judge(thrown);
+        } catch (RuntimeException e) {
+            thrown.addSuppressed(e);
+            return new FailureRule.Verdict.Unknown();
+        }
+    }
+
     /** Claims for a caller that settles by itself; see {@link OpenClaim}. */
     public Begun begin(Key key, Fingerprint fingerprint) {
         return node.begin(key, fingerprint, policy(key.operation()));
+    }
+
+    /** The same under a policy of the caller's. */
+    public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
+        return node.begin(key, fingerprint, policy);
     }
 
     /** The policy of an operation: its own, or the default. */
@@ -111,6 +124,14 @@ public final class Onlyonce implements AutoCloseable {
     /** What stands in the store for a key, past what any cache says. */
     public Optional<Entry> find(Key key) {
         return node.find(key.entryId());
+    }
+
+    /**
+     * The encoded result in an entry that was read from the store, as its {@link Codec} made it; empty if there is none,
+     * because the entry is not completed or its result was not stored.
+     */
+    public Optional<byte[]> result(Entry entry) {
+        return node.result(entry);
     }
 
     /** For operators: entries in the order of their ids. */
@@ -140,6 +161,11 @@ public final class Onlyonce implements AutoCloseable {
         return node.sweep();
     }
 
+    /** Asks about unknown entries now; it also happens in the background. Returns how many were found out. */
+    public int reconcile() {
+        return node.reconcile();
+    }
+
     /** Purges expired entries now; it also happens in the background. Returns how many entries changed. */
     public int purge() {
         return node.purge();
@@ -148,6 +174,11 @@ public final class Onlyonce implements AutoCloseable {
     /** How many claims this node holds now. */
     public int liveClaims() {
         return node.liveClaims();
+    }
+
+    /** The source of time that waiting and background work follow. */
+    public Time time() {
+        return node.time();
     }
 
     /** Stops heartbeats and background work. Actions that still run lose their lease unless they settle in time. */
@@ -161,11 +192,13 @@ public final class Onlyonce implements AutoCloseable {
         private final Store store;
         private final Policy.Builder policy = Policy.builder();
         private final Map<String, Policy> operations = new HashMap<>();
+        private final Map<String, Reconciler> reconcilers = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
-        private String name = "onlyonce";
+        private String name = "node-" + ProcessHandle.current().pid();
         private @Nullable Time time;
         private Duration sweepEvery = Duration.ofSeconds(1);
         private Duration purgeEvery = Duration.ofMinutes(1);
+        private Duration reconcileEvery = Duration.ofSeconds(1);
         private Duration storeWaitMax = Duration.ofSeconds(5);
         private int queueMax = 10_000;
         private int waitersMax = 1_000;
@@ -221,6 +254,18 @@ public final class Onlyonce implements AutoCloseable {
         /** A policy for one operation. */
         public Builder operation(String operation, Policy policy) {
             operations.put(operation, policy);
+            return this;
+        }
+
+        /** Finds out about unknown entries of one operation. */
+        public Builder reconciler(String operation, Reconciler reconciler) {
+            reconcilers.put(operation, reconciler);
+            return this;
+        }
+
+        /** How often unknown entries are looked for. */
+        public Builder reconcileEvery(Duration reconcileEvery) {
+            this.reconcileEvery = reconcileEvery;
             return this;
         }
 
@@ -290,7 +335,8 @@ public final class Onlyonce implements AutoCloseable {
                     name,
                     time,
                     List.copyOf(listeners),
-                    new Node.Every(sweepEvery, purgeEvery),
+                    Map.copyOf(reconcilers),
+                    new Node.Every(sweepEvery, purgeEvery, reconcileEvery),
                     new Node.Bounds(storeWaitMax, queueMax, waitersMax, cacheBytesMax, cacheFor));
         }
 

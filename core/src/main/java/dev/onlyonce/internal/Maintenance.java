@@ -10,7 +10,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sweeps lapsed leases and purges expired entries, again and again, on every node at once. */
+/** Background work: sweeps lapsed leases and purges expired entries, on every node at once. */
 final class Maintenance {
     /** Small enough that foreground traffic never waits long for its locks. */
     static final int SWEEP_BATCH = 500;
@@ -30,16 +30,12 @@ final class Maintenance {
         this.events = events;
     }
 
-    void start(Duration sweepEvery, Duration purgeEvery) {
-        repeat(sweepEvery, this::sweep);
-        repeat(purgeEvery, this::purge);
-    }
-
     void close() {
         closed = true;
     }
 
-    private void repeat(Duration every, Runnable work) {
+    /** Does the work again and again, with a pause in between, whatever comes of it. */
+    void repeat(Duration every, Runnable work) {
         time.schedule(every, () -> {
             try {
                 work.run();

@@ -7,6 +7,7 @@ import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -18,6 +19,7 @@ import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -30,10 +32,17 @@ public final class Node implements AutoCloseable {
     private final Claims claims;
     private final Engine engine;
     private final Maintenance maintenance;
+    private final Reconciliation reconciliation;
 
     /** What a node is made of. */
     public record Options(
-            Store store, String name, @Nullable Time time, List<Listener> listeners, Every every, Bounds bounds) {
+            Store store,
+            String name,
+            @Nullable Time time,
+            List<Listener> listeners,
+            Map<String, Reconciler> reconcilers,
+            Every every,
+            Bounds bounds) {
 
         /** Checks the name. */
         public Options {
@@ -42,12 +51,13 @@ public final class Node implements AutoCloseable {
     }
 
     /** How often background work is done. */
-    public record Every(Duration sweep, Duration purge) {
+    public record Every(Duration sweep, Duration purge, Duration reconcile) {
 
         /** Checks that time passes in between. */
         public Every {
             checkPositive("sweepEvery", sweep);
             checkPositive("purgeEvery", purge);
+            checkPositive("reconcileEvery", reconcile);
         }
     }
 
@@ -84,8 +94,7 @@ public final class Node implements AutoCloseable {
                 .map(policy -> policy.terms().lease())
                 .min(Duration::compareTo)
                 .orElseThrow();
-        // A third of the lease has gone when a heartbeat is due; looking twice as often leaves time for two tries.
-        claims = new Claims(store, time, shortest.dividedBy(6), events);
+        claims = new Claims(store, time, Claims.beatFor(shortest), events);
         ReplayCache cache =
                 bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
         GroupCommit group = new GroupCommit(
@@ -96,7 +105,12 @@ public final class Node implements AutoCloseable {
         engine = new Engine(new Engine.Parts(options.name(), time, events, bounds.waitersMax()), group, claims, cache);
         maintenance = new Maintenance(store, time, events);
         claims.start();
-        maintenance.start(options.every().sweep(), options.every().purge());
+        reconciliation = new Reconciliation(store, this::resolve, time, events, options.reconcilers());
+        maintenance.repeat(options.every().sweep(), this::sweep);
+        maintenance.repeat(options.every().purge(), this::purge);
+        if (!options.reconcilers().isEmpty()) {
+            maintenance.repeat(options.every().reconcile(), this::reconcile);
+        }
     }
 
     /** See {@link dev.onlyonce.Onlyonce#begin}. */
@@ -108,6 +122,18 @@ public final class Node implements AutoCloseable {
     public Optional<Entry> find(EntryId id) {
         engine.forget(id);
         return engine.find(id);
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#result}. */
+    public Optional<byte[]> result(Entry entry) {
+        return entry.result() != null && Envelope.open(entry.result()) instanceof Envelope.Content.Value value
+                ? Optional.of(value.bytes())
+                : Optional.empty();
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#time}. */
+    public Time time() {
+        return time;
     }
 
     /** The store itself, for operators' work that is not grouped. */
@@ -166,6 +192,11 @@ public final class Node implements AutoCloseable {
     /** See {@link dev.onlyonce.Onlyonce#purge}. */
     public int purge() {
         return maintenance.purge();
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#reconcile}. */
+    public int reconcile() {
+        return reconciliation.run();
     }
 
     /** How many claims this node holds now. */

@@ -68,7 +68,7 @@ public final class MemoryStore implements Store {
         if (row.state == State.PROCESSING) {
             row.settle(settlement.to(), settlement.result(), now);
         } else if (row.state != settlement.to()) {
-            return new SettleResult.Lost(row.state);
+            return new SettleResult.Lost(row.stateAt(now));
         }
         return row.settled();
     }

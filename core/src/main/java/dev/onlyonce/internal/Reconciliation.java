@@ -1,0 +1,156 @@
+package dev.onlyonce.internal;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.Event.Reconciled.Progress;
+import dev.onlyonce.Reconciler;
+import dev.onlyonce.Reconciler.Finding;
+import dev.onlyonce.State;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks about unknown entries until somebody can tell.
+ *
+ * <ol>
+ *   <li>Every round reads the unknown entries, a page at a time.
+ *   <li>An entry that is due is asked about. <em>Found</em> completes it, <em>absent</em> makes it retryable.
+ *   <li>Otherwise it is due again after a pause that doubles with every try. After {@link #TRIES_MAX} tries an operator is
+ *       told, and the entry is still asked about, at the longest pause.
+ * </ol>
+ *
+ * <p>When to ask next is kept in memory only: a restart asks again at once, and several nodes may ask about the same entry.
+ * Looking does no harm, and resolving is conditional on the entry being unknown still.
+ */
+final class Reconciliation {
+    /** About a quarter of an hour of doubling pauses. */
+    static final int TRIES_MAX = 10;
+    /** Entries are read without results, so a page is small. */
+    private static final int PAGE = 200;
+
+    private static final Duration PAUSE_FIRST = Duration.ofSeconds(1);
+    private static final Duration PAUSE_LONGEST = Duration.ofMinutes(5);
+    private static final Logger log = LoggerFactory.getLogger(Reconciliation.class);
+
+    private final Store store;
+    private final Function<Resolution, SettleResult> resolve;
+    private final Time time;
+    private final Events events;
+    private final Map<String, Reconciler> reconcilers;
+    private Map<EntryId, Asked> asked = new HashMap<>();
+
+    private record Asked(int attempt, int tries, long dueNanos) {}
+
+    Reconciliation(
+            Store store,
+            Function<Resolution, SettleResult> resolve,
+            Time time,
+            Events events,
+            Map<String, Reconciler> reconcilers) {
+        this.store = store;
+        this.resolve = resolve;
+        this.time = time;
+        this.events = events;
+        this.reconcilers = reconcilers;
+    }
+
+    /** One round; returns how many entries were found out. */
+    synchronized int run() {
+        Map<EntryId, Asked> seen = new HashMap<>();
+        int resolved = 0;
+        EntryQuery query = EntryQuery.all(PAGE).in(State.UNKNOWN);
+        List<Entry> page;
+        do {
+            page = store.list(query);
+            for (Entry entry : page) {
+                Reconciler reconciler = reconcilers.get(entry.operation());
+                if (reconciler != null) {
+                    resolved += ask(entry, reconciler, seen) ? 1 : 0;
+                }
+                query = query.after(entry.id());
+            }
+        } while (page.size() == PAGE);
+        // What is no longer unknown is forgotten with the old map.
+        asked = seen;
+        return resolved;
+    }
+
+    private boolean ask(Entry entry, Reconciler reconciler, Map<EntryId, Asked> seen) {
+        Asked before = asked.get(entry.id());
+        if (before == null || before.attempt != entry.attempt()) {
+            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.SCHEDULED));
+            before = new Asked(entry.attempt(), 0, time.nanos());
+        }
+        if (time.nanos() - before.dueNanos < 0) {
+            seen.put(entry.id(), before);
+            return false;
+        }
+        Finding finding = look(entry, reconciler);
+        Resolution resolution = resolution(entry, finding);
+        if (resolution != null) {
+            boolean resolved = resolve.apply(resolution) instanceof SettleResult.Settled;
+            if (resolved) {
+                events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.RESOLVED));
+                log.info("Reconciled: {} is now {}: {}", entry.id(), resolution.to(), resolution.reason());
+            }
+            return resolved;
+        }
+        seen.put(entry.id(), again(entry, before, finding));
+        return false;
+    }
+
+    private static Finding look(Entry entry, Reconciler reconciler) {
+        try {
+            Finding finding = reconciler.reconcile(entry);
+            Instant unknownSince = entry.settledAt() == null ? entry.readAt() : entry.settledAt();
+            boolean tooEarly = Duration.between(unknownSince, entry.readAt()).compareTo(reconciler.absentAfter()) < 0;
+            return finding instanceof Finding.Absent && tooEarly
+                    ? new Finding.CannotTell("absent so far, but a request on its way may yet arrive")
+                    : finding;
+        } catch (Exception e) {
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            return new Finding.CannotTell("the reconciler failed: " + e);
+        }
+    }
+
+    private static @Nullable Resolution resolution(Entry entry, Finding finding) {
+        if (finding instanceof Finding.Found found) {
+            return new Resolution(
+                    entry.id(), entry.attempt(), State.COMPLETED, found.result(), "reconciler", "the effect was found");
+        }
+        if (finding instanceof Finding.Absent absent) {
+            return new Resolution(entry.id(), entry.attempt(), State.RETRYABLE, null, "reconciler", absent.proof());
+        }
+        return null;
+    }
+
+    private Asked again(Entry entry, Asked before, Finding finding) {
+        int tries = before.tries + 1;
+        if (tries == TRIES_MAX) {
+            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.FAILED));
+            log.warn(
+                    "Not found out in {} tries, an operator has to decide: {} of {}: {}",
+                    tries,
+                    entry.id(),
+                    entry.operation(),
+                    ((Finding.CannotTell) finding).why());
+        }
+        long pause = Math.min(PAUSE_LONGEST.toNanos(), PAUSE_FIRST.toNanos() << Math.min(before.tries, 20));
+        return new Asked(entry.attempt(), tries, time.nanos() + pause);
+    }
+}

@@ -1,0 +1,145 @@
+package dev.onlyonce;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.onlyonce.internal.KeyRules;
+import dev.onlyonce.internal.Shortened;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The rings of packages: what users type, what store authors write, what HTTP means, and the rest, which nobody outside may
+ * come to rely on. What the sources of all modules must not contain is in {@link TidyTest}.
+ */
+@DisplayName("The rings")
+class RingsTest {
+    private static final String INTERNAL = "dev.onlyonce.internal..";
+    private static final JavaClasses CORE = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("dev.onlyonce");
+
+    @Test
+    @DisplayName("public signatures name no internal type")
+    void publicSignatures() {
+        classes()
+                .that()
+                .resideOutsideOfPackage(INTERNAL)
+                .and()
+                .arePublic()
+                .should(nameNone(resideInAPackage(INTERNAL)))
+                .check(CORE);
+    }
+
+    @Test
+    @DisplayName("HTTP is outermost: no other ring knows it")
+    void http() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("dev.onlyonce.http..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.onlyonce.http..")
+                .check(CORE);
+    }
+
+    @Test
+    @DisplayName("HTTP uses what everybody may use and the rules for keys, not the engine")
+    void httpUsesTheApi() {
+        noClasses()
+                .that()
+                .resideInAPackage("dev.onlyonce.http..")
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage(INTERNAL).and(not(belongToAnyOf(KeyRules.class, Shortened.class))))
+                .check(CORE);
+    }
+
+    @Test
+    @DisplayName("the store's ring knows nothing of those who call it")
+    void store() {
+        noClasses()
+                .that()
+                .resideInAPackage("dev.onlyonce.store..")
+                .should()
+                .dependOnClassesThat(are(resideInAPackage("dev.onlyonce").and(onTheCallersSide())))
+                .check(CORE);
+    }
+
+    @Test
+    @DisplayName("the core reads no SQL, opens no socket, and leans on few libraries")
+    void libraries() {
+        classes()
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(
+                        "dev.onlyonce..",
+                        "java.io..",
+                        "java.lang..",
+                        "java.math..",
+                        "java.nio..",
+                        "java.security..",
+                        "java.text..",
+                        "java.time..",
+                        "java.util..",
+                        "javax.crypto..",
+                        "com.fasterxml.jackson..",
+                        "com.github.benmanes.caffeine..",
+                        "org.jspecify.annotations..",
+                        "org.slf4j.."))
+                .check(CORE);
+    }
+
+    private static DescribedPredicate<JavaClass> onTheCallersSide() {
+        return belongToAnyOf(
+                Onlyonce.class, Claim.class, OpenClaim.class, Action.class, Begun.class, Outcome.class, Listener.class);
+    }
+
+    private static ArchCondition<JavaClass> nameNone(DescribedPredicate<JavaClass> banned) {
+        return new ArchCondition<>("name none of those that " + banned.getDescription()) {
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                Set<JavaClass> named = new HashSet<>(type.getAllInvolvedRawTypes());
+                type.getRawSuperclass().ifPresent(named::add);
+                named.addAll(type.getRawInterfaces());
+                for (JavaField field : type.getFields()) {
+                    if (visible(field.getModifiers())) {
+                        named.addAll(field.getAllInvolvedRawTypes());
+                    }
+                }
+                for (JavaCodeUnit unit : type.getCodeUnits()) {
+                    if (visible(unit.getModifiers())) {
+                        named.addAll(unit.getAllInvolvedRawTypes());
+                        named.addAll(unit.getExceptionTypes());
+                    }
+                }
+                for (JavaClass one : named) {
+                    if (banned.test(one)) {
+                        events.add(SimpleConditionEvent.violated(type, type.getName() + " names " + one.getName()));
+                    }
+                }
+            }
+        };
+    }
+
+    private static boolean visible(Set<JavaModifier> modifiers) {
+        return modifiers.contains(JavaModifier.PUBLIC) || modifiers.contains(JavaModifier.PROTECTED);
+    }
+}

@@ -1,0 +1,165 @@
+package dev.onlyonce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the sources of no module may contain. It reads the text, so it sees modules that are built after this one. */
+@DisplayName("The sources of all modules")
+class TidyTest {
+    private static final String MAIN = "[^/]+/src/main/.*";
+    private static final String ALL = "[^/]+/src/.*";
+    private static final String NOWHERE = "-";
+
+    /** A text that is banned in some files, except in others. */
+    private record Ban(String why, Pattern text, Pattern where, Pattern except) {
+        static Ban of(String why, String text, String where, String except) {
+            return new Ban(why, Pattern.compile(text), Pattern.compile(where), Pattern.compile(except));
+        }
+
+        boolean hits(String file, String line) {
+            return where.matcher(file).matches()
+                    && !except.matcher(file).matches()
+                    && text.matcher(line).find();
+        }
+    }
+
+    private static final List<Ban> BANS = List.of(
+            Ban.of(
+                    "time comes from the one injected source",
+                    "System\\.currentTimeMillis|\\b(Instant|(Local|Zoned|Offset)(Date)?(Time)?|Year)\\.now\\(|Clock\\.system",
+                    MAIN,
+                    "core/.*/store/SystemTime\\.java"),
+            Ban.of("java.time has what this lacks", "java\\.util\\.(Date|Calendar)\\b|\\bnew Date\\(", ALL, NOWHERE),
+            Ban.of(
+                    "nobody sleeps to let time pass",
+                    "Thread\\.sleep|(TimeUnit\\.)?(NANO|MICRO|MILLI)?SECONDS\\.sleep\\(",
+                    ALL,
+                    NOWHERE),
+            Ban.of(
+                    "a library logs, it does not print",
+                    "System\\.(out|err)\\b|printStackTrace\\(",
+                    MAIN,
+                    "benchmarks/.*|server/.*"),
+            Ban.of("a test that does not run shows nothing", "@Disabled\\b", ALL, NOWHERE),
+            Ban.of("the internals of the core are its own", "dev\\.onlyonce\\.internal\\b", ALL, "core/.*"),
+            Ban.of(
+                    "what is published does not lean on test servers",
+                    "dev\\.onlyonce\\.testservers\\b",
+                    MAIN,
+                    "(testservers|benchmarks)/.*"),
+            Ban.of(
+                    "a name says what a thing is",
+                    "\\b(class|interface|record|enum) (Abstract\\w+|\\w*(Utils?|Helper|Manager|Impl))\\b",
+                    MAIN,
+                    NOWHERE));
+
+    @Test
+    @DisplayName("contain nothing that is banned")
+    void bans() throws IOException {
+        List<String> found = new ArrayList<>();
+        List<Path> sources = sources();
+        for (Path source : sources) {
+            String file = root().relativize(source).toString();
+            if (file.endsWith("/TidyTest.java")) {
+                continue;
+            }
+            int number = 0;
+            for (String line : Files.readAllLines(source)) {
+                number++;
+                for (Ban ban : bansOn(file, line)) {
+                    found.add(file + ":" + number + ": " + ban.why() + ": " + line.strip());
+                }
+            }
+        }
+        assertThat(found).isEmpty();
+        assertThat(sources).as("sources of several modules").anyMatch(path -> path.startsWith(root().resolve("sql")));
+    }
+
+    @Test
+    @DisplayName("mark every package as free of nulls")
+    void packages() throws IOException {
+        for (Path source : sources()) {
+            if (source.toString().contains("/src/main/")) {
+                Path info = source.resolveSibling("package-info.java");
+                assertThat(info).content().contains("@NullMarked");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "long now = System.currentTimeMillis();",
+                "Instant now = Instant.now();",
+                "LocalDateTime.now(zone)",
+                "Clock clock = Clock.systemUTC();",
+                "Thread.sleep(10);",
+                "TimeUnit.SECONDS.sleep(1);",
+                "System.out.println(1);",
+                "e.printStackTrace();",
+                "import java.util.Date;",
+                "@Disabled(\"flaky\")",
+                "import dev.onlyonce.internal.Node;",
+                "import dev.onlyonce.testservers.PostgresServer;",
+                "final class StringUtils {",
+                "abstract class AbstractStore {"
+            })
+    @DisplayName("are searched for each of the banned texts")
+    void planted(String line) {
+        assertThat(bansOn("sql/src/main/java/dev/onlyonce/sql/Planted.java", line))
+                .hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"long now = time.now();", "// as Instant.now() would", " * never Thread.sleep", "Update update;"
+            })
+    @DisplayName("may say other things, and anything in comments")
+    void harmless(String line) {
+        assertThat(bansOn("sql/src/main/java/dev/onlyonce/sql/Planted.java", line))
+                .isEmpty();
+    }
+
+    private static List<Ban> bansOn(String file, String line) {
+        String start = line.strip();
+        if (start.startsWith("//") || start.startsWith("*") || start.startsWith("/*")) {
+            return List.of();
+        }
+        return BANS.stream().filter(ban -> ban.hits(file, line)).toList();
+    }
+
+    private static List<Path> sources() throws IOException {
+        List<Path> sources = new ArrayList<>();
+        try (Stream<Path> modules = Files.list(root())) {
+            for (Path module : modules.map(path -> path.resolve("src"))
+                    .filter(Files::exists)
+                    .toList()) {
+                try (Stream<Path> files = Files.walk(module)) {
+                    files.filter(path -> path.toString().endsWith(".java")).forEach(sources::add);
+                }
+            }
+        }
+        return sources;
+    }
+
+    /** The folder of the whole project, wherever in it the test was started. */
+    private static Path root() {
+        Path folder = Path.of("").toAbsolutePath();
+        while (folder != null && !Files.exists(folder.resolve(".mvn"))) {
+            folder = folder.getParent();
+        }
+        assertThat(folder).as("folder with .mvn").isNotNull();
+        return folder;
+    }
+}

@@ -1,0 +1,76 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** Runs work on a connection, within bounds, and says what an error means. */
+final class Calls implements AutoCloseable {
+    /** Deadlocks are rare because batches are sorted; what is left of them goes away by itself. */
+    private static final int TRIES_MAX = 5;
+
+    private final Source source;
+    private final SqlDatabase database;
+
+    Calls(Source source, SqlDatabase database) {
+        this.source = source;
+        this.database = database;
+    }
+
+    /** Something to do with a connection in auto-commit mode. */
+    @FunctionalInterface
+    interface Work<T> {
+        T run(Connection connection) throws SQLException;
+    }
+
+    /** Runs work that changes nothing. */
+    <T> T read(Work<T> work) {
+        return run(false, work);
+    }
+
+    /** Runs work that is one transaction; again, if the database rolled it back because of concurrent work. */
+    <T> T write(Work<T> work) {
+        return run(true, work);
+    }
+
+    private <T> T run(boolean writing, Work<T> work) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return once(writing, work);
+            } catch (SQLException e) {
+                SqlFailure failure = SqlFailure.of(database, e);
+                if (failure != SqlFailure.CONFLICT || tries == TRIES_MAX) {
+                    throw failure.exception(writing, e);
+                }
+            }
+        }
+    }
+
+    private <T> T once(boolean writing, Work<T> work) throws SQLException {
+        Source.Taken taken = take(writing);
+        boolean done = false;
+        try {
+            T answer = work.run(taken.connection());
+            done = true;
+            return answer;
+        } finally {
+            taken.give(done);
+        }
+    }
+
+    private Source.Taken take(boolean writing) {
+        try {
+            return source.take(writing);
+        } catch (StoreException e) {
+            throw e;
+        } catch (SQLException | RuntimeException e) {
+            throw new StoreUnavailable("no connection to the database", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        source.close();
+    }
+}

@@ -1,0 +1,74 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/** Finds out which database it is. */
+final class Opening {
+    private Opening() {}
+
+    static SqlStore open(DataSource dataSource, SchemaMode mode, Optional<String> clock) {
+        SqlDatabase kind = kind(dataSource);
+        Calls calls = new Calls(new Pool(dataSource, kind != SqlDatabase.SQLITE), kind);
+        return open(database(kind, clock), calls, mode);
+    }
+
+    static SqlStore open(Path file, Optional<String> clock) {
+        Calls calls = new Calls(new SqliteFile(file), SqlDatabase.SQLITE);
+        try {
+            return open(new Sqlite(clock), calls, SchemaMode.CREATE);
+        } catch (RuntimeException e) {
+            calls.close();
+            throw e;
+        }
+    }
+
+    private static SqlStore open(Database database, Calls calls, SchemaMode mode) {
+        Schema schema = new Schema(calls, database.kind());
+        switch (mode) {
+            case CREATE -> schema.apply();
+            case VALIDATE -> schema.validate();
+        }
+        return new SqlStore(database, calls);
+    }
+
+    static SqlDatabase kind(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            DatabaseMetaData meta = connection.getMetaData();
+            String product = meta.getDatabaseProductName();
+            int major = meta.getDatabaseMajorVersion();
+            int minor = meta.getDatabaseMinorVersion();
+            return switch (product) {
+                case "PostgreSQL" -> atLeast(14, 0, major, minor, SqlDatabase.POSTGRESQL);
+                case "MySQL" -> atLeast(8, 0, major, minor, SqlDatabase.MYSQL);
+                case "MariaDB" -> atLeast(10, 6, major, minor, SqlDatabase.MYSQL);
+                case "SQLite" -> atLeast(3, 35, major, minor, SqlDatabase.SQLITE);
+                default -> throw new StoreRejected("no support for the database " + product, null);
+            };
+        } catch (SQLException e) {
+            throw new StoreUnavailable("no connection to the database", e);
+        }
+    }
+
+    private static SqlDatabase atLeast(int major, int minor, int isMajor, int isMinor, SqlDatabase kind) {
+        if (isMajor < major || (isMajor == major && isMinor < minor)) {
+            throw new StoreRejected(
+                    "the database is " + isMajor + "." + isMinor + ", but " + major + "." + minor + " is needed", null);
+        }
+        return kind;
+    }
+
+    static Database database(SqlDatabase kind, Optional<String> clock) {
+        return switch (kind) {
+            case POSTGRESQL -> new Postgres(clock);
+            case MYSQL -> throw new StoreRejected("no support yet for " + kind, null);
+            case SQLITE -> new Sqlite(clock);
+        };
+    }
+}

@@ -1,0 +1,82 @@
+package dev.onlyonce.sql;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The caller's DataSource. Its connections go back with the settings they came with. */
+final class Pool implements Source {
+    /** A server that does not answer for so long counts as lost. Longer than any bound that the server itself keeps. */
+    private static final int NETWORK_TIMEOUT_MS = 15_000;
+
+    private static final Logger log = LoggerFactory.getLogger(Pool.class);
+
+    private final DataSource dataSource;
+    private final boolean network;
+
+    /**
+     * Wraps it.
+     *
+     * @param network whether there is one between us and the database
+     */
+    Pool(DataSource dataSource, boolean network) {
+        this.dataSource = dataSource;
+        this.network = network;
+    }
+
+    @Override
+    public Taken take(boolean writing) throws SQLException {
+        Connection connection = dataSource.getConnection();
+        try {
+            boolean autoCommit = connection.getAutoCommit();
+            if (!autoCommit) {
+                connection.setAutoCommit(true);
+            }
+            return new Borrowed(connection, autoCommit, boundNetwork(connection));
+        } catch (SQLException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /** Returns what to set the time-out back to; negative: it was left alone. */
+    private int boundNetwork(Connection connection) throws SQLException {
+        if (!network) {
+            return -1;
+        }
+        try {
+            int timeout = connection.getNetworkTimeout();
+            if (timeout > 0 && timeout <= NETWORK_TIMEOUT_MS) {
+                return -1;
+            }
+            connection.setNetworkTimeout(Runnable::run, NETWORK_TIMEOUT_MS);
+            return timeout;
+        } catch (SQLFeatureNotSupportedException e) {
+            return -1;
+        }
+    }
+
+    @Override
+    public void close() {}
+
+    private record Borrowed(Connection connection, boolean autoCommit, int networkTimeoutMs) implements Taken {
+        @Override
+        public void give(boolean healthy) {
+            try (connection) {
+                if (!connection.isClosed()) {
+                    if (networkTimeoutMs >= 0) {
+                        connection.setNetworkTimeout(Runnable::run, networkTimeoutMs);
+                    }
+                    if (!autoCommit) {
+                        connection.setAutoCommit(false);
+                    }
+                }
+            } catch (SQLException e) {
+                log.debug("A connection could not be given back in order", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,445 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * PostgreSQL 14 and newer.
+ *
+ * <p>A statement takes a batch as arrays. {@link #SETTINGS} goes before it in the same string: the driver sends both in
+ * one round trip, and in auto-commit mode they are one transaction, so the settings end with it and the caller's
+ * connection is as it was.
+ */
+final class Postgres implements Database {
+    private static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+    /**
+     * Bounds lock waits and run time (milliseconds); and plans every statement once, as index look-ups driven by the
+     * arrays: the planner would scan a table that was small when it looked, and go on doing so while it grows.
+     */
+    static final String SETTINGS = """
+            SELECT set_config('lock_timeout', '2000', true),
+                   set_config('statement_timeout', '10000', true),
+                   set_config('plan_cache_mode', 'force_generic_plan', true),
+                   set_config('enable_seqscan', 'off', true),
+                   set_config('enable_bitmapscan', 'off', true),
+                   set_config('enable_hashjoin', 'off', true),
+                   set_config('enable_mergejoin', 'off', true),
+                   set_config('jit', 'off', true)""";
+
+    /** The rule for a new entry. The unique key decides: nothing is read first. */
+    static final String INSERT = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            INSERT INTO onlyonce_entry (
+                tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner, attempt,
+                lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at)
+            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.state, a.token, a.owner,
+                   CASE a.state WHEN 2 THEN 1 ELSE 0 END,
+                   a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
+                   (SELECT now FROM clock), (SELECT now FROM clock) + a.lease_us, (SELECT now FROM clock) + a.retention_us
+            FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::bytea[], ?::uuid[], ?::text[],
+                        ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::smallint[])
+                AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
+                      lease_us, on_lease_lost, retention_us, tombstone_us, state)
+            ON CONFLICT (tenant, space, key_) DO NOTHING
+            RETURNING tenant, space, key_, attempt""";
+
+    /** A lost acknowledgement: the entry is the caller's already. */
+    static final String KEEP = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            UPDATE onlyonce_entry e
+            SET lease_until = clock.now + e.lease_us
+            FROM clock,
+                 unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::bytea[], ?::uuid[], ?::text[],
+                        ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::smallint[])
+                AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
+                      lease_us, on_lease_lost, retention_us, tombstone_us, state)
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+              AND e.token = a.token AND e.state = a.state
+            RETURNING e.tenant, e.space, e.key_, e.attempt""";
+
+    /** A pending or retryable entry of the same request gets its next attempt. */
+    static final String TAKE = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            UPDATE onlyonce_entry e
+            SET state = 2, token = a.token, owner = a.owner, attempt = e.attempt + 1,
+                lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
+                retention_us = a.retention_us, tombstone_us = a.tombstone_us,
+                lease_until = clock.now + a.lease_us, settled_at = NULL, expires_at = NULL, purge_at = NULL,
+                reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
+            FROM clock,
+                 unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::bytea[], ?::uuid[], ?::text[],
+                        ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::smallint[])
+                AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
+                      lease_us, on_lease_lost, retention_us, tombstone_us, state)
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+              AND a.state = 2 AND e.state IN (1, 5) AND (e.purge_at IS NULL OR e.purge_at > clock.now)
+              AND e.operation = a.operation
+              AND e.fingerprint_version = a.fingerprint_version AND e.fingerprint = a.fingerprint
+            RETURNING e.tenant, e.space, e.key_, e.attempt""";
+
+    /** An entry past its retention and tombstone counts as absent. */
+    static final String REPLACE = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            UPDATE onlyonce_entry e
+            SET operation = a.operation, fingerprint_version = a.fingerprint_version, fingerprint = a.fingerprint,
+                state = a.state, token = a.token, owner = a.owner, attempt = CASE a.state WHEN 2 THEN 1 ELSE 0 END,
+                lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
+                retention_us = a.retention_us, tombstone_us = a.tombstone_us,
+                created_at = clock.now, lease_until = clock.now + a.lease_us,
+                settled_at = NULL, expires_at = NULL, purge_at = NULL,
+                reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
+            FROM clock,
+                 unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::bytea[], ?::uuid[], ?::text[],
+                        ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::smallint[])
+                AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
+                      lease_us, on_lease_lost, retention_us, tombstone_us, state)
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+              AND e.purge_at <= clock.now
+            RETURNING e.tenant, e.space, e.key_, e.attempt""";
+
+    /** Only the owner settles, and only once. No indexed column changes, except for unknown. */
+    static final String SETTLE = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            UPDATE onlyonce_entry e
+            SET state = a.state, result = a.result, settled_at = clock.now,
+                expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
+                purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
+                                WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
+                unknown_since = CASE WHEN a.state = 6 THEN clock.now END
+            FROM clock,
+                 unnest(?::text[], ?::text[], ?::text[], ?::uuid[], ?::smallint[], ?::bytea[])
+                AS a (tenant, space, key_, token, state, result)
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+              AND e.token = a.token AND e.state = 2
+            RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
+
+    static final String RENEW = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            UPDATE onlyonce_entry e
+            SET lease_until = clock.now + a.lease_us
+            FROM clock,
+                 unnest(?::text[], ?::text[], ?::text[], ?::uuid[], ?::bigint[])
+                AS a (tenant, space, key_, token, lease_us)
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+              AND e.token = a.token AND e.state = 2
+            RETURNING e.tenant, e.space, e.key_""";
+
+    static final String FIND = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.state, e.token, e.owner,
+                   e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
+                   e.settled_at, e.expires_at, e.result, clock.now
+            FROM clock,
+                 unnest(?::text[], ?::text[], ?::text[]) AS a (tenant, space, key_)
+                 JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            WHERE e.purge_at IS NULL OR e.purge_at > clock.now""";
+
+    static final String CHUNK = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            SELECT max(lease_until), count(*), (SELECT now FROM clock)
+            FROM (
+                SELECT lease_until FROM onlyonce_entry
+                WHERE lease_until > ? AND lease_until <= (SELECT now FROM clock)
+                ORDER BY lease_until LIMIT ?
+            ) AS chunk""";
+
+    static final String LAPSED = """
+            SELECT tenant, space, key_, operation, attempt, state, on_lease_lost, lease_until
+            FROM onlyonce_entry
+            WHERE lease_until > ? AND lease_until <= ? AND state IN (1, 2)
+            ORDER BY lease_until LIMIT ?""";
+
+    /** Ends what still stands as it was read; whoever holds a row's lock is working on it. */
+    static final String END = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), lapsed AS MATERIALIZED (
+                SELECT e.tenant, e.space, e.key_, a.next
+                FROM clock,
+                     unnest(?::text[], ?::text[], ?::text[], ?::int[], ?::smallint[], ?::smallint[])
+                    AS a (tenant, space, key_, attempt, state, next)
+                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                WHERE e.attempt = a.attempt AND e.state = a.state AND e.lease_until <= clock.now
+                FOR UPDATE OF e SKIP LOCKED
+            )
+            UPDATE onlyonce_entry e
+            SET state = a.next, token = NULL, result = NULL, settled_at = clock.now,
+                expires_at = CASE WHEN a.next <> 6 THEN clock.now + e.retention_us END,
+                purge_at = CASE WHEN a.next = 5 THEN clock.now + e.retention_us
+                                WHEN a.next <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
+                reap_at = clock.now + e.retention_us,
+                unknown_since = CASE WHEN a.next = 6 THEN clock.now END
+            FROM clock, lapsed a
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            RETURNING e.tenant, e.space, e.key_""";
+
+    /**
+     * Deletes what is past everything, makes tombstones of answers past retention, and puts off the rest: settled
+     * entries until they expire, others until they could expire if they were settled now (unknown ones cannot: once a
+     * day is enough). Processing entries wait a second at least, so that a retention of zero does not spin.
+     */
+    static final String REAP = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), due AS MATERIALIZED (
+                SELECT tenant, space, key_, state,
+                       purge_at <= (SELECT now FROM clock) IS TRUE AS gone,
+                       (state IN (3, 4) AND expires_at <= (SELECT now FROM clock)) IS TRUE AS expired
+                FROM onlyonce_entry
+                WHERE reap_at <= (SELECT now FROM clock)
+                ORDER BY reap_at LIMIT ?
+                FOR UPDATE SKIP LOCKED
+            ), deleted AS (
+                DELETE FROM onlyonce_entry e USING due d
+                WHERE d.gone AND e.tenant = d.tenant AND e.space = d.space AND e.key_ = d.key_
+                RETURNING 1
+            ), kept AS (
+                UPDATE onlyonce_entry e
+                SET state = CASE WHEN d.expired THEN 7 ELSE e.state END,
+                    result = CASE WHEN d.expired THEN NULL ELSE e.result END,
+                    reap_at = CASE WHEN d.expired OR e.state = 7 THEN e.purge_at
+                                   WHEN e.state IN (3, 4, 5) THEN e.expires_at
+                                   WHEN e.state = 6 THEN clock.now + 86400000000
+                                   ELSE clock.now + greatest(e.retention_us, 1000000) END
+                FROM clock, due d
+                WHERE NOT d.gone AND e.tenant = d.tenant AND e.space = d.space AND e.key_ = d.key_
+                RETURNING d.expired
+            )
+            SELECT (SELECT count(*) FROM due),
+                   (SELECT count(*) FROM deleted) + (SELECT count(*) FROM kept WHERE expired)""";
+
+    static final String RESOLVE = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            UPDATE onlyonce_entry e
+            SET state = a.state, token = NULL, result = a.result, settled_at = clock.now,
+                expires_at = clock.now + e.retention_us,
+                purge_at = clock.now + e.retention_us + CASE a.state WHEN 5 THEN 0 ELSE e.tombstone_us END,
+                reap_at = clock.now + e.retention_us,
+                unknown_since = NULL
+            FROM clock,
+                 unnest(?::text[], ?::text[], ?::text[], ?::int[], ?::smallint[], ?::bytea[])
+                AS a (tenant, space, key_, attempt, state, result)
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+              AND e.attempt = a.attempt AND e.state = 6
+            RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
+
+    static final String EVICT = """
+            DELETE FROM onlyonce_entry
+            WHERE tenant = ? AND space = ? AND key_ = ? AND state IN (3, 4, 5, 7)
+              AND purge_at > (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+            RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+                      attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
+                      settled_at, expires_at, NULL::bytea, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint""";
+
+    private final Optional<String> clock;
+
+    /** With another clock than the server's: for tests only. */
+    Postgres(Optional<String> clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    public SqlDatabase kind() {
+        return SqlDatabase.POSTGRESQL;
+    }
+
+    @Override
+    public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
+        Map<EntryId, Integer> claimed = new HashMap<>();
+        List<Part> parts = new ArrayList<>(2);
+        if (!settlements.isEmpty()) {
+            ArrayParameters<Settlement> arrays = new ArrayParameters<>(settlements)
+                    .ids(Settlement::id)
+                    .tokens(Settlement::token)
+                    .shorts(s -> s.to().code())
+                    .bytes(Settlement::result);
+            parts.add(new Part(SETTLE, arrays, row -> settled.put(id(row), StoredEntry.settled(row, 4))));
+        }
+        if (!claims.isEmpty()) {
+            parts.add(new Part(INSERT, ArrayParameters.of(claims), row -> claimed.put(id(row), row.getInt(4))));
+        }
+        run(connection, parts.toArray(Part[]::new));
+        return new Written(settled, claimed);
+    }
+
+    @Override
+    public Map<EntryId, Entry> find(Connection connection, List<EntryId> ids) throws SQLException {
+        Map<EntryId, Entry> found = new HashMap<>();
+        run(connection, new Part(FIND, new ArrayParameters<>(ids).ids(id -> id), row -> {
+            Entry entry = StoredEntry.read(row, Columns.NATIVE);
+            found.put(entry.id(), entry);
+        }));
+        return found;
+    }
+
+    @Override
+    public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return attempts(connection, KEEP, claims);
+    }
+
+    @Override
+    public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return attempts(connection, TAKE, claims);
+    }
+
+    @Override
+    public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return attempts(connection, REPLACE, claims);
+    }
+
+    private Map<EntryId, Integer> attempts(Connection connection, String sql, List<ClaimRequest> claims)
+            throws SQLException {
+        Map<EntryId, Integer> attempts = new HashMap<>();
+        run(connection, new Part(sql, ArrayParameters.of(claims), row -> attempts.put(id(row), row.getInt(4))));
+        return attempts;
+    }
+
+    @Override
+    public Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+        Set<EntryId> renewed = new HashSet<>();
+        ArrayParameters<Renewal> arrays = new ArrayParameters<>(renewals)
+                .ids(Renewal::id)
+                .tokens(Renewal::token)
+                .longs(r -> StoredEntry.micros(r.lease()));
+        run(connection, new Part(RENEW, arrays, row -> renewed.add(id(row))));
+        return renewed;
+    }
+
+    @Override
+    public Chunk chunk(Connection connection, long after, int rows) throws SQLException {
+        List<Chunk> chunks = new ArrayList<>();
+        Binding binding = Binding.longs(after, rows);
+        run(connection, new Part(CHUNK, binding, row -> chunks.add(StoredEntry.chunk(row))));
+        return chunks.get(0);
+    }
+
+    @Override
+    public List<Lapsed> lapsed(Connection connection, long after, long upTo, int limit) throws SQLException {
+        List<Lapsed> lapsed = new ArrayList<>();
+        Binding binding = Binding.longs(after, upTo, limit);
+        run(connection, new Part(LAPSED, binding, row -> lapsed.add(StoredEntry.lapsed(row, Columns.NATIVE))));
+        return lapsed;
+    }
+
+    @Override
+    public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
+        Set<EntryId> ended = new HashSet<>();
+        ArrayParameters<Lapsed> arrays = new ArrayParameters<>(lapsed)
+                .ids(Lapsed::id)
+                .ints(Lapsed::attempt)
+                .shorts(l -> l.from().code())
+                .shorts(l -> l.to().code());
+        run(connection, new Part(END, arrays, row -> ended.add(id(row))));
+        return ended;
+    }
+
+    @Override
+    public Reaped reap(Connection connection, int limit) throws SQLException {
+        List<Reaped> reaped = new ArrayList<>();
+        Binding binding = Binding.longs(limit);
+        run(connection, new Part(REAP, binding, row -> reaped.add(new Reaped(row.getInt(1), row.getInt(2)))));
+        return reaped.get(0);
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
+        ArrayParameters<Resolution> arrays = new ArrayParameters<>(resolutions)
+                .ids(Resolution::id)
+                .ints(Resolution::attempt)
+                .shorts(r -> r.to().code())
+                .bytes(Resolution::result);
+        run(connection, new Part(RESOLVE, arrays, row -> resolved.put(id(row), StoredEntry.settled(row, 4))));
+        return resolved;
+    }
+
+    @Override
+    public Optional<Entry> evict(Connection connection, EntryId id) throws SQLException {
+        List<Entry> evicted = new ArrayList<>();
+        Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.space(), id.key());
+        run(connection, new Part(EVICT, binding, row -> evicted.add(StoredEntry.read(row, Columns.NATIVE))));
+        return evicted.stream().findFirst();
+    }
+
+    @Override
+    public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
+        List<Entry> entries = new ArrayList<>();
+        Listing listing = new Listing(query, Columns.NATIVE, "(SELECT " + CLOCK + ")");
+        run(connection, new Part(listing.sql(), listing, row -> entries.add(StoredEntry.read(row, Columns.NATIVE))));
+        return entries;
+    }
+
+    private static EntryId id(ResultSet row) throws SQLException {
+        return StoredEntry.id(row, 1, Columns.NATIVE);
+    }
+
+    /** Sends the settings and all parts in one round trip; without an open transaction they are one. */
+    private void run(Connection connection, Part... parts) throws SQLException {
+        StringBuilder sql = new StringBuilder(SETTINGS);
+        for (Part part : parts) {
+            sql.append(";\n").append(clock.isPresent() ? part.sql.replace(CLOCK, clock.get()) : part.sql);
+        }
+        try (PreparedStatement statement = connection.prepareStatement(sql.toString())) {
+            int next = 1;
+            for (Part part : parts) {
+                next = part.binding.bind(statement, next);
+            }
+            statement.execute();
+            for (Part part : parts) {
+                statement.getMoreResults();
+                try (ResultSet rows = statement.getResultSet()) {
+                    while (rows.next()) {
+                        part.each.accept(rows);
+                    }
+                }
+            }
+        }
+    }
+
+    /** A statement, its parameters, and what to do with each row that it returns. */
+    private record Part(String sql, Binding binding, RowReader each) {}
+
+    @FunctionalInterface
+    private interface RowReader {
+        void accept(ResultSet row) throws SQLException;
+    }
+}

@@ -1,0 +1,40 @@
+package dev.onlyonce.sql;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+/**
+ * A transaction on a connection in auto-commit mode, begun and ended by statements: it needs fewer round trips than
+ * switching the mode, and a database can be told how to begin.
+ */
+final class Transaction {
+    private Transaction() {}
+
+    /** Runs the statements that begin it, the work, and a commit; or rolls back. */
+    static <T> T run(Connection connection, List<String> begin, Calls.Work<T> work) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String sql : begin) {
+                statement.execute(sql);
+            }
+            try {
+                T answer = work.run(connection);
+                statement.execute("COMMIT");
+                return answer;
+            } catch (SQLException | RuntimeException e) {
+                rollBack(statement, e);
+                throw e;
+            }
+        }
+    }
+
+    private static void rollBack(Statement statement, Exception cause) {
+        try {
+            statement.execute("ROLLBACK");
+        } catch (SQLException e) {
+            // The connection is broken, or the database has rolled back already.
+            cause.addSuppressed(e);
+        }
+    }
+}
