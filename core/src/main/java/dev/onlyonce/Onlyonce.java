@@ -111,6 +111,16 @@ public final class Onlyonce implements AutoCloseable {
         return node.begin(key, fingerprint, policy(key.operation()));
     }
 
+    /** The same under a policy of the caller's. */
+    public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
+        return node.begin(key, fingerprint, policy);
+    }
+
+    /** The answer, if this node has it in memory; never talks to the store, and so never blocks. Counted as a decision. */
+    public Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
+        return node.cached(key, fingerprint);
+    }
+
     /** The policy of an operation: its own, or the default. */
     public Policy policy(String operation) {
         return operations.getOrDefault(operation, policy);
@@ -119,6 +129,14 @@ public final class Onlyonce implements AutoCloseable {
     /** What stands in the store for a key, past what any cache says. */
     public Optional<Entry> find(Key key) {
         return node.find(key.entryId());
+    }
+
+    /**
+     * The encoded result in an entry that was read from the store, as its {@link Codec} made it; empty if there is none,
+     * because the entry is not completed or its result was not stored.
+     */
+    public Optional<byte[]> result(Entry entry) {
+        return node.result(entry);
     }
 
     /** For operators: entries in the order of their ids. */
@@ -161,6 +179,11 @@ public final class Onlyonce implements AutoCloseable {
     /** How many claims this node holds now. */
     public int liveClaims() {
         return node.liveClaims();
+    }
+
+    /** The source of time that waiting and background work follow. */
+    public Time time() {
+        return node.time();
     }
 
     /** Stops heartbeats and background work. Actions that still run lose their lease unless they settle in time. */

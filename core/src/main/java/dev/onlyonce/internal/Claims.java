@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,10 +29,13 @@ import org.jspecify.annotations.Nullable;
 final class Claims {
     private final Store store;
     private final Time time;
-    private final Duration beat;
     private final Events events;
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
-    private final Map<UUID, Unsettled> unsettled = new ConcurrentHashMap<>();
+    /** In the order of their tokens, which is that of their claims, so that a simulation goes the same way every time. */
+    private final Map<UUID, Unsettled> unsettled = new ConcurrentSkipListMap<>();
+
+    private volatile Duration beat;
+    private Time.Scheduled next = () -> {};
     private volatile boolean closed;
 
     /**
@@ -51,11 +55,35 @@ final class Claims {
     }
 
     void start() {
-        time.schedule(beat, this::beat);
+        beatLater();
     }
 
     void add(LiveClaim claim) {
         live.put(claim.token(), claim);
+        Duration needed = beatFor(claim.policy().terms().lease());
+        if (needed.compareTo(beat) < 0) {
+            quicken(needed);
+        }
+    }
+
+    /** A third of the lease has gone when a heartbeat is due; looking twice as often leaves time for two tries. */
+    static Duration beatFor(Duration lease) {
+        return lease.dividedBy(6);
+    }
+
+    /** A policy with a shorter lease than any before has come. */
+    private synchronized void quicken(Duration needed) {
+        if (needed.compareTo(beat) < 0) {
+            beat = needed;
+            beatLater();
+        }
+    }
+
+    private synchronized void beatLater() {
+        next.cancel();
+        if (!closed) {
+            next = time.schedule(beat, this::beat);
+        }
     }
 
     @Nullable
@@ -89,9 +117,7 @@ final class Claims {
             events.tell(new Event.StoreFailed(e));
         } finally {
             tellLapsed();
-            if (!closed) {
-                time.schedule(beat, this::beat);
-            }
+            beatLater();
         }
     }
 

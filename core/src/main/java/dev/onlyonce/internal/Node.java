@@ -6,6 +6,7 @@ import dev.onlyonce.Failure;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
+import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
@@ -94,8 +95,7 @@ public final class Node implements AutoCloseable {
                 .map(policy -> policy.terms().lease())
                 .min(Duration::compareTo)
                 .orElseThrow();
-        // A third of the lease has gone when a heartbeat is due; looking twice as often leaves time for two tries.
-        claims = new Claims(store, time, shortest.dividedBy(6), events);
+        claims = new Claims(store, time, Claims.beatFor(shortest), events);
         ReplayCache cache =
                 bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
         GroupCommit group = new GroupCommit(
@@ -119,10 +119,27 @@ public final class Node implements AutoCloseable {
         return engine.begin(key, fingerprint, policy);
     }
 
+    /** See {@link dev.onlyonce.Onlyonce#cached}. */
+    public Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
+        return engine.cached(key, fingerprint);
+    }
+
     /** See {@link dev.onlyonce.Onlyonce#find}. */
     public Optional<Entry> find(EntryId id) {
         engine.forget(id);
         return engine.find(id);
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#result}. */
+    public Optional<byte[]> result(Entry entry) {
+        return entry.result() != null && Envelope.open(entry.result()) instanceof Envelope.Content.Value value
+                ? Optional.of(value.bytes())
+                : Optional.empty();
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#time}. */
+    public Time time() {
+        return time;
     }
 
     /** The store itself, for operators' work that is not grouped. */

@@ -1,0 +1,416 @@
+package dev.onlyonce.http;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Begun;
+import dev.onlyonce.Failure;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Fingerprinter;
+import dev.onlyonce.Key;
+import dev.onlyonce.MalformedKey;
+import dev.onlyonce.MalformedRequest;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.OpenClaim;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.internal.KeyRules;
+import dev.onlyonce.store.StoreException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The HTTP semantics of keys, free of any framework: from a request to <em>run it</em> or <em>answer this</em>. Any number
+ * of threads. It talks to the store only, through {@link Onlyonce}, and so blocks for as long as that does.
+ *
+ * <ol>
+ *   <li>A request without a key passes, or is refused if its operation requires one.
+ *   <li>Tenant, key, age and body are checked; what breaks a rule is refused and nothing is stored.
+ *   <li>The tenant's limits are checked. Over them, only keys that exist already are let through.
+ *   <li>The key is claimed. The winner runs; everybody else is answered as the operation's profile says.
+ * </ol>
+ */
+public final class Boundary {
+    /** Where the specification is found, by convention. */
+    public static final String SPECIFICATION_PATH = "/.well-known/idempotency";
+    /** Where the status of a key is found, unless configured otherwise. */
+    public static final String STATUS_PATH = "/.well-known/idempotency/status";
+
+    /** A store that is well again is noticed within a second. */
+    static final Duration RETRY_AFTER_STORE = Duration.ofSeconds(1);
+    /** Every 409 says when to ask again, but this answer will not change. */
+    private static final Duration RETRY_AFTER_NOT_STORED = Duration.ofHours(1);
+
+    private static final Logger log = LoggerFactory.getLogger(Boundary.class);
+
+    private final Onlyonce once;
+    private final List<Route> routes;
+    private final @Nullable TenantLimits limits;
+    private final @Nullable String anonymous;
+    private final String challenge;
+    private final String statusPath;
+
+    private record Route(PathTemplate template, Operation operation) {}
+
+    private Boundary(Builder builder) {
+        once = builder.once;
+        routes = builder.operations.values().stream()
+                .map(operation -> new Route(new PathTemplate(operation.path()), operation))
+                .toList();
+        limits = builder.limits;
+        anonymous = builder.anonymous;
+        challenge = builder.challenge;
+        statusPath = builder.statusPath;
+    }
+
+    /** Starts without operations and limits, and with authentication required. */
+    public static Builder builder(Onlyonce once) {
+        return new Builder(once);
+    }
+
+    /** The operations, in the order in which they are tried. */
+    public List<Operation> operations() {
+        return routes.stream().map(Route::operation).toList();
+    }
+
+    /** The first operation that this method and path belong to. */
+    public Optional<Operation> operation(String method, String path) {
+        List<String> segments = PathTemplate.segments(path);
+        for (Route route : routes) {
+            if (route.operation().method().equals(method) && route.template().matches(segments)) {
+                return Optional.of(route.operation());
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Decides on a request by its method and path; what belongs to no operation passes through. */
+    public HttpDecision decide(HttpRequest request) {
+        Optional<Operation> operation = operation(request.method(), request.path());
+        return operation.isPresent() ? decide(operation.get(), request) : new HttpDecision.PassThrough();
+    }
+
+    /**
+     * Decides on a request for an operation. Whatever goes wrong with the store is an answer too; the operation does not run
+     * then.
+     */
+    public HttpDecision decide(Operation operation, HttpRequest request) {
+        Prepared prepared = prepare(operation, request);
+        return prepared instanceof Prepared.Ready ready ? ready.begin() : ((Prepared.Decided) prepared).decision();
+    }
+
+    /** Does what can be done without the store, and so never blocks: checks, and answers from memory. */
+    public Prepared prepare(Operation operation, HttpRequest request) {
+        if (!operation.concerns(request.headers())) {
+            return new Prepared.Decided(new HttpDecision.PassThrough());
+        }
+        try {
+            String tenant = tenant(request);
+            if (tenant == null) {
+                return new Prepared.Decided(refuse(operation, unauthenticated()));
+            }
+            Key key = new Key(tenant, operation.name(), key(operation, request.headers()), operation.scope());
+            Optional<Problem.Report> stale = operation.age() == null
+                    ? Optional.empty()
+                    : operation.age().check(request.headers(), once.time().now());
+            if (stale.isPresent()) {
+                return new Prepared.Decided(refuse(operation, stale.get()));
+            }
+            Fingerprint fingerprint = fingerprint(operation, request);
+            Optional<Outcome<byte[]>> cached = once.cached(key, fingerprint);
+            return cached.isPresent()
+                    ? new Prepared.Decided(answered(operation, key, cached.get()))
+                    : new Prepared.Ready((ready, wait) -> begin(ready, operation, key, fingerprint, wait));
+        } catch (MalformedKey e) {
+            return new Prepared.Decided(refuse(operation, report(e)));
+        } catch (MalformedRequest e) {
+            Problem problem = e.tooLarge() ? Problem.BODY_TOO_LARGE : Problem.REQUEST_MALFORMED;
+            return new Prepared.Decided(
+                    refuse(operation, problem.because(e.getMessage()).member("reason", code(e.reason()))));
+        } catch (StoreException e) {
+            return new Prepared.Decided(storeFailed(operation, e));
+        }
+    }
+
+    private HttpDecision begin(
+            Prepared.Ready ready, Operation operation, Key key, Fingerprint fingerprint, boolean wait) {
+        try {
+            Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.check(key.tenant());
+            if (over.isPresent() && once.find(key).isEmpty()) {
+                return refuse(operation, over.get());
+            }
+            Policy policy = operation.policy();
+            boolean waits = wait || policy.waitMax().isZero();
+            Begun begun = once.begin(
+                    key,
+                    fingerprint,
+                    waits ? policy : policy.toBuilder().waitMax(Duration.ZERO).build());
+            if (begun instanceof Begun.Mine mine) {
+                OpenClaim claim = mine.claim();
+                Runnable onEnd = limits == null ? () -> {} : limits.began(key.tenant(), claim.attempt() == 1);
+                return new HttpDecision.Run(new Exchange(operation, claim, onEnd));
+            }
+            Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
+            ready.setInFlight(outcome instanceof Outcome.InFlight);
+            return answered(operation, key, outcome);
+        } catch (StoreException e) {
+            return storeFailed(operation, e);
+        }
+    }
+
+    private HttpDecision answered(Operation operation, Key key, Outcome<byte[]> outcome) {
+        try {
+            return new HttpDecision.Answer(answer(operation, outcome));
+        } catch (IllegalStateException e) {
+            log.error("The record of {} cannot be read", key, e);
+            return unavailable(operation);
+        }
+    }
+
+    private static HttpDecision storeFailed(Operation operation, StoreException e) {
+        log.debug("{} did not run because the store failed", operation.name(), e);
+        return unavailable(operation);
+    }
+
+    private static HttpDecision unavailable(Operation operation) {
+        return refuse(operation, Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+    }
+
+    /** What a request is told that cannot even wait for the store, because too many do. Nothing was executed. */
+    public HttpAnswer overloaded(Operation operation) {
+        return operation.profile().refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+    }
+
+    private @Nullable String tenant(HttpRequest request) {
+        return request.tenant() == null ? anonymous : request.tenant();
+    }
+
+    private Problem.Report unauthenticated() {
+        return Problem.AUTHENTICATION_REQUIRED.report().header("WWW-Authenticate", challenge);
+    }
+
+    private static String key(Operation operation, Headers headers) {
+        String key = KeyHeader.parse(headers.values(KeyHeader.NAME));
+        operation.keys().check(key);
+        if (operation.refusePersonalKeys()) {
+            PersonalData.refuse(key);
+        }
+        return key;
+    }
+
+    static Problem.Report report(MalformedKey e) {
+        Problem problem = switch (e.reason()) {
+            case MISSING -> Problem.KEY_MISSING;
+            case BAD_FORMAT -> Problem.KEY_FORMAT;
+            case PERSONAL -> Problem.KEY_PERSONAL;
+            case EMPTY, TOO_LONG, BAD_CHARACTER, SEVERAL, BAD_QUOTING -> Problem.KEY_MALFORMED;
+        };
+        return problem.because(e.getMessage()).member("reason", code(e.reason()));
+    }
+
+    private static String code(Enum<?> reason) {
+        return reason.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static Fingerprint fingerprint(Operation operation, HttpRequest request) {
+        return operation
+                .fingerprinter()
+                .fingerprint(new Fingerprinter.Request(
+                        request.method(),
+                        request.path(),
+                        request.query(),
+                        request.headers().toMap(),
+                        request.headers().first("Content-Type").orElse(null),
+                        request.body()));
+    }
+
+    private static HttpDecision refuse(Operation operation, Problem.Report report) {
+        return new HttpDecision.Answer(operation.profile().refuse(report));
+    }
+
+    private HttpAnswer answer(Operation operation, Outcome<byte[]> outcome) {
+        Profile profile = operation.profile();
+        return outcome.fold(
+                executed -> {
+                    throw new IllegalStateException("beginning an operation does not execute it");
+                },
+                replayed -> replay(profile, replayed),
+                failed -> failed(operation, failed),
+                inFlight -> inFlight(operation, inFlight),
+                mismatched -> profile.refuse(Problem.KEY_REUSED.because(
+                        mismatched.reason() == Outcome.Mismatched.Reason.OPERATION
+                                ? "it was used for another operation"
+                                : "the method, path, query or body differ from those of the first request")),
+                unknown -> profile.refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(unknown.retryAfter())),
+                expired -> profile.refuse(Problem.KEY_EXPIRED.report()));
+    }
+
+    private static HttpAnswer replay(Profile profile, Outcome.Replayed<byte[]> replayed) {
+        Optional<StoredResponse> stored = StoredResponse.decode(replayed.value());
+        if (stored.isEmpty() || stored.get().body().isEmpty()) {
+            return notStored(profile, stored, replayed.expiresAt());
+        }
+        StoredResponse response = stored.get();
+        return replayed(
+                new HttpAnswer(
+                        response.status(), response.headers(), response.body().get()),
+                replayed.expiresAt());
+    }
+
+    private static HttpAnswer notStored(Profile profile, Optional<StoredResponse> stored, Instant expiresAt) {
+        Problem.Report report = Problem.RESPONSE_NOT_STORED.report().retryAfter(RETRY_AFTER_NOT_STORED);
+        if (stored.isPresent()) {
+            report = report.member("originalStatus", stored.get().status());
+            Optional<String> location = stored.get().headers().first("Location");
+            report = location.isPresent() ? report.header("Location", location.get()) : report;
+        }
+        return replayed(profile.refuse(report), expiresAt);
+    }
+
+    private static HttpAnswer failed(Operation operation, Outcome.Failed<byte[]> failed) {
+        Profile profile = operation.profile();
+        return switch (failed.failure().code()) {
+            case Failure.RESULT_NOT_STORED -> notStored(profile, Optional.empty(), failed.expiresAt());
+            case Failure.PENDING_EXPIRED ->
+                replayed(profile.refuse(Problem.PENDING_EXPIRED.report()), failed.expiresAt());
+            default -> replayed(Exchange.failure(operation, failed.failure()), failed.expiresAt());
+        };
+    }
+
+    private HttpAnswer inFlight(Operation operation, Outcome.InFlight<byte[]> inFlight) {
+        if (!inFlight.pending() && operation.profile().whenRunning() == WhenRunning.CONFLICT) {
+            return operation.profile().refuse(Problem.IN_PROGRESS.report().retryAfter(inFlight.retryAfter()));
+        }
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("operation", operation.name());
+        body.put("state", inFlight.pending() ? "pending" : "processing");
+        String seconds = ErrorFormat.seconds(inFlight.retryAfter());
+        return new HttpAnswer(
+                202,
+                Headers.of(
+                        "Content-Type",
+                        "application/json",
+                        "Cache-Control",
+                        "no-store",
+                        "Retry-After",
+                        seconds,
+                        "Location",
+                        statusLocation(operation)),
+                ErrorFormat.json(body));
+    }
+
+    private String statusLocation(Operation operation) {
+        // The key itself goes into the header: addresses end up in logs.
+        return statusPath + "?operation=" + PercentCoding.encode(operation.name());
+    }
+
+    private static HttpAnswer replayed(HttpAnswer answer, Instant expiresAt) {
+        return expiring(answer, expiresAt).header(StoredHeaders.REPLAYED, "true");
+    }
+
+    static HttpAnswer expiring(HttpAnswer answer, Instant expiresAt) {
+        return answer.header(StoredHeaders.EXPIRES, HttpDate.format(expiresAt));
+    }
+
+    /** What {@code GET} {@value #SPECIFICATION_PATH} answers: everything that a client must know, for programs. */
+    public HttpAnswer specification() {
+        return Specification.of(statusPath, operations());
+    }
+
+    /**
+     * What {@code GET} on the {@linkplain #statusPath status path} answers: what became of the caller's own key, sent in the
+     * {@code Idempotency-Key} header; the operation is named in the query ({@code ?operation=POST%20%2Fpayments}) and may be
+     * left out where keys are unique in their tenant. An absent key and another tenant's are the same.
+     */
+    public HttpAnswer status(HttpRequest request) {
+        String tenant = tenant(request);
+        if (tenant == null) {
+            return Profile.ietf().refuse(unauthenticated());
+        }
+        Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.lookUp(tenant);
+        if (over.isPresent()) {
+            return Profile.ietf().refuse(over.get());
+        }
+        return new KeyStatus(once, operations()).answer(tenant, request);
+    }
+
+    /** Where to ask for the status of a key. */
+    public String statusPath() {
+        return statusPath;
+    }
+
+    /** Builds a {@link Boundary}. */
+    public static final class Builder {
+        private final Onlyonce once;
+        private final Map<String, Operation> operations = new LinkedHashMap<>();
+        private @Nullable TenantLimits limits;
+        private @Nullable String anonymous;
+        private String challenge = "Bearer";
+        private String statusPath = STATUS_PATH;
+
+        private Builder(Onlyonce once) {
+            this.once = requireNonNull(once, "once");
+        }
+
+        /**
+         * Protects an operation. Where several match a request, the first one added counts.
+         *
+         * @throws IllegalArgumentException if there is one with this name already
+         */
+        public Builder operation(Operation operation) {
+            if (operations.putIfAbsent(operation.name(), operation) != null) {
+                throw new IllegalArgumentException("there are two operations named " + operation.name());
+            }
+            return this;
+        }
+
+        /** Protects operations. */
+        public Builder operations(List<Operation> more) {
+            new ArrayList<>(more).forEach(this::operation);
+            return this;
+        }
+
+        /** Limits what one tenant may do. */
+        public Builder limits(@Nullable TenantLimits limits) {
+            this.limits = limits;
+            return this;
+        }
+
+        /**
+         * Lets unauthenticated requests share one tenant: anybody who knows a key gets its answer. Without this they are
+         * refused with 401.
+         */
+        public Builder anonymous(@Nullable String tenant) {
+            if (tenant != null) {
+                KeyRules.checkName("tenant", tenant);
+            }
+            this.anonymous = tenant;
+            return this;
+        }
+
+        /** What the {@code WWW-Authenticate} header of a 401 says. */
+        public Builder challenge(String challenge) {
+            this.challenge = challenge;
+            return this;
+        }
+
+        /** Where clients can ask for the status of a key. */
+        public Builder statusPath(String path) {
+            this.statusPath = path;
+            return this;
+        }
+
+        /** Builds it. */
+        public Boundary build() {
+            return new Boundary(this);
+        }
+    }
+}

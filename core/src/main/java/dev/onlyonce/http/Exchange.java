@@ -1,0 +1,197 @@
+package dev.onlyonce.http;
+
+import dev.onlyonce.Failure;
+import dev.onlyonce.FailureRule;
+import dev.onlyonce.FailureRule.Verdict;
+import dev.onlyonce.OpenClaim;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.StoreException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A request that is being executed. Exactly one of the ending methods must be called, once, on any thread; each returns when
+ * the entry is durable, with the answer that may be sent then. It may differ from the handler's: if the store did not take
+ * the record, or the claim was lost, the client is told so and nothing else.
+ */
+public final class Exchange {
+    /** Recording goes on in the background; a store that is well again is noticed within a second. */
+    private static final Duration RETRY_AFTER_NOT_RECORDED = Duration.ofSeconds(2);
+    /** How long reconciling takes is anybody's guess. */
+    static final Duration RETRY_AFTER_UNKNOWN = Duration.ofSeconds(10);
+
+    private static final int SERVER_ERROR = 500;
+    private static final int GATEWAY_TIMEOUT = 504;
+
+    private static final Logger log = LoggerFactory.getLogger(Exchange.class);
+
+    private final Operation operation;
+    private final OpenClaim claim;
+    private final Runnable onEnd;
+
+    Exchange(Operation operation, OpenClaim claim, Runnable onEnd) {
+        this.operation = operation;
+        this.claim = claim;
+        this.onEnd = onEnd;
+    }
+
+    /**
+     * What to send when the response is too large to hold.
+     *
+     * @param answer what to send; if it streams, only its status and headers
+     * @param streams whether that is the head of the handler's own response, to be followed by its body
+     */
+    public record Large(HttpAnswer answer, boolean streams) {}
+
+    /** What a status says about the entry. */
+    private enum Ending {
+        RECORD,
+        RETRYABLE,
+        UNKNOWN
+    }
+
+    /** The operation that runs. */
+    public Operation operation() {
+        return operation;
+    }
+
+    /** The right to execute, for downstream keys and lease checks. Settle it through this exchange only. */
+    public OpenClaim claim() {
+        return claim;
+    }
+
+    /** How much of a response body to hold back at most; a larger one is not stored, see {@link #finishLarge}. */
+    public int responseBytesMax() {
+        return operation.policy().resultBytesMax();
+    }
+
+    /**
+     * The handler answered; the entry is settled as the profile says.
+     *
+     * @return the handler's answer and how long it is kept, or what to send instead
+     */
+    public HttpAnswer finish(HttpAnswer answer) {
+        byte[] record = answer.body().length > responseBytesMax()
+                ? new byte[0]
+                : StoredResponse.of(answer).encode();
+        if (record.length == 0 || record.length > responseBytesMax()) {
+            record = StoredResponse.withoutBody(answer.status(), answer.headers())
+                    .encode();
+        }
+        return finish(answer, record).answer;
+    }
+
+    /**
+     * The handler has begun to answer with a body over {@link #responseBytesMax}. It is recorded without its body and may be
+     * streamed from now on: whatever becomes of the rest, it does not run again (unless the profile says so of its status).
+     */
+    public Large finishLarge(int status, Headers headers) {
+        Sent sent = finish(
+                HttpAnswer.of(status, headers),
+                StoredResponse.withoutBody(status, headers).encode());
+        return new Large(sent.answer, sent.own);
+    }
+
+    private Sent finish(HttpAnswer answer, byte[] record) {
+        String why = "status " + answer.status();
+        return switch (ending(answer.status())) {
+            case RECORD -> settle(Kept.YES, answer, () -> claim.complete(record));
+            case RETRYABLE -> settle(Kept.NO, answer, () -> claim.retryable(why));
+            case UNKNOWN -> settle(Kept.NO, answer, () -> claim.unknown(why));
+        };
+    }
+
+    private Ending ending(int status) {
+        Profile profile = operation.profile();
+        if (status < SERVER_ERROR) {
+            return profile.neverStored().contains(status) ? Ending.RETRYABLE : Ending.RECORD;
+        }
+        return switch (profile.onServerError()) {
+            case RETRY -> Ending.RETRYABLE;
+            case STORE -> Ending.RECORD;
+            case UNKNOWN -> Ending.UNKNOWN;
+        };
+    }
+
+    /**
+     * Proven: nothing was executed, for example because the connection was refused. The next retry runs.
+     *
+     * @return 502
+     */
+    public HttpAnswer notExecuted(String proof) {
+        return settle(Kept.NO, refusal(Problem.UPSTREAM_UNREACHABLE.report()), () -> claim.retryable(proof)).answer;
+    }
+
+    /**
+     * Nobody knows whether it was executed: a time-out or a reset after sending. No client can run it again.
+     *
+     * @return 504 {@code outcome_unknown}
+     */
+    public HttpAnswer ambiguous(String reason) {
+        HttpAnswer answer = operation
+                .profile()
+                .refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(RETRY_AFTER_UNKNOWN), GATEWAY_TIMEOUT);
+        return settle(Kept.NO, answer, () -> claim.unknown(reason)).answer;
+    }
+
+    /**
+     * The handler threw. The policy's {@link FailureRule} is asked first; of what it does not know, the profile says what a
+     * server error means.
+     *
+     * @return 500, or what to send instead
+     */
+    public HttpAnswer failed(Throwable thrown) {
+        Verdict verdict = operation.policy().failures().judge(thrown);
+        HttpAnswer answer = refusal(Problem.HANDLER_FAILED.report());
+        if (verdict instanceof Verdict.NoEffect) {
+            return settle(
+                            Kept.NO,
+                            answer,
+                            () -> claim.retryable(thrown.getClass().getName()))
+                    .answer;
+        }
+        if (verdict instanceof Verdict.Final known) {
+            return settle(Kept.YES, failure(operation, known.failure()), () -> claim.fail(known.failure())).answer;
+        }
+        return finish(answer);
+    }
+
+    /** The answer to everybody for whom a final failure was recorded. */
+    static HttpAnswer failure(Operation operation, Failure failure) {
+        return operation
+                .profile()
+                .refuse(Problem.OPERATION_FAILED.because(failure.message()).member("failure", failure.code()));
+    }
+
+    private HttpAnswer refusal(Problem.Report report) {
+        return operation.profile().refuse(report);
+    }
+
+    /** Whether retries are answered from the record. */
+    private enum Kept {
+        YES,
+        NO
+    }
+
+    private record Sent(HttpAnswer answer, boolean own) {}
+
+    private Sent settle(Kept kept, HttpAnswer answer, Supplier<SettleResult> settling) {
+        try {
+            SettleResult result = settling.get();
+            if (result instanceof SettleResult.Settled settled) {
+                Instant expiresAt = kept == Kept.YES ? settled.expiresAt() : null;
+                return new Sent(expiresAt == null ? answer : Boundary.expiring(answer, expiresAt), true);
+            }
+            log.warn("{} was executed, but lost its claim before that was recorded", claim.key());
+            return new Sent(refusal(Problem.OUTCOME_UNKNOWN.report().retryAfter(RETRY_AFTER_UNKNOWN)), false);
+        } catch (StoreException e) {
+            log.warn("The outcome of {} could not be recorded in time: {}", claim.key(), e.getMessage());
+            return new Sent(refusal(Problem.NOT_RECORDED.report().retryAfter(RETRY_AFTER_NOT_RECORDED)), false);
+        } finally {
+            onEnd.run();
+        }
+    }
+}

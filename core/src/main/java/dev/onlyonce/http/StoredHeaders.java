@@ -1,0 +1,69 @@
+package dev.onlyonce.http;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * Which header lines of a response are part of its record. Those that belong to one connection, one moment, one login or
+ * one trace do not: sent again later, or to somebody else, they would be wrong or dangerous.
+ */
+final class StoredHeaders {
+    static final String REPLAYED = "Idempotent-Replayed";
+    static final String EXPIRES = "Idempotency-Key-Expires";
+
+    private static final Set<String> NEVER = Set.of(
+            // one connection (RFC 9110, 7.6.1); the length is counted again when the body is sent
+            "connection",
+            "keep-alive",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+            "content-length",
+            // one moment
+            "date",
+            // one login
+            "set-cookie",
+            "set-cookie2",
+            "www-authenticate",
+            "authorization",
+            "authentication-info",
+            // one trace
+            "traceparent",
+            "tracestate",
+            "traceresponse",
+            "baggage",
+            "b3",
+            "x-request-id",
+            "x-correlation-id",
+            "x-amzn-trace-id",
+            "x-amzn-requestid",
+            "x-cloud-trace-context",
+            "uber-trace-id",
+            "sentry-trace",
+            "server-timing",
+            // said anew for every answer
+            REPLAYED.toLowerCase(Locale.ROOT),
+            EXPIRES.toLowerCase(Locale.ROOT));
+
+    private static final List<String> NEVER_PREFIXES = List.of("proxy-", "x-b3-", "x-datadog-", "ot-tracer-");
+
+    private StoredHeaders() {}
+
+    static Headers of(Headers headers) {
+        Set<String> perConnection = new HashSet<>();
+        for (String line : headers.values("Connection")) {
+            for (String name : line.split(",")) {
+                perConnection.add(name.strip().toLowerCase(Locale.ROOT));
+            }
+        }
+        return headers.only(field -> {
+            String name = field.name().toLowerCase(Locale.ROOT);
+            return !NEVER.contains(name)
+                    && !perConnection.contains(name)
+                    && NEVER_PREFIXES.stream().noneMatch(name::startsWith);
+        });
+    }
+}

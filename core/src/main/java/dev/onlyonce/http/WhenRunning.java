@@ -1,0 +1,9 @@
+package dev.onlyonce.http;
+
+/** What a duplicate is told while the first request runs, and after waiting for as long as the policy says. */
+public enum WhenRunning {
+    /** 409, and when to ask again. */
+    CONFLICT,
+    /** 202, when to ask again, and where to ask for the status. */
+    ACCEPTED
+}

@@ -1,0 +1,91 @@
+package dev.onlyonce.testkit;
+
+import dev.onlyonce.store.Batch;
+import dev.onlyonce.store.BatchResult;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Transition;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** A store that passes every call on; {@link #around} sees them all. */
+class ForwardingStore implements Store {
+    private final Store store;
+
+    ForwardingStore(Store store) {
+        this.store = store;
+    }
+
+    /**
+     * Makes the call, or does something else.
+     *
+     * @param asked what the call is about: its list, batch, query, limit or id
+     */
+    <T> T around(Verb verb, Object asked, Supplier<T> call) {
+        return call.get();
+    }
+
+    @Override
+    public List<ClaimResult> claim(List<ClaimRequest> requests) {
+        return around(Verb.CLAIM, requests, () -> store.claim(requests));
+    }
+
+    @Override
+    public List<SettleResult> settle(List<Settlement> settlements) {
+        return around(Verb.SETTLE, settlements, () -> store.settle(settlements));
+    }
+
+    @Override
+    public BatchResult write(Batch batch) {
+        return around(Verb.WRITE, batch, () -> store.write(batch));
+    }
+
+    @Override
+    public List<Boolean> renew(List<Renewal> renewals) {
+        return around(Verb.RENEW, renewals, () -> store.renew(renewals));
+    }
+
+    @Override
+    public List<Optional<Entry>> find(List<EntryId> ids) {
+        return around(Verb.FIND, ids, () -> store.find(ids));
+    }
+
+    @Override
+    public List<Transition> sweep(int limit) {
+        return around(Verb.SWEEP, limit, () -> store.sweep(limit));
+    }
+
+    @Override
+    public int purge(int limit) {
+        return around(Verb.PURGE, limit, () -> store.purge(limit));
+    }
+
+    @Override
+    public List<SettleResult> resolve(List<Resolution> resolutions) {
+        return around(Verb.RESOLVE, resolutions, () -> store.resolve(resolutions));
+    }
+
+    @Override
+    public Optional<Transition> evict(EntryId id, String who, String reason) {
+        return around(Verb.EVICT, id, () -> store.evict(id, who, reason));
+    }
+
+    @Override
+    public List<Entry> list(EntryQuery query) {
+        return around(Verb.LIST, query, () -> store.list(query));
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

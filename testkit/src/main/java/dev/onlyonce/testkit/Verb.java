@@ -1,0 +1,25 @@
+package dev.onlyonce.testkit;
+
+/** The calls of a store. */
+public enum Verb {
+    /** {@link dev.onlyonce.store.Store#claim} */
+    CLAIM,
+    /** {@link dev.onlyonce.store.Store#settle} */
+    SETTLE,
+    /** {@link dev.onlyonce.store.Store#write} */
+    WRITE,
+    /** {@link dev.onlyonce.store.Store#renew} */
+    RENEW,
+    /** {@link dev.onlyonce.store.Store#find} */
+    FIND,
+    /** {@link dev.onlyonce.store.Store#sweep} */
+    SWEEP,
+    /** {@link dev.onlyonce.store.Store#purge} */
+    PURGE,
+    /** {@link dev.onlyonce.store.Store#resolve} */
+    RESOLVE,
+    /** {@link dev.onlyonce.store.Store#evict} */
+    EVICT,
+    /** {@link dev.onlyonce.store.Store#list} */
+    LIST
+}
