@@ -102,6 +102,7 @@ class RingsTest {
                         "javax.crypto..",
                         "com.fasterxml.jackson..",
                         "com.github.benmanes.caffeine..",
+                        "io.github.bucket4j..",
                         "org.jspecify.annotations..",
                         "org.slf4j.."))
                 .check(CORE);
