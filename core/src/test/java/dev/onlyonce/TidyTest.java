@@ -47,10 +47,10 @@ class TidyTest {
                     ALL,
                     NOWHERE),
             Ban.of(
-                    "a library logs, it does not print",
+                    "a library logs; only programs and their commands print",
                     "System\\.(out|err)\\b|printStackTrace\\(",
                     MAIN,
-                    "benchmarks/.*|server/.*"),
+                    "(benchmarks|server)/.*|.*Command\\.java"),
             Ban.of("a test that does not run shows nothing", "@Disabled\\b", ALL, NOWHERE),
             Ban.of("the internals of the core are its own", "dev\\.onlyonce\\.internal\\b", ALL, "core/.*"),
             Ban.of(
