@@ -28,8 +28,8 @@ public record CustomerSettings(
                 .done();
     }
 
-    /** Puts a customer's settings in place of what was there. */
-    public void put(Sql sql, String tenant, String customerId) throws SQLException {
+    /** Puts a customer's settings in place of what was there; returns them. */
+    public CustomerSettings put(Sql sql, String tenant, String customerId) throws SQLException {
         check(customerId);
         sql.update(
                 "INSERT INTO customer_settings (tenant, customer_id, language, email_receipts) VALUES (?, ?, ?, ?)"
@@ -38,6 +38,7 @@ public record CustomerSettings(
                 customerId,
                 language,
                 emailReceipts);
+        return this;
     }
 
     /** A customer's settings. */
