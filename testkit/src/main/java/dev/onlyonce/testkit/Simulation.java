@@ -195,7 +195,8 @@ public final class Simulation {
                                     .retention(Duration.ofSeconds(40))
                                     .tombstone(Duration.ofSeconds(20))
                                     .build());
-            policies.forEach((operation, its) -> builder.operation(operation, its).reconciler(operation, reconciler()));
+            policies.forEach(
+                    (operation, its) -> builder.operation(operation, its).reconciler(operation, reconciler()));
             return builder.sweepEvery(OFTEN)
                     .reconcileEvery(OFTEN)
                     .purgeEvery(Duration.ofSeconds(30))

@@ -105,7 +105,9 @@ final class World {
      */
     Random chance(String what) {
         int occurrence = occurrences.merge(what, 1, Integer::sum);
-        long mixed = (seed * 0x9E3779B97F4A7C15L) ^ (what.hashCode() * 0xC2B2AE3D27D4EB4FL) ^ (occurrence * 0x165667B19E3779F9L);
+        long mixed = (seed * 0x9E3779B97F4A7C15L)
+                ^ (what.hashCode() * 0xC2B2AE3D27D4EB4FL)
+                ^ (occurrence * 0x165667B19E3779F9L);
         return new Random(mixed);
     }
 
