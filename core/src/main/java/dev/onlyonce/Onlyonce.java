@@ -116,6 +116,11 @@ public final class Onlyonce implements AutoCloseable {
         return node.begin(key, fingerprint, policy);
     }
 
+    /** The answer, if this node has it in memory; never talks to the store, and so never blocks. Counted as a decision. */
+    public Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
+        return node.cached(key, fingerprint);
+    }
+
     /** The policy of an operation: its own, or the default. */
     public Policy policy(String operation) {
         return operations.getOrDefault(operation, policy);

@@ -12,6 +12,7 @@ import dev.onlyonce.MalformedRequest;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
 import dev.onlyonce.internal.KeyRules;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
@@ -102,51 +103,90 @@ public final class Boundary {
      * then.
      */
     public HttpDecision decide(Operation operation, HttpRequest request) {
+        Prepared prepared = prepare(operation, request);
+        return prepared instanceof Prepared.Ready ready ? ready.begin() : ((Prepared.Decided) prepared).decision();
+    }
+
+    /** Does what can be done without the store, and so never blocks: checks, and answers from memory. */
+    public Prepared prepare(Operation operation, HttpRequest request) {
         if (!operation.concerns(request.headers())) {
-            return new HttpDecision.PassThrough();
+            return new Prepared.Decided(new HttpDecision.PassThrough());
         }
         try {
             String tenant = tenant(request);
             if (tenant == null) {
-                return refuse(operation, unauthenticated());
+                return new Prepared.Decided(refuse(operation, unauthenticated()));
             }
             Key key = new Key(tenant, operation.name(), key(operation, request.headers()), operation.scope());
             Optional<Problem.Report> stale = operation.age() == null
                     ? Optional.empty()
                     : operation.age().check(request.headers(), once.time().now());
             if (stale.isPresent()) {
-                return refuse(operation, stale.get());
+                return new Prepared.Decided(refuse(operation, stale.get()));
             }
             Fingerprint fingerprint = fingerprint(operation, request);
-            Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.check(tenant);
-            if (over.isPresent() && once.find(key).isEmpty()) {
-                return refuse(operation, over.get());
-            }
-            return begin(operation, key, fingerprint);
+            Optional<Outcome<byte[]>> cached = once.cached(key, fingerprint);
+            return cached.isPresent()
+                    ? new Prepared.Decided(answered(operation, key, cached.get()))
+                    : new Prepared.Ready((ready, wait) -> begin(ready, operation, key, fingerprint, wait));
         } catch (MalformedKey e) {
-            return refuse(operation, report(e));
+            return new Prepared.Decided(refuse(operation, report(e)));
         } catch (MalformedRequest e) {
             Problem problem = e.tooLarge() ? Problem.BODY_TOO_LARGE : Problem.REQUEST_MALFORMED;
-            return refuse(operation, problem.because(e.getMessage()).member("reason", code(e.reason())));
+            return new Prepared.Decided(
+                    refuse(operation, problem.because(e.getMessage()).member("reason", code(e.reason()))));
         } catch (StoreException e) {
-            log.debug("{} did not run because the store failed", operation.name(), e);
-            return refuse(operation, Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+            return new Prepared.Decided(storeFailed(operation, e));
         }
     }
 
-    private HttpDecision begin(Operation operation, Key key, Fingerprint fingerprint) {
-        Begun begun = once.begin(key, fingerprint, operation.policy());
-        if (begun instanceof Begun.Mine mine) {
-            OpenClaim claim = mine.claim();
-            Runnable onEnd = limits == null ? () -> {} : limits.began(key.tenant(), claim.attempt() == 1);
-            return new HttpDecision.Run(new Exchange(operation, claim, onEnd));
-        }
+    private HttpDecision begin(
+            Prepared.Ready ready, Operation operation, Key key, Fingerprint fingerprint, boolean wait) {
         try {
-            return new HttpDecision.Answer(answer(operation, ((Begun.Answered) begun).outcome()));
+            Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.check(key.tenant());
+            if (over.isPresent() && once.find(key).isEmpty()) {
+                return refuse(operation, over.get());
+            }
+            Policy policy = operation.policy();
+            boolean waits = wait || policy.waitMax().isZero();
+            Begun begun = once.begin(
+                    key,
+                    fingerprint,
+                    waits ? policy : policy.toBuilder().waitMax(Duration.ZERO).build());
+            if (begun instanceof Begun.Mine mine) {
+                OpenClaim claim = mine.claim();
+                Runnable onEnd = limits == null ? () -> {} : limits.began(key.tenant(), claim.attempt() == 1);
+                return new HttpDecision.Run(new Exchange(operation, claim, onEnd));
+            }
+            Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
+            ready.setInFlight(outcome instanceof Outcome.InFlight);
+            return answered(operation, key, outcome);
+        } catch (StoreException e) {
+            return storeFailed(operation, e);
+        }
+    }
+
+    private HttpDecision answered(Operation operation, Key key, Outcome<byte[]> outcome) {
+        try {
+            return new HttpDecision.Answer(answer(operation, outcome));
         } catch (IllegalStateException e) {
             log.error("The record of {} cannot be read", key, e);
-            return refuse(operation, Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+            return unavailable(operation);
         }
+    }
+
+    private static HttpDecision storeFailed(Operation operation, StoreException e) {
+        log.debug("{} did not run because the store failed", operation.name(), e);
+        return unavailable(operation);
+    }
+
+    private static HttpDecision unavailable(Operation operation) {
+        return refuse(operation, Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+    }
+
+    /** What a request is told that cannot even wait for the store, because too many do. Nothing was executed. */
+    public HttpAnswer overloaded(Operation operation) {
+        return operation.profile().refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
     }
 
     private @Nullable String tenant(HttpRequest request) {

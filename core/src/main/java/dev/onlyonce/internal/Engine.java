@@ -77,14 +77,23 @@ final class Engine implements LiveClaim.Settling {
     record Parts(String node, Time time, Events events, int waitersMax) {}
 
     Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
-        EntryId id = key.entryId();
-        Entry cached = cache == null ? null : cache.get(id);
-        if (cached != null) {
-            return answered(key, answer(key, fingerprint, cached));
+        Optional<Outcome<byte[]>> cached = cached(key, fingerprint);
+        if (cached.isPresent()) {
+            return new Begun.Answered(cached.get());
         }
         try (Waiting.Turn turn = waiting.turn(policy.waitMax())) {
             return claim(key, fingerprint, policy, turn);
         }
+    }
+
+    Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
+        Entry cached = cache == null ? null : cache.get(key.entryId());
+        if (cached == null) {
+            return Optional.empty();
+        }
+        Outcome<byte[]> outcome = answer(key, fingerprint, cached);
+        answered(key, outcome);
+        return Optional.of(outcome);
     }
 
     private Begun claim(Key key, Fingerprint fingerprint, Policy policy, Waiting.Turn turn) {

@@ -6,6 +6,7 @@ import dev.onlyonce.Failure;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
+import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
@@ -116,6 +117,11 @@ public final class Node implements AutoCloseable {
     /** See {@link dev.onlyonce.Onlyonce#begin}. */
     public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
         return engine.begin(key, fingerprint, policy);
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#cached}. */
+    public Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
+        return engine.cached(key, fingerprint);
     }
 
     /** See {@link dev.onlyonce.Onlyonce#find}. */

@@ -72,10 +72,10 @@ interface Database {
     /**
      * What was written.
      *
-     * @param settled the settlements that were recorded now
-     * @param inserted the claims that made a new entry
+     * @param settled the settlements that were recorded
+     * @param claimed the attempts of the claims that made a new entry
      */
-    record Written(Map<EntryId, SettleResult.Settled> settled, Set<EntryId> inserted) {}
+    record Written(Map<EntryId, SettleResult.Settled> settled, Map<EntryId, Integer> claimed) {}
 
     /**
      * A piece of the index of leases.

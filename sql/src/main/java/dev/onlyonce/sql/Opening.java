@@ -2,6 +2,7 @@ package dev.onlyonce.sql;
 
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
@@ -18,11 +19,22 @@ final class Opening {
         return open(database(kind, clock), calls, mode);
     }
 
-    static SqlStore open(Database database, Calls calls, SchemaMode mode) {
+    static SqlStore open(Path file, Optional<String> clock) {
+        Calls calls = new Calls(new SqliteFile(file), SqlDatabase.SQLITE);
+        try {
+            return open(new Sqlite(clock), calls, SchemaMode.CREATE);
+        } catch (RuntimeException e) {
+            calls.close();
+            throw e;
+        }
+    }
+
+    private static SqlStore open(Database database, Calls calls, SchemaMode mode) {
         Schema schema = new Schema(calls, database.kind());
         switch (mode) {
             case CREATE -> schema.apply();
             case VALIDATE -> schema.validate();
+            case LEAVE -> {}
         }
         return new SqlStore(database, calls);
     }
@@ -56,7 +68,8 @@ final class Opening {
     static Database database(SqlDatabase kind, Optional<String> clock) {
         return switch (kind) {
             case POSTGRESQL -> new Postgres(clock);
-            case MYSQL, SQLITE -> throw new StoreRejected("no support yet for " + kind, null);
+            case MYSQL -> new MySql(clock);
+            case SQLITE -> new Sqlite(clock);
         };
     }
 }

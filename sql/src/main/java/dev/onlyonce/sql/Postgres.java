@@ -61,7 +61,7 @@ final class Postgres implements Database {
                 AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
                       lease_us, on_lease_lost, retention_us, tombstone_us, state)
             ON CONFLICT (tenant, space, key_) DO NOTHING
-            RETURNING tenant, space, key_""";
+            RETURNING tenant, space, key_, attempt""";
 
     /** A lost acknowledgement: the entry is the caller's already. */
     static final String KEEP = """
@@ -283,7 +283,7 @@ final class Postgres implements Database {
     public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
             throws SQLException {
         Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
-        Set<EntryId> inserted = new HashSet<>();
+        Map<EntryId, Integer> claimed = new HashMap<>();
         List<Part> parts = new ArrayList<>(2);
         if (!settlements.isEmpty()) {
             ArrayParameters<Settlement> arrays = new ArrayParameters<>(settlements)
@@ -294,10 +294,10 @@ final class Postgres implements Database {
             parts.add(new Part(SETTLE, arrays, row -> settled.put(id(row), StoredEntry.settled(row, 4))));
         }
         if (!claims.isEmpty()) {
-            parts.add(new Part(INSERT, ArrayParameters.of(claims), row -> inserted.add(id(row))));
+            parts.add(new Part(INSERT, ArrayParameters.of(claims), row -> claimed.put(id(row), row.getInt(4))));
         }
         run(connection, parts.toArray(Part[]::new));
-        return new Written(settled, inserted);
+        return new Written(settled, claimed);
     }
 
     @Override

@@ -82,7 +82,7 @@ public final class Schema {
             calls.write(connection -> switch (database) {
                 case POSTGRESQL -> inPostgres(connection);
                 case MYSQL -> inMySql(connection);
-                case SQLITE -> Transaction.run(connection, List.of("BEGIN IMMEDIATE"), this::migrate);
+                case SQLITE -> Transaction.run(connection, Sqlite.BEGIN, this::migrate);
             });
         }
         return validate();

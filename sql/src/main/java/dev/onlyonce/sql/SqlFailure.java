@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 enum SqlFailure {
     /** Rolled back because of concurrent work: trying again is the cure. */
     CONFLICT,
+    /** Somebody else holds a lock for longer than we wait. Nothing was changed. */
+    BUSY,
     /** Nothing was changed, and later it may work. */
     UNAVAILABLE,
     /** Nothing was changed, and it will not work later either. */
@@ -22,9 +25,11 @@ enum SqlFailure {
     /** The connection is gone, or the server is going: an answer may have been lost. */
     ANSWER_LOST;
 
-    /** 1205 is a lock wait time-out, 1317, 1969 and 3024 an exceeded run time; the others: read-only, full, or too many. */
+    /** Lock wait time-out; an exceeded run time (1317, 1969, 3024), which on short statements is a lock wait too. */
+    private static final Set<Integer> MYSQL_BUSY = Set.of(1205, 1317, 1969, 3024);
+    /** Read-only, full, or too many. */
     private static final Set<Integer> MYSQL_UNAVAILABLE =
-            Set.of(1021, 1040, 1041, 1114, 1203, 1205, 1206, 1226, 1290, 1317, 1792, 1836, 1969, 3024);
+            Set.of(1021, 1040, 1041, 1114, 1203, 1206, 1226, 1290, 1792, 1836);
     /** Server shutdown (1053), killed connection (1927), server gone (2006, 2013). */
     private static final Set<Integer> MYSQL_ANSWER_LOST = Set.of(1053, 1079, 1927, 2006, 2013);
     /** A packet that is too large (1153), an incorrect value (1366), data too long (1406). */
@@ -49,7 +54,7 @@ enum SqlFailure {
         if (state.startsWith("40")) {
             return CONFLICT;
         }
-        return standard(state);
+        return state.equals("55P03") ? BUSY : standard(state);
     }
 
     private static SqlFailure mysql(SQLException e) {
@@ -57,7 +62,10 @@ enum SqlFailure {
         if (code == MYSQL_DEADLOCK) {
             return CONFLICT;
         }
-        if (MYSQL_UNAVAILABLE.contains(code) || e instanceof SQLTimeoutException) {
+        if (MYSQL_BUSY.contains(code) || e instanceof SQLTimeoutException) {
+            return BUSY;
+        }
+        if (MYSQL_UNAVAILABLE.contains(code)) {
             return UNAVAILABLE;
         }
         if (MYSQL_REJECTED.contains(code)) {
@@ -85,7 +93,7 @@ enum SqlFailure {
     private static SqlFailure sqlite(int code) {
         return switch (code & 0xff) {
             // BUSY and LOCKED: the bounded wait is over. Nothing was begun.
-            case 5, 6 -> UNAVAILABLE;
+            case 5, 6 -> BUSY;
             // ERROR (e.g. no such table), TOOBIG, CONSTRAINT, MISMATCH, MISUSE, RANGE.
             case 1, 18, 19, 20, 21, 25 -> REJECTED;
             // PERM, ABORT, NOMEM, READONLY, INTERRUPT, CORRUPT, FULL, CANTOPEN, NOTADB.
@@ -107,7 +115,8 @@ enum SqlFailure {
      */
     StoreException exception(boolean writing, @Nullable Throwable cause) {
         return switch (this) {
-            case CONFLICT -> new StoreUnavailable("the database rolled back because of concurrent work", cause);
+            case CONFLICT -> new StoreBusy("the database rolled back because of concurrent work", cause);
+            case BUSY -> new StoreBusy("somebody else holds a lock for longer than we wait", cause);
             case UNAVAILABLE -> new StoreUnavailable("the database cannot do it now", cause);
             case REJECTED -> new StoreRejected("the database does not take it", cause);
             case ANSWER_LOST ->

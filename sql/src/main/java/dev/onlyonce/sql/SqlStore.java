@@ -13,10 +13,12 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -70,6 +72,17 @@ public final class SqlStore implements Store {
         return builder(dataSource).build();
     }
 
+    /**
+     * A store in a SQLite file, made if it is not there. Other processes on this machine may use the file at the same
+     * time. {@link #close} closes it.
+     *
+     * @throws dev.onlyonce.store.StoreUnavailable if it cannot be opened
+     * @throws StoreRejected if its schema is newer than this release
+     */
+    public static SqlStore sqlite(Path file) {
+        return Opening.open(file, Optional.empty());
+    }
+
     /** A store on a database that the application has already. */
     public static Builder builder(DataSource dataSource) {
         return new Builder(dataSource);
@@ -94,14 +107,14 @@ public final class SqlStore implements Store {
         List<Settlement> settlements = sorted(batch.settlements(), Settlement::id);
         claims.forEach(SqlStore::check);
         Database.Written written = calls.write(c -> database.write(c, settlements, claims));
-        boolean changed = !written.settled().isEmpty() || !written.inserted().isEmpty();
+        boolean changed = !written.settled().isEmpty() || !written.claimed().isEmpty();
         try {
             Map<EntryId, SettleResult> settled = settleRest(settlements, written.settled());
-            Map<EntryId, ClaimResult> claimed = claimRest(claims, written.inserted());
+            Map<EntryId, ClaimResult> claimed = claimRest(claims, written.claimed());
             return new BatchResult(
                     batch.claims().stream().map(c -> get(claimed, c.id())).toList(),
                     batch.settlements().stream().map(s -> get(settled, s.id())).toList());
-        } catch (StoreUnavailable | StoreRejected e) {
+        } catch (StoreUnavailable | StoreBusy | StoreRejected e) {
             if (changed) {
                 throw new StoreOutcomeUnknown("a part of the batch was written before this failed", e);
             }
@@ -131,39 +144,31 @@ public final class SqlStore implements Store {
                 : new SettleResult.Lost(StoredEntry.shown(stored).state());
     }
 
-    private Map<EntryId, ClaimResult> claimRest(List<ClaimRequest> claims, Set<EntryId> inserted) {
+    private Map<EntryId, ClaimResult> claimRest(List<ClaimRequest> claims, Map<EntryId, Integer> claimed) {
         Map<EntryId, ClaimResult> results = new HashMap<>();
-        List<ClaimRequest> open = new ArrayList<>();
-        for (ClaimRequest claim : claims) {
-            if (inserted.contains(claim.id())) {
-                results.put(claim.id(), new ClaimResult.Claimed(claim.start() == State.PROCESSING ? 1 : 0));
-            } else {
-                open.add(claim);
-            }
-        }
-        for (int round = 0; !open.isEmpty(); round++) {
-            if (round == ROUNDS_MAX) {
-                throw new StoreUnavailable(
-                        "the entries changed hands " + ROUNDS_MAX + " times while being claimed", null);
+        claimed.forEach((id, attempt) -> results.put(id, new ClaimResult.Claimed(attempt)));
+        List<ClaimRequest> open = rest(claims, results);
+        for (int round = 1; !open.isEmpty(); round++) {
+            if (round > ROUNDS_MAX) {
+                throw new StoreBusy("the entries changed hands " + ROUNDS_MAX + " times while being claimed", null);
             }
             takeOrRead(open, results);
-            open.removeIf(claim -> results.containsKey(claim.id()));
+            open = rest(open, results);
             if (!open.isEmpty()) {
-                insert(open, results);
-                open.removeIf(claim -> results.containsKey(claim.id()));
+                List<ClaimRequest> late = open;
+                calls.write(c -> database.write(c, List.of(), late))
+                        .claimed()
+                        .forEach((id, attempt) -> results.put(id, new ClaimResult.Claimed(attempt)));
+                open = rest(open, results);
             }
         }
         return results;
     }
 
-    private void insert(List<ClaimRequest> claims, Map<EntryId, ClaimResult> results) {
-        Set<EntryId> inserted =
-                calls.write(c -> database.write(c, List.of(), claims)).inserted();
-        for (ClaimRequest claim : claims) {
-            if (inserted.contains(claim.id())) {
-                results.put(claim.id(), new ClaimResult.Claimed(claim.start() == State.PROCESSING ? 1 : 0));
-            }
-        }
+    private static List<ClaimRequest> rest(List<ClaimRequest> claims, Map<EntryId, ClaimResult> results) {
+        return results.size() == claims.size()
+                ? List.of()
+                : claims.stream().filter(c -> !results.containsKey(c.id())).toList();
     }
 
     private void takeOrRead(List<ClaimRequest> claims, Map<EntryId, ClaimResult> results) {

@@ -1,0 +1,46 @@
+package dev.onlyonce.http;
+
+/**
+ * A request that has been checked without asking the store, for callers that must not block: event loops. What is
+ * {@link Ready} is begun on another thread.
+ */
+public sealed interface Prepared {
+
+    /** There is no need to ask the store: the request is refused, passes through, or is answered from memory. */
+    record Decided(HttpDecision decision) implements Prepared {}
+
+    /** The key is to be claimed. For one thread at a time. */
+    final class Ready implements Prepared {
+        private final Begin begin;
+        private boolean inFlight;
+
+        Ready(Begin begin) {
+            this.begin = begin;
+        }
+
+        /** Claims. */
+        @FunctionalInterface
+        interface Begin {
+            HttpDecision begin(Ready ready, boolean wait);
+        }
+
+        /** Claims, and blocks for as long as the store takes and the policy lets a duplicate wait. */
+        public HttpDecision begin() {
+            return begin.begin(this, true);
+        }
+
+        /** Claims, and blocks for as long as the store takes: a duplicate of a running request does not wait. */
+        public HttpDecision beginAtOnce() {
+            return begin.begin(this, false);
+        }
+
+        /** Whether the last try found that another request is running: {@link #begin()} would wait for it. */
+        public boolean isInFlight() {
+            return inFlight;
+        }
+
+        void setInFlight(boolean inFlight) {
+            this.inFlight = inFlight;
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.server.admin;
+
+import org.jspecify.annotations.NullMarked;

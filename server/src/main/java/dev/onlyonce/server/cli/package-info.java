@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.server.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,334 @@
+package dev.onlyonce.server.config;
+
+import dev.onlyonce.http.Operation;
+import dev.onlyonce.http.Profile;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.Node;
+
+/** Reads {@code gateway.yaml}. Everything has a default but the upstream. */
+public final class ConfigFile {
+    private static final Duration NONE = Duration.ZERO;
+    private static final Duration SHORTEST = Duration.ofMillis(1);
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final int PORT_MAX = 65_535;
+    private static final int MANY = 1_000_000;
+
+    private final Findings findings;
+    private final Path folder;
+
+    private ConfigFile(Path file) {
+        findings = new Findings(file.toString());
+        Path parent = file.toAbsolutePath().getParent();
+        folder = parent == null ? Path.of("/") : parent;
+    }
+
+    /** Reads and checks the file. */
+    public static Settings read(Path file) throws InvalidConfig {
+        String text;
+        try {
+            text = Files.readString(file);
+        } catch (IOException e) {
+            throw new InvalidConfig(List.of(file + ": the file does not exist or cannot be read"));
+        }
+        ConfigFile reader = new ConfigFile(file);
+        Settings settings = reader.settings(reader.parse(file, text));
+        reader.findings.throwIfAny();
+        return settings;
+    }
+
+    private static Node parse(Path file, String text, LoadSettings how) throws InvalidConfig {
+        try {
+            return new Compose(how)
+                    .composeString(text)
+                    .orElseThrow(() -> new InvalidConfig(List.of(file + ": the file is empty; it needs upstreams")));
+        } catch (MarkedYamlEngineException e) {
+            int line = e.getProblemMark().map(Mark::getLine).orElse(-1) + 1;
+            throw new InvalidConfig(List.of(file + ":" + line + ": this is not YAML: " + e.getProblem()));
+        } catch (YamlEngineException e) {
+            throw new InvalidConfig(List.of(file + ": this is not YAML: " + e.getMessage()));
+        }
+    }
+
+    private Node parse(Path file, String text) throws InvalidConfig {
+        return parse(file, text, LoadSettings.builder().setUseMarks(true).build());
+    }
+
+    private Settings settings(Node node) {
+        Section root = Section.root(node, findings, folder);
+        Listen listen = listen(root.section("listen"));
+        Settings.Admin admin = admin(root.section("admin"));
+        List<Upstream> upstreams = upstreams(root);
+        Tenancy tenancy = new TenancySection(root.section("tenants")).read();
+        Settings.TenantLimit limits = limits(root.section("tenant-limits"));
+        Defaults defaults = new Defaults(root.section("defaults"));
+        Map<String, LookUp> lookUps = new HashMap<>();
+        List<Operation> operations = operations(root, defaults, lookUps);
+        StoreSettings store = store(root.section("store"));
+        Settings.Observe observe = observe(root.section("observe"));
+        Path data = folder.resolve(root.text("data", "data"));
+        root.end();
+        return new Settings(
+                listen,
+                admin,
+                upstreams,
+                new Settings.Protection(operations, lookUps, tenancy, limits),
+                store,
+                data,
+                observe);
+    }
+
+    private static Listen listen(@Nullable Section section) {
+        Listen.Limits usual = Listen.Limits.standard();
+        if (section == null) {
+            return Listen.plain("0.0.0.0", 8090);
+        }
+        Listen.Tls tls = tls(section.section("tls"));
+        Listen.Limits limits = new Listen.Limits(
+                section.number("connections-max", usual.connectionsMax(), 1, MANY),
+                section.bytes("request-line-bytes-max", usual.requestLineBytesMax(), 256, 1 << 20),
+                section.bytes("header-bytes-max", usual.headerBytesMax(), 1024, 1 << 20),
+                section.duration("header-timeout", usual.headerTimeout(), Duration.ofSeconds(1), HOUR),
+                section.duration("idle-timeout", usual.idleTimeout(), Duration.ofSeconds(1), HOUR),
+                section.duration("body-timeout", usual.bodyTimeout(), Duration.ofSeconds(1), HOUR),
+                section.duration("drain-timeout", usual.drainTimeout(), NONE, HOUR));
+        Listen listen = new Listen(
+                section.text("host", "0.0.0.0"),
+                section.number("port", 8090, 0, PORT_MAX),
+                tls,
+                section.flag("http2", true),
+                limits,
+                networks(section, "trusted-proxies"));
+        section.end();
+        return listen;
+    }
+
+    private static Listen.@Nullable Tls tls(@Nullable Section section) {
+        if (section == null) {
+            return null;
+        }
+        Path certificate = section.file("certificate");
+        Path key = section.file("key");
+        section.end();
+        if (certificate == null || key == null) {
+            section.wrong("needs both \"certificate\" and \"key\", each a PEM file");
+            return null;
+        }
+        return new Listen.Tls(certificate, key);
+    }
+
+    static List<Network> networks(Section section, String key) {
+        List<Network> networks = new ArrayList<>();
+        for (String text : section.texts(key)) {
+            try {
+                networks.add(Network.parse(text));
+            } catch (IllegalArgumentException e) {
+                section.wrong(key, String.valueOf(e.getMessage()));
+            }
+        }
+        return networks;
+    }
+
+    private static Settings.Admin admin(@Nullable Section section) {
+        if (section == null) {
+            return new Settings.Admin("127.0.0.1", 8091, null);
+        }
+        Settings.Admin admin = new Settings.Admin(
+                section.text("host", "127.0.0.1"),
+                section.number("port", 8091, 0, PORT_MAX),
+                section.file("token-file"));
+        section.end();
+        return admin;
+    }
+
+    private static List<Upstream> upstreams(Section root) {
+        List<Upstream> upstreams = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (Section section : root.sections("upstreams")) {
+            Upstream upstream = upstream(section);
+            if (upstream != null) {
+                upstreams.add(upstream);
+                if (!names.add(upstream.name())) {
+                    section.wrong(
+                            "name", "there are two upstreams named " + upstream.name() + "; give one another name");
+                }
+            }
+        }
+        if (!root.has("upstreams")) {
+            root.wrong("\"upstreams\" is missing; write for example upstreams: [{url: http://127.0.0.1:9000}]");
+        }
+        return upstreams;
+    }
+
+    private static @Nullable Upstream upstream(Section section) {
+        Upstream.Pool pool = Upstream.Pool.standard();
+        Upstream.Timeouts timeouts = Upstream.Timeouts.standard();
+        section.required("url", "http://127.0.0.1:9000");
+        URI url = section.optional("url", ConfigFile::url);
+        Upstream upstream = url == null
+                ? null
+                : new Upstream(
+                        section.text("name", "default"),
+                        url,
+                        section.texts("paths"),
+                        new Upstream.Pool(
+                                section.number("connections-max", pool.connectionsMax(), 1, MANY),
+                                section.number("queue-max", pool.queueMax(), 0, MANY),
+                                section.duration("keep-idle", pool.idle(), Duration.ofSeconds(1), HOUR),
+                                section.flag("http2", pool.http2())),
+                        new Upstream.Timeouts(
+                                section.duration("connect-timeout", timeouts.connect(), SHORTEST, HOUR),
+                                section.duration("response-timeout", timeouts.response(), SHORTEST, HOUR),
+                                section.duration("idle-timeout", timeouts.idle(), SHORTEST, HOUR)),
+                        section.flag("keep-host", true),
+                        section.flag("honours-key", false));
+        section.end();
+        return upstream;
+    }
+
+    /** An upstream's URL; throws {@link IllegalArgumentException} with what to write. */
+    public static URI url(String text) {
+        try {
+            URI url = new URI(text);
+            boolean http = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
+            if (!http || url.getHost() == null || url.getRawQuery() != null || url.getRawFragment() != null) {
+                throw new IllegalArgumentException(
+                        "\"" + text + "\" is not an upstream's URL; write for example http://127.0.0.1:9000");
+            }
+            return url;
+        } catch (URISyntaxException e) {
+            throw new IllegalArgumentException(
+                    "\"" + text + "\" is not a URL; write for example http://127.0.0.1:9000", e);
+        }
+    }
+
+    private static Settings.TenantLimit limits(@Nullable Section section) {
+        if (section == null) {
+            return new Settings.TenantLimit(0, 0, 0);
+        }
+        Settings.TenantLimit limits = new Settings.TenantLimit(
+                section.number("new-keys-per-second", 0, 0, MANY),
+                section.number("live-max", 0, 0, MANY),
+                section.number("look-ups-per-second", 0, 0, MANY));
+        section.end();
+        return limits;
+    }
+
+    private static List<Operation> operations(Section root, Defaults defaults, Map<String, LookUp> lookUps) {
+        if (!root.has("operations")) {
+            return everything(defaults);
+        }
+        List<Operation> operations = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (Section section : root.sections("operations")) {
+            OperationSection read = new OperationSection(section, defaults);
+            for (Operation operation : read.operations()) {
+                if (!names.add(operation.name())) {
+                    section.wrong("there are two operations named " + operation.name() + "; give one another name");
+                }
+                operations.add(operation);
+                LookUp lookUp = read.lookUp();
+                if (lookUp != null) {
+                    lookUps.put(operation.name(), lookUp);
+                }
+            }
+            section.end();
+        }
+        return operations;
+    }
+
+    /** What is protected when nothing is said: every POST and PATCH. */
+    static List<Operation> everything(Defaults defaults) {
+        return List.of(
+                defaults.apply(Operation.builder("POST", "/**")).build(),
+                defaults.apply(Operation.builder("PATCH", "/**")).build());
+    }
+
+    private static StoreSettings store(@Nullable Section section) {
+        if (section == null) {
+            return StoreSettings.standard();
+        }
+        String password = section.text("password");
+        Path passwordFile = section.file("password-file");
+        if (passwordFile != null) {
+            if (password != null) {
+                section.wrong("give either \"password\" or \"password-file\"");
+            }
+            try {
+                password = Files.readString(passwordFile).strip();
+            } catch (IOException e) {
+                section.wrong("password-file", "the file cannot be read");
+            }
+        }
+        StoreSettings store = new StoreSettings(
+                section.optional("url", ConfigFile::jdbcUrl),
+                section.text("user"),
+                password,
+                section.flag("apply-schema", true));
+        section.end();
+        return store;
+    }
+
+    /** A JDBC URL of a database that is supported; throws {@link IllegalArgumentException} with what to write. */
+    public static String jdbcUrl(String text) {
+        for (String start : List.of("jdbc:postgresql:", "jdbc:mysql:", "jdbc:mariadb:", "jdbc:sqlite:")) {
+            if (text.startsWith(start)) {
+                return text;
+            }
+        }
+        throw new IllegalArgumentException("\"" + StoreSettings.hidden(text)
+                + "\" is not the URL of a supported database; write for example"
+                + " jdbc:postgresql://127.0.0.1:5432/onlyonce, jdbc:mariadb://… or jdbc:sqlite:onlyonce.db");
+    }
+
+    private static Settings.Observe observe(@Nullable Section section) {
+        if (section == null) {
+            return new Settings.Observe(false, 100, null);
+        }
+        Settings.Observe observe = new Settings.Observe(
+                section.as(
+                        "logs",
+                        text -> switch (text) {
+                            case "json" -> true;
+                            case "text" -> false;
+                            default -> throw new IllegalArgumentException("\"" + text + "\" is not text or json");
+                        },
+                        false),
+                section.number("tenant-tags-max", 100, 0, 10_000),
+                section.text("otlp-endpoint"));
+        section.end();
+        return observe;
+    }
+
+    /** What a gateway does that is only told where its upstream is. */
+    public static Settings standard(URI upstream, Profile profile) {
+        return new Settings(
+                Listen.plain("0.0.0.0", 8090),
+                new Settings.Admin("127.0.0.1", 8091, null),
+                List.of(Upstream.of(upstream)),
+                new Settings.Protection(
+                        everything(new Defaults(profile)),
+                        Map.of(),
+                        new Tenancy.Fixed("default"),
+                        new Settings.TenantLimit(0, 0, 0)),
+                StoreSettings.standard(),
+                Path.of("data"),
+                new Settings.Observe(false, 100, null));
+    }
+}

@@ -1,0 +1,151 @@
+package dev.onlyonce.server.config;
+
+import dev.onlyonce.OnLeaseLost;
+import dev.onlyonce.Policy;
+import dev.onlyonce.Scope;
+import dev.onlyonce.http.KeyFormat;
+import dev.onlyonce.http.OnServerError;
+import dev.onlyonce.http.Operation;
+import dev.onlyonce.http.Profile;
+import dev.onlyonce.http.WhenRunning;
+import dev.onlyonce.store.Terms;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** How operations are protected unless they say otherwise: the same settings stand in {@code defaults} and in each operation. */
+final class Defaults {
+    private static final int BODY_BYTES_MAX = 64 << 20;
+
+    private final Profile profile;
+    private final Policy policy;
+    private final Scope scope;
+    private final KeyFormat keys;
+    private final boolean refusePersonalKeys;
+    private final int bodyBytesMax;
+    private final List<String> compareHeaders;
+    private final List<String> ignoreMembers;
+
+    Defaults(Profile profile) {
+        this.profile = profile;
+        policy = Policy.standard();
+        scope = Scope.TENANT;
+        keys = KeyFormat.any();
+        refusePersonalKeys = false;
+        bodyBytesMax = 1 << 20;
+        compareHeaders = List.of();
+        ignoreMembers = List.of();
+    }
+
+    Defaults(@Nullable Section section) {
+        this(new Defaults(Profile.ietf()), section);
+        if (section != null) {
+            section.end();
+        }
+    }
+
+    Defaults(Defaults above, @Nullable Section section) {
+        if (section == null) {
+            profile = above.profile;
+            policy = above.policy;
+            scope = above.scope;
+            keys = above.keys;
+            refusePersonalKeys = above.refusePersonalKeys;
+            bodyBytesMax = above.bodyBytesMax;
+            compareHeaders = above.compareHeaders;
+            ignoreMembers = above.ignoreMembers;
+            return;
+        }
+        profile = profile(section, above.profile);
+        policy = policy(section, above.policy);
+        scope = section.as("scope", text -> constant(Scope.class, text), above.scope);
+        keys = section.as("key-format", Defaults::keyFormat, above.keys);
+        refusePersonalKeys = section.flag("refuse-personal-keys", above.refusePersonalKeys);
+        bodyBytesMax = section.bytes("body-bytes-max", above.bodyBytesMax, 1, BODY_BYTES_MAX);
+        compareHeaders = section.has("compare-headers") ? section.texts("compare-headers") : above.compareHeaders;
+        ignoreMembers = section.has("ignore-members") ? pointers(section) : above.ignoreMembers;
+    }
+
+    private static Profile profile(Section section, Profile above) {
+        Profile profile = section.as("profile", Profile::of, above);
+        profile = profile.keyRequired(section.flag("key-required", profile.keyRequired()));
+        profile = profile.onServerError(
+                section.as("on-server-error", text -> constant(OnServerError.class, text), profile.onServerError()));
+        return profile.whenRunning(
+                section.as("when-running", text -> constant(WhenRunning.class, text), profile.whenRunning()));
+    }
+
+    private static Policy policy(Section section, Policy above) {
+        Terms terms = above.terms();
+        return above.toBuilder()
+                .lease(section.duration("lease", terms.lease(), Terms.LEASE_MIN, Terms.LEASE_MAX))
+                .retention(section.duration("retention", terms.retention(), Duration.ZERO, Terms.RETENTION_MAX))
+                .tombstone(section.duration("tombstone", terms.tombstone(), Duration.ZERO, Terms.RETENTION_MAX))
+                .onLeaseLost(section.as("on-lease-lost", Defaults::onLeaseLost, terms.onLeaseLost()))
+                .waitMax(section.duration("wait", above.waitMax(), Duration.ZERO, Policy.WAIT_MAX))
+                .resultBytesMax(section.bytes("response-bytes-max", above.resultBytesMax(), 0, Policy.RESULT_BYTES_MAX))
+                .build();
+    }
+
+    private static OnLeaseLost onLeaseLost(String text) {
+        OnLeaseLost policy = constant(OnLeaseLost.class, text);
+        if (policy == OnLeaseLost.RESUME) {
+            throw new IllegalArgumentException("a gateway knows no steps to resume from; write unknown or retry");
+        }
+        return policy;
+    }
+
+    private static KeyFormat keyFormat(String text) {
+        if (text.equals("any")) {
+            return KeyFormat.any();
+        }
+        if (text.equals("uuid")) {
+            return KeyFormat.uuid();
+        }
+        try {
+            return KeyFormat.lengthMin(Integer.parseInt(text));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "\"" + text + "\" is not a key format; write any, uuid or the least number of characters", e);
+        }
+    }
+
+    private static List<String> pointers(Section section) {
+        List<String> pointers = new ArrayList<>();
+        for (String pointer : section.texts("ignore-members")) {
+            if (pointer.startsWith("/")) {
+                pointers.add(pointer);
+            } else {
+                section.wrong(
+                        "ignore-members", "\"" + pointer + "\" is not a JSON pointer; write for example /meta/sent");
+            }
+        }
+        return pointers;
+    }
+
+    private static <E extends Enum<E>> E constant(Class<E> type, String text) {
+        List<String> names = new ArrayList<>();
+        for (E constant : type.getEnumConstants()) {
+            String name = constant.name().toLowerCase(Locale.ROOT);
+            if (name.equals(text)) {
+                return constant;
+            }
+            names.add(name);
+        }
+        throw new IllegalArgumentException("\"" + text + "\" is not one of " + String.join(", ", names));
+    }
+
+    Operation.Builder apply(Operation.Builder operation) {
+        return operation
+                .profile(profile)
+                .policy(policy)
+                .scope(scope)
+                .keys(keys)
+                .refusePersonalKeys(refusePersonalKeys)
+                .bodyBytesMax(bodyBytesMax)
+                .fingerprintHeaders(compareHeaders)
+                .fingerprint(fingerprint -> fingerprint.ignore(ignoreMembers.toArray(String[]::new)));
+    }
+}

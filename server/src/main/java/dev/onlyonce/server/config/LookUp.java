@@ -1,0 +1,62 @@
+package dev.onlyonce.server.config;
+
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How to find out from the upstream what became of an unknown entry.
+ *
+ * @param method of the request
+ * @param path of the request, with its query; {@code {key}}, {@code {tenant}} and {@code {operation}} are filled in
+ * @param headers of the request; the same is filled in
+ * @param found when the effect happened
+ * @param absent when it is proven that it did not; what is neither found nor absent stays unknown
+ * @param answer what retries are answered with when it was found; none if it is not known
+ * @param pace how often to ask
+ */
+public record LookUp(
+        String method,
+        String path,
+        Map<String, String> headers,
+        Rule found,
+        Rule absent,
+        @Nullable Answer answer,
+        Pace pace) {
+
+    /**
+     * What a response must look like.
+     *
+     * @param status exactly this
+     * @param pointer a JSON pointer into its body; none for not looked at
+     * @param present whether there must be something other than null at the pointer, or must not
+     * @param value what must be there, as text; none for anything
+     */
+    public record Rule(
+            int status,
+            @Nullable String pointer,
+            boolean present,
+            @Nullable String value) {}
+
+    /**
+     * What is recorded for an effect that was found.
+     *
+     * @param status the status of the recorded response
+     * @param pointer where in the look-up's body the recorded body stands; the empty string for all of it
+     */
+    public record Answer(int status, String pointer) {}
+
+    /**
+     * How often to ask.
+     *
+     * @param after how long after the outcome became unknown
+     * @param every how long between two questions
+     * @param absentTimes how many answers in a row must say absent: a request may still be on its way
+     */
+    public record Pace(Duration after, Duration every, int absentTimes) {
+        /** What suits most. */
+        public static Pace standard() {
+            return new Pace(Duration.ofSeconds(5), Duration.ofSeconds(10), 2);
+        }
+    }
+}

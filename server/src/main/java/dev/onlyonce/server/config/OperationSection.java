@@ -1,0 +1,138 @@
+package dev.onlyonce.server.config;
+
+import dev.onlyonce.http.Operation;
+import dev.onlyonce.http.RequestAge;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** One item of {@code operations}. */
+final class OperationSection {
+    private static final Duration DAY = Duration.ofDays(1);
+
+    private final Section section;
+    private final Defaults how;
+    private final @Nullable LookUp lookUp;
+
+    OperationSection(Section section, Defaults above) {
+        this.section = section;
+        this.how = new Defaults(above, section);
+        this.lookUp = lookUp(section.section("look-up"));
+    }
+
+    @Nullable
+    LookUp lookUp() {
+        return lookUp;
+    }
+
+    /** One for each method. */
+    List<Operation> operations() {
+        String path = section.required("path", "/payments/{id}");
+        List<String> methods = new ArrayList<>(section.texts("methods"));
+        String one = section.text("method");
+        if (one != null) {
+            methods.add(one);
+        }
+        if (methods.isEmpty()) {
+            section.wrong("\"method\" is missing; write for example method: POST");
+        }
+        String name = section.text("name");
+        if (name != null && methods.size() > 1) {
+            section.wrong("name", "an operation with a name has one method");
+        }
+        List<Operation> operations = new ArrayList<>();
+        for (String method : methods) {
+            Operation.Builder builder = how.apply(Operation.builder(method.toUpperCase(Locale.ROOT), path));
+            if (name != null) {
+                builder.name(name);
+            }
+            try {
+                operations.add(builder.age(age()).build());
+            } catch (IllegalArgumentException e) {
+                section.wrong(String.valueOf(e.getMessage()));
+            }
+        }
+        return operations;
+    }
+
+    private @Nullable RequestAge age() {
+        Section age = section.section("request-age");
+        if (age == null) {
+            return null;
+        }
+        RequestAge rule = RequestAge.of(
+                age.required("header", "Date"),
+                age.duration("max", Duration.ofHours(24), Duration.ofSeconds(1), Duration.ofDays(3660)));
+        age.end();
+        return rule;
+    }
+
+    private static @Nullable LookUp lookUp(@Nullable Section section) {
+        if (section == null) {
+            return null;
+        }
+        String request = section.required("request", "GET /payments?key={key}");
+        int space = request.indexOf(' ');
+        if (space < 1 || space + 1 >= request.length() || request.charAt(space + 1) != '/') {
+            section.wrong("request", "write a method and a path, for example GET /payments?key={key}");
+            space = -1;
+        }
+        LookUp.Rule found = rule(section, "found");
+        LookUp.Rule absent = rule(section, "absent");
+        LookUp.Answer answer = answer(section.section("answer"));
+        LookUp.Pace usual = LookUp.Pace.standard();
+        LookUp.Pace pace = new LookUp.Pace(
+                section.duration("after", usual.after(), Duration.ZERO, DAY),
+                section.duration("every", usual.every(), Duration.ofMillis(100), DAY),
+                section.number("absent-times", usual.absentTimes(), 1, 100));
+        LookUp lookUp = new LookUp(
+                space < 0 ? "GET" : request.substring(0, space).toUpperCase(Locale.ROOT),
+                space < 0 ? "/" : request.substring(space + 1),
+                section.map("headers"),
+                found,
+                absent,
+                answer,
+                pace);
+        section.end();
+        return lookUp;
+    }
+
+    private static LookUp.Rule rule(Section above, String key) {
+        Section section = above.section(key);
+        if (section == null) {
+            above.wrong("\"" + key + "\" is missing; write for example " + key + ": {status: "
+                    + (key.equals("found") ? 200 : 404) + "}");
+            return new LookUp.Rule(0, null, true, null);
+        }
+        LookUp.Rule rule = new LookUp.Rule(
+                section.number("status", key.equals("found") ? 200 : 404, 100, 599),
+                pointer(section),
+                !section.flag("missing", false),
+                section.text("value"));
+        section.end();
+        return rule;
+    }
+
+    private static @Nullable String pointer(Section section) {
+        return section.optional("pointer", text -> {
+            if (!text.isEmpty() && !text.startsWith("/")) {
+                throw new IllegalArgumentException(
+                        "\"" + text + "\" is not a JSON pointer; write for example /data/0/id");
+            }
+            return text;
+        });
+    }
+
+    private static LookUp.@Nullable Answer answer(@Nullable Section section) {
+        if (section == null) {
+            return null;
+        }
+        String pointer = pointer(section);
+        LookUp.Answer answer =
+                new LookUp.Answer(section.number("status", 200, 200, 599), pointer == null ? "" : pointer);
+        section.end();
+        return answer;
+    }
+}

@@ -1,0 +1,67 @@
+package dev.onlyonce.server.config;
+
+import dev.onlyonce.http.Operation;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that a gateway is told.
+ *
+ * @param listen where clients are let in
+ * @param admin where operators are let in
+ * @param upstreams where requests go
+ * @param protection what is protected, and for whom
+ * @param store where entries are kept
+ * @param data the directory for what the gateway keeps itself
+ * @param observe what it tells about itself
+ */
+public record Settings(
+        Listen listen,
+        Admin admin,
+        List<Upstream> upstreams,
+        Protection protection,
+        StoreSettings store,
+        Path data,
+        Observe observe) {
+
+    /**
+     * Where operators are let in.
+     *
+     * @param host the address to bind: loopback unless told otherwise
+     * @param port the port; 0 for one that the system chooses
+     * @param tokenFile the credential; none for {@code admin-token} in the data directory, made at the first start
+     */
+    public record Admin(String host, int port, @Nullable Path tokenFile) {}
+
+    /**
+     * What is protected, and for whom.
+     *
+     * @param operations in the order in which they are tried
+     * @param lookUps by the name of the operation
+     * @param tenancy whose a request is
+     * @param limits of each tenant
+     */
+    public record Protection(
+            List<Operation> operations, Map<String, LookUp> lookUps, Tenancy tenancy, TenantLimit limits) {}
+
+    /**
+     * What one tenant may do on one gateway; 0 for no limit.
+     *
+     * @param newKeysPerSecond new keys
+     * @param liveMax requests being executed at once
+     * @param lookUpsPerSecond questions for the status of a key
+     */
+    public record TenantLimit(int newKeysPerSecond, int liveMax, int lookUpsPerSecond) {}
+
+    /**
+     * What the gateway tells about itself.
+     *
+     * @param jsonLogs whether log lines are JSON objects
+     * @param tenantTagsMax how many tenants get metrics of their own; the others share one
+     * @param otlpEndpoint where traces go; none for nowhere
+     */
+    public record Observe(
+            boolean jsonLogs, int tenantTagsMax, @Nullable String otlpEndpoint) {}
+}

@@ -1,0 +1,34 @@
+package dev.onlyonce.server.config;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where entries are kept.
+ *
+ * @param url a JDBC URL of SQLite, PostgreSQL, MySQL or MariaDB; none for SQLite in the data directory
+ * @param user the database user, unless the URL has it
+ * @param password the password, unless the URL has it
+ * @param applySchema whether tables are created and upgraded at start-up
+ */
+public record StoreSettings(
+        @Nullable String url,
+        @Nullable String user,
+        @Nullable String password,
+        boolean applySchema) {
+
+    /** SQLite in the data directory. */
+    public static StoreSettings standard() {
+        return new StoreSettings(null, null, null, true);
+    }
+
+    /** Without the password. */
+    @Override
+    public String toString() {
+        return url == null ? "SQLite" : hidden(url);
+    }
+
+    /** A URL that may be shown. */
+    static String hidden(String url) {
+        return url.replaceAll("(?i)(password=)[^&;]*", "$1***");
+    }
+}

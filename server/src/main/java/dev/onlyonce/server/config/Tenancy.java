@@ -1,0 +1,41 @@
+package dev.onlyonce.server.config;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** How it is known which tenant a request belongs to. */
+public sealed interface Tenancy {
+    /** All requests belong to one tenant. */
+    record Fixed(String tenant) implements Tenancy {}
+
+    /**
+     * By an API key. Only hashes are configured, so the file gives nothing away.
+     *
+     * @param header where clients send it; of {@code Authorization}, a leading {@code Bearer} is left out
+     * @param tenants by the SHA-256 of the key, in lower-case hexadecimal digits
+     */
+    record ApiKeys(String header, Map<String, String> tenants) implements Tenancy {}
+
+    /**
+     * By a claim of a signed token in {@code Authorization: Bearer}.
+     *
+     * @param claim which claim names the tenant
+     * @param keySet the public keys, a JWK set
+     * @param issuer whose tokens are accepted; none for anybody's whose key is in the set
+     * @param audience for whom the token must be; none for not checked
+     */
+    record Jwt(
+            String claim,
+            Path keySet,
+            @Nullable String issuer,
+            @Nullable String audience) implements Tenancy {}
+
+    /**
+     * By a header that a front proxy sets after it has authenticated the client.
+     *
+     * @param from where that proxy is: from anywhere else the header is not believed
+     */
+    record TrustedHeader(String header, List<Network> from) implements Tenancy {}
+}

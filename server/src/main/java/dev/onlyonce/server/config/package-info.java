@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.server.config;
+
+import org.jspecify.annotations.NullMarked;

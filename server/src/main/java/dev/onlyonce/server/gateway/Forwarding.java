@@ -1,0 +1,189 @@
+package dev.onlyonce.server.gateway;
+
+import dev.onlyonce.http.Exchange;
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.server.proxy.Proxy;
+import dev.onlyonce.server.proxy.Target;
+import dev.onlyonce.server.proxy.Upstreams;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The upstream's part of a protected exchange. It goes on when the client hangs up, and ends in exactly one settlement:
+ *
+ * <ul>
+ *   <li>no connection: nothing was sent, retryable;
+ *   <li>anything between sending and the last byte of the response, be it a time-out, a reset or garbage: unknown;
+ *   <li>a whole response: as the profile says of its status. It is recorded before it is sent;
+ *   <li>a response over the limit: recorded without its body, then streamed.
+ * </ul>
+ */
+final class Forwarding {
+    /** Tells the upstream which attempt this is, from 1. */
+    static final String ATTEMPT = "Idempotency-Attempt";
+
+    private final GatewayLoop loop;
+    private final Exchange exchange;
+    private final Upstreams.Pooled upstream;
+    private final Sent sent;
+    private final Buffer held = Buffer.buffer();
+    private @Nullable HttpClientRequest forward;
+    private long timer = -1;
+    private boolean settled;
+
+    /** What the client sent. */
+    record Sent(HttpServerRequest request, Target target, Buffer body) {}
+
+    Forwarding(GatewayLoop loop, Exchange exchange, Upstreams.Pooled upstream, Sent sent) {
+        this.loop = loop;
+        this.exchange = exchange;
+        this.upstream = upstream;
+        this.sent = sent;
+    }
+
+    void start() {
+        loop.begun(this);
+        MultiMap headers = loop.proxy().headersFor(sent.request());
+        headers.remove(HttpHeaderNames.EXPECT);
+        headers.set(ATTEMPT, Integer.toString(exchange.claim().attempt()));
+        headers.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(sent.body().length()));
+        upstream.request(
+                        sent.request().method(),
+                        sent.target().uri(),
+                        headers,
+                        sent.target().host())
+                .onComplete(connected -> {
+                    if (connected.failed()) {
+                        loop.upstreamFailed();
+                        settle(() -> exchange.notExecuted("not sent: " + describe(connected.cause())));
+                    } else if (!exchange.claim().isHeld()) {
+                        connected.result().reset();
+                        settle(() -> exchange.notExecuted("not sent: the lease was lost while connecting"));
+                    } else {
+                        send(connected.result());
+                    }
+                });
+    }
+
+    private void send(HttpClientRequest to) {
+        forward = to;
+        long millis = upstream.upstream().timeouts().response().toMillis();
+        // However slowly it comes: the whole response must be there in time.
+        timer = loop.vertx().setTimer(millis, late -> ambiguous("no whole response within " + millis + " ms"));
+        to.response().onComplete(answered -> {
+            if (answered.failed()) {
+                ambiguous("no response: " + describe(answered.cause()));
+            } else {
+                receive(answered.result());
+            }
+        });
+        to.end(sent.body());
+    }
+
+    private void receive(HttpClientResponse response) {
+        response.exceptionHandler(failure -> ambiguous("the response broke off: " + describe(failure)));
+        response.handler(chunk -> {
+            held.appendBuffer(chunk);
+            if (held.length() > exchange.responseBytesMax() && !settled) {
+                response.pause();
+                stream(response);
+            }
+        });
+        response.endHandler(ended -> {
+            if (!settled) {
+                HttpAnswer answer = new HttpAnswer(response.statusCode(), endToEnd(response), held.getBytes());
+                settle(() -> exchange.finish(answer));
+            }
+        });
+    }
+
+    private static Headers endToEnd(HttpClientResponse response) {
+        MultiMap headers = HttpHeaders.headers();
+        Proxy.endToEnd(response.headers(), headers);
+        return Messages.headers(headers);
+    }
+
+    private void ambiguous(String reason) {
+        if (!settled) {
+            loop.upstreamFailed();
+            settle(() -> exchange.ambiguous(reason));
+            reset();
+        }
+    }
+
+    /** The gateway stops and cannot wait any longer. */
+    void abandon() {
+        ambiguous("the gateway was stopped before the response came");
+    }
+
+    private void settle(Supplier<HttpAnswer> ending) {
+        end();
+        loop.workers().settle(loop.context(), ending, answer -> {
+            loop.ended(this);
+            Messages.send(sent.request(), answer);
+        });
+    }
+
+    private void end() {
+        settled = true;
+        if (timer >= 0) {
+            loop.vertx().cancelTimer(timer);
+        }
+    }
+
+    private void reset() {
+        if (forward != null) {
+            forward.reset();
+        }
+    }
+
+    private void stream(HttpClientResponse response) {
+        end();
+        Headers headers = endToEnd(response);
+        loop.workers().settle(loop.context(), () -> exchange.finishLarge(response.statusCode(), headers), large -> {
+            loop.ended(this);
+            if (large.streams() && !sent.request().response().closed()) {
+                pass(response, large.answer());
+            } else {
+                Messages.send(sent.request(), large.answer());
+                reset();
+            }
+        });
+    }
+
+    private void pass(HttpClientResponse from, HttpAnswer head) {
+        HttpServerResponse to = sent.request().response();
+        Messages.head(to, head);
+        String length = from.getHeader(HttpHeaderNames.CONTENT_LENGTH);
+        if (length != null) {
+            to.putHeader(HttpHeaderNames.CONTENT_LENGTH, length);
+        } else {
+            to.setChunked(true);
+        }
+        to.closeHandler(gone -> reset());
+        from.exceptionHandler(failure -> sent.request().connection().close());
+        from.endHandler(ended -> to.end());
+        from.handler(chunk -> {
+            to.write(chunk);
+            if (to.writeQueueFull()) {
+                from.pause();
+                to.drainHandler(drained -> from.resume());
+            }
+        });
+        to.write(held);
+        from.resume();
+    }
+
+    private static String describe(Throwable failure) {
+        return failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
+    }
+}

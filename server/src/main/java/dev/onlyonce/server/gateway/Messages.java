@@ -1,0 +1,57 @@
+package dev.onlyonce.server.gateway;
+
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Between the server's messages and the boundary's. */
+final class Messages {
+    private Messages() {}
+
+    static Headers headers(MultiMap headers) {
+        List<Headers.Field> fields = new ArrayList<>(headers.size());
+        for (Map.Entry<String, String> line : headers) {
+            fields.add(new Headers.Field(line.getKey(), line.getValue()));
+        }
+        return new Headers(fields);
+    }
+
+    /** As sent, or -1; what is no number has been refused before. */
+    static long contentLength(HttpServerRequest request) {
+        String length = request.getHeader(HttpHeaderNames.CONTENT_LENGTH);
+        return length == null ? -1 : Long.parseLong(length.trim());
+    }
+
+    /** Sends a whole answer, if the client is still there. */
+    static void send(HttpServerRequest request, HttpAnswer answer) {
+        HttpServerResponse response = request.response();
+        if (response.closed() || response.ended()) {
+            return;
+        }
+        head(response, answer);
+        boolean bodiless = answer.status() == 204 || answer.status() == 304;
+        if (bodiless) {
+            response.end();
+        } else {
+            response.end(Buffer.buffer(answer.body()));
+        }
+    }
+
+    /** Status and header lines; the length follows from the body. */
+    static void head(HttpServerResponse response, HttpAnswer answer) {
+        response.setStatusCode(answer.status());
+        MultiMap headers = response.headers();
+        for (Headers.Field field : answer.headers().fields()) {
+            if (!field.name().equalsIgnoreCase("Content-Length")) {
+                headers.add(field.name(), field.value());
+            }
+        }
+    }
+}

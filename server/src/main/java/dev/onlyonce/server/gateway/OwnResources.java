@@ -1,0 +1,38 @@
+package dev.onlyonce.server.gateway;
+
+import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpRequest;
+import dev.onlyonce.server.proxy.Target;
+import io.vertx.core.http.HttpServerRequest;
+import java.util.concurrent.RejectedExecutionException;
+
+/** What the gateway answers clients itself: how its keys work, and what became of one. */
+final class OwnResources {
+    private static final byte[] NO_BODY = {};
+
+    private final GatewayLoop loop;
+
+    OwnResources(GatewayLoop loop) {
+        this.loop = loop;
+    }
+
+    void answer(HttpServerRequest request, Target target) {
+        Boundary boundary = loop.boundary();
+        if (target.path().equals(Boundary.SPECIFICATION_PATH)) {
+            Messages.send(request, boundary.specification());
+            return;
+        }
+        Headers headers = Messages.headers(request.headers());
+        String tenant = loop.tenants()
+                .of(headers, request.remoteAddress().hostAddress())
+                .orElse(null);
+        HttpRequest asked = new HttpRequest("GET", target.path(), target.query(), headers, NO_BODY, tenant);
+        try {
+            loop.workers()
+                    .begin(loop.context(), () -> boundary.status(asked), answer -> Messages.send(request, answer));
+        } catch (RejectedExecutionException e) {
+            request.response().setStatusCode(503).putHeader("Retry-After", "1").end();
+        }
+    }
+}

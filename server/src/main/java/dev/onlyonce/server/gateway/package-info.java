@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.server.gateway;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.server.observe;
+
+import org.jspecify.annotations.NullMarked;

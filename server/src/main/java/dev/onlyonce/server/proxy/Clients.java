@@ -1,0 +1,115 @@
+package dev.onlyonce.server.proxy;
+
+import dev.onlyonce.server.config.Listen;
+import io.netty.channel.ChannelPipeline;
+import io.vertx.core.http.Http1ServerConfig;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.impl.http1.Http1ServerConnection;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+
+/**
+ * The client connections of one event loop: no more than allowed, none that waits for ever. A connection without an open
+ * exchange must send a whole head in time, however slowly it sends its bytes. Not thread-safe: for its event loop only.
+ */
+final class Clients {
+    private final Listen.Limits limits;
+    private final LongSupplier nanos;
+    private final AtomicInteger total;
+    private final Map<HttpConnection, Client> clients = new HashMap<>();
+
+    Clients(Listen.Limits limits, LongSupplier nanos, AtomicInteger total) {
+        this.limits = limits;
+        this.nanos = nanos;
+        this.total = total;
+    }
+
+    private static final class Client {
+        private int open;
+        private int awaited;
+        private long idleSince;
+        private long awaitedSince;
+    }
+
+    void connected(HttpConnection connection) {
+        if (total.incrementAndGet() > limits.connectionsMax()) {
+            total.decrementAndGet();
+            connection.close();
+            return;
+        }
+        Client client = new Client();
+        client.idleSince = nanos.getAsLong();
+        clients.put(connection, client);
+        connection.closeHandler(closed -> {
+            total.decrementAndGet();
+            clients.remove(connection);
+        });
+        if (connection instanceof Http1ServerConnection http1) {
+            harden(http1);
+        }
+    }
+
+    private void harden(Http1ServerConnection connection) {
+        ChannelPipeline pipeline = connection.channel().pipeline();
+        pipeline.replace(
+                StrictDecoder.NAME,
+                StrictDecoder.NAME,
+                new StrictDecoder(new Http1ServerConfig()
+                        .setMaxInitialLineLength(limits.requestLineBytesMax())
+                        .setMaxHeaderSize(limits.headerBytesMax())));
+    }
+
+    void begun(HttpServerRequest request) {
+        Client client = clients.get(request.connection());
+        if (client != null) {
+            client.open++;
+        }
+    }
+
+    void ended(HttpServerRequest request) {
+        Client client = clients.get(request.connection());
+        if (client != null) {
+            client.open--;
+            client.idleSince = nanos.getAsLong();
+        }
+    }
+
+    void awaitingBody(HttpServerRequest request) {
+        Client client = clients.get(request.connection());
+        if (client != null && client.awaited++ == 0) {
+            client.awaitedSince = nanos.getAsLong();
+        }
+    }
+
+    void bodyArrived(HttpServerRequest request) {
+        Client client = clients.get(request.connection());
+        if (client != null) {
+            client.awaited--;
+        }
+    }
+
+    /** The connection is a tunnel from now on, and no business of HTTP. */
+    void tunnelled(HttpServerRequest request) {
+        clients.remove(request.connection());
+    }
+
+    void closeIdle() {
+        long now = nanos.getAsLong();
+        List<HttpConnection> late = new ArrayList<>();
+        clients.forEach((connection, client) -> {
+            boolean noHead = client.open == 0
+                    && now - client.idleSince > limits.headerTimeout().toNanos();
+            boolean noBody = client.awaited > 0
+                    && now - client.awaitedSince > limits.bodyTimeout().toNanos();
+            if (noHead || noBody) {
+                late.add(connection);
+            }
+        });
+        late.forEach(HttpConnection::close);
+    }
+}

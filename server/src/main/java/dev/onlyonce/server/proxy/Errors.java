@@ -1,0 +1,90 @@
+package dev.onlyonce.server.proxy;
+
+import dev.onlyonce.server.config.Upstream;
+import io.netty.handler.codec.TooLongFrameException;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.vertx.core.VertxException;
+import io.vertx.core.http.ConnectionPoolTooBusyException;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonObject;
+import java.net.ConnectException;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What clients are told when a request cannot be passed on at all, as problem details (RFC 9457). Refusals that concern keys
+ * are not written here.
+ */
+public final class Errors {
+    private static final Logger log = LoggerFactory.getLogger(Errors.class);
+
+    private final Runnable onUpstreamFailure;
+
+    /** Counts failures of upstreams. */
+    public Errors(Runnable onUpstreamFailure) {
+        this.onUpstreamFailure = onUpstreamFailure;
+    }
+
+    /** The bytes were not a request that can be trusted: answers and closes. */
+    void malformed(HttpServerRequest request) {
+        Throwable cause = request.decoderResult().cause();
+        int status = 400;
+        String code = "request_malformed";
+        if (cause instanceof TooLongHttpLineException) {
+            status = 414;
+            code = "request_line_too_long";
+        } else if (cause instanceof TooLongFrameException) {
+            status = 431;
+            code = "headers_too_large";
+        }
+        refuse(request, status, code, "The request cannot be read: " + message(cause));
+        request.connection().close();
+    }
+
+    /** Answers, and closes the connection afterwards if a body may still come. */
+    public void refuse(HttpServerRequest request, int status, String code, String detail) {
+        HttpServerResponse response = request.response();
+        if (response.headWritten() || response.closed()) {
+            return;
+        }
+        JsonObject problem = new JsonObject()
+                .put("type", "about:blank")
+                .put("title", code.replace('_', ' '))
+                .put("status", status)
+                .put("code", code)
+                .put("detail", detail);
+        response.setStatusCode(status)
+                .putHeader(HttpHeaderNames.CONTENT_TYPE, "application/problem+json")
+                .putHeader(HttpHeaderNames.CACHE_CONTROL, "no-store");
+        response.end(problem.toBuffer());
+    }
+
+    /** An unprotected exchange failed before the upstream answered. */
+    void upstreamFailed(HttpServerRequest request, Upstream upstream, Throwable cause) {
+        onUpstreamFailure.run();
+        log.debug("Upstream {} failed", upstream.name(), cause);
+        if (isTimeout(cause)) {
+            refuse(request, 504, "upstream_timeout", "The service did not answer in time");
+        } else if (cause instanceof ConnectionPoolTooBusyException) {
+            request.response().putHeader(HttpHeaderNames.RETRY_AFTER, "1");
+            refuse(request, 503, "upstream_busy", "All connections to the service are in use");
+        } else if (cause instanceof ConnectException) {
+            refuse(request, 502, "upstream_unreachable", "The service could not be reached");
+        } else {
+            refuse(request, 502, "upstream_failed", "The service broke off or did not answer in HTTP");
+        }
+    }
+
+    /** Whether an upstream was too slow. */
+    public static boolean isTimeout(Throwable cause) {
+        return cause instanceof TimeoutException
+                || (cause instanceof VertxException && message(cause).contains("timeout"));
+    }
+
+    private static String message(Throwable cause) {
+        return cause == null || cause.getMessage() == null ? "it is malformed" : cause.getMessage();
+    }
+}

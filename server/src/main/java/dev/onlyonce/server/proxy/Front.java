@@ -1,0 +1,153 @@
+package dev.onlyonce.server.proxy;
+
+import dev.onlyonce.server.config.Listen;
+import dev.onlyonce.server.config.Upstream;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.net.PemKeyCertOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The gateway's face to its clients on one event loop: accepts connections, refuses what cannot be trusted, and hands the rest
+ * to its handler. Deployed once for each event loop; all of them share the port.
+ */
+public final class Front extends VerticleBase {
+    /** How often connections are looked at. */
+    private static final long LOOK_MILLIS = 1000;
+    /** An answer from upstream must not find that the client's connection was closed for being quiet meanwhile. */
+    private static final Duration SLACK = Duration.ofSeconds(15);
+
+    private final Plan plan;
+    private @Nullable HttpServer server;
+
+    /**
+     * What all event loops share.
+     *
+     * @param eventLoops how many there are
+     * @param connections how many client connections there are
+     * @param errors for requests that cannot be passed on
+     * @param receiver makes what takes the requests of one event loop
+     */
+    public record Plan(
+            Listen listen,
+            List<Upstream> upstreams,
+            int eventLoops,
+            AtomicInteger connections,
+            Errors errors,
+            Receiver receiver) {}
+
+    /** Makes the handler of one event loop. */
+    @FunctionalInterface
+    public interface Receiver {
+        /** Called once on each event loop. */
+        Handling on(Proxy proxy, Upstreams upstreams);
+    }
+
+    /** Takes requests. */
+    @FunctionalInterface
+    public interface Handling {
+        /** Answers a request, now or later. */
+        void handle(HttpServerRequest request, Target target, Upstreams.Pooled upstream);
+    }
+
+    /** For deploying. */
+    public Front(Plan plan) {
+        this.plan = plan;
+    }
+
+    @Override
+    public Future<?> start() {
+        Clients clients = new Clients(plan.listen().limits(), System::nanoTime, plan.connections());
+        Upstreams upstreams = new Upstreams(vertx, plan.upstreams(), plan.eventLoops());
+        Proxy proxy = new Proxy(new ForwardedHeaders(plan.listen().trustedProxies()), clients, plan.errors());
+        Handling handling = plan.receiver().on(proxy, upstreams);
+        vertx.setPeriodic(LOOK_MILLIS, tick -> clients.closeIdle());
+        HttpServer starting = vertx.createHttpServer(options());
+        server = starting;
+        return starting.connectionHandler(clients::connected)
+                .invalidRequestHandler(plan.errors()::malformed)
+                .exceptionHandler(failure -> {})
+                .requestHandler(receive(clients, upstreams, handling))
+                .listen(plan.listen().port(), plan.listen().host());
+    }
+
+    private Handler<HttpServerRequest> receive(Clients clients, Upstreams upstreams, Handling handling) {
+        return request -> {
+            clients.begun(request);
+            request.response().endHandler(ended -> clients.ended(request));
+            Target target;
+            try {
+                target = Target.of(request);
+            } catch (Target.Refused e) {
+                plan.errors().refuse(request, e.status(), "request_malformed", String.valueOf(e.getMessage()));
+                request.connection().close();
+                return;
+            }
+            Upstreams.Pooled upstream = upstreams.forPath(target.path());
+            if (upstream == null) {
+                plan.errors().refuse(request, 404, "no_upstream", "No upstream is configured for this path");
+                return;
+            }
+            handling.handle(request, target, upstream);
+        };
+    }
+
+    private HttpServerOptions options() {
+        Listen listen = plan.listen();
+        Listen.Limits limits = listen.limits();
+        HttpServerOptions options = new HttpServerOptions()
+                .setHandle100ContinueAutomatically(false)
+                .setDecompressionSupported(false)
+                .setCompressionSupported(false)
+                .setMaxInitialLineLength(limits.requestLineBytesMax())
+                .setMaxHeaderSize(limits.headerBytesMax())
+                // Without TLS it would be negotiated inside HTTP/1.1, past the strict decoder; and hardly anybody does.
+                .setHttp2ClearTextEnabled(false)
+                .setTcpNoDelay(true)
+                .setAcceptBacklog(4096)
+                .setIdleTimeout((int) idleTimeout().toMillis())
+                .setIdleTimeoutUnit(TimeUnit.MILLISECONDS);
+        options.getInitialSettings().setMaxHeaderListSize(limits.headerBytesMax());
+        Listen.Tls tls = listen.tls();
+        if (tls != null) {
+            options.setSsl(true)
+                    .setKeyCertOptions(new PemKeyCertOptions()
+                            .addCertPath(tls.certificate().toString())
+                            .addKeyPath(tls.key().toString()))
+                    .setUseAlpn(true)
+                    .setAlpnVersions(
+                            listen.http2()
+                                    ? List.of(HttpVersion.HTTP_2, HttpVersion.HTTP_1_1)
+                                    : List.of(HttpVersion.HTTP_1_1));
+        }
+        return options;
+    }
+
+    private Duration idleTimeout() {
+        Duration longest = plan.listen().limits().idleTimeout();
+        for (Upstream upstream : plan.upstreams()) {
+            Duration needed = upstream.timeouts().response().plus(SLACK);
+            longest = needed.compareTo(longest) > 0 ? needed : longest;
+        }
+        return longest;
+    }
+
+    /** The port it listens on. */
+    public int port() {
+        return server == null ? -1 : server.actualPort();
+    }
+
+    /** Accepts no more connections and no more requests, and ends when the open exchanges have, or when the time is over. */
+    public Future<Void> drain(Duration max) {
+        return server == null ? Future.succeededFuture() : server.shutdown(max);
+    }
+}

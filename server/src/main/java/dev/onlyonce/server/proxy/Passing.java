@@ -1,0 +1,235 @@
+package dev.onlyonce.server.proxy;
+
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One unprotected exchange, streamed both ways as it comes: nothing is buffered beyond what the slower side is behind, and
+ * nothing is changed but what belongs to the hop. All on one event loop.
+ */
+final class Passing {
+    private final Proxy proxy;
+    private final Upstreams.Pooled upstream;
+    private final Target target;
+    private final HttpServerRequest request;
+    private final HttpServerResponse response;
+    private @Nullable HttpClientRequest forward;
+    private boolean requestEnded;
+    private boolean clientGone;
+    private boolean retried;
+
+    Passing(Proxy proxy, Upstreams.Pooled upstream, Target target, HttpServerRequest request) {
+        this.proxy = proxy;
+        this.upstream = upstream;
+        this.target = target;
+        this.request = request;
+        this.response = request.response();
+    }
+
+    void start() {
+        boolean hasBody = hasBody();
+        if (hasBody) {
+            request.pause();
+        } else {
+            requestEnded = true;
+        }
+        request.exceptionHandler(failure -> clientGone());
+        response.exceptionHandler(failure -> clientGone());
+        response.closeHandler(closed -> clientGone());
+        connect(hasBody);
+    }
+
+    private boolean hasBody() {
+        MultiMap headers = request.headers();
+        if (request.version() == HttpVersion.HTTP_2) {
+            return !request.isEnded() && !"0".equals(headers.get(HttpHeaderNames.CONTENT_LENGTH));
+        }
+        if (headers.contains(HttpHeaderNames.TRANSFER_ENCODING)) {
+            return true;
+        }
+        String length = headers.get(HttpHeaderNames.CONTENT_LENGTH);
+        return length != null && !length.equals("0");
+    }
+
+    private void connect(boolean hasBody) {
+        MultiMap headers = proxy.headers().ofRequest(request);
+        upstream.request(request.method(), target.uri(), headers, target.host()).onComplete(connected -> {
+            if (connected.failed()) {
+                fail(connected.cause());
+            } else if (clientGone) {
+                connected.result().reset();
+            } else {
+                send(connected.result(), hasBody);
+            }
+        });
+    }
+
+    private void send(HttpClientRequest to, boolean hasBody) {
+        forward = to;
+        to.response().onComplete(answered -> {
+            if (answered.succeeded()) {
+                answer(answered.result());
+            } else {
+                retryOrFail(answered.cause());
+            }
+        });
+        to.earlyHintsHandler(hints -> {
+            if (!response.headWritten()) {
+                response.writeEarlyHints(hints);
+            }
+        });
+        if (!hasBody) {
+            to.end();
+            return;
+        }
+        to.continueHandler(go -> {
+            if (!response.headWritten()) {
+                response.writeContinue();
+            }
+        });
+        sendBody(to);
+    }
+
+    private void sendBody(HttpClientRequest to) {
+        // Failures of writing show up in the response.
+        to.exceptionHandler(failure -> {});
+        boolean known = to.headers().contains(HttpHeaderNames.CONTENT_LENGTH);
+        boolean expects = HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(
+                nullToEmpty(request.getHeader(HttpHeaderNames.EXPECT)));
+        if (known || expects) {
+            to.setChunked(!known);
+            to.writeHead();
+        }
+        request.handler(chunk -> {
+            if (!known) {
+                to.setChunked(true);
+            }
+            to.write(chunk);
+            if (to.writeQueueFull()) {
+                request.pause();
+                to.drainHandler(drained -> request.resume());
+            }
+        });
+        request.endHandler(ended -> {
+            requestEnded = true;
+            to.end();
+        });
+        request.resume();
+    }
+
+    private void answer(HttpClientResponse answer) {
+        if (clientGone) {
+            answer.request().reset();
+            return;
+        }
+        answer.request().idleTimeout(upstream.upstream().timeouts().idle().toMillis());
+        response.setStatusCode(answer.statusCode());
+        if (request.version() != HttpVersion.HTTP_2) {
+            response.setStatusMessage(answer.statusMessage());
+        }
+        ForwardedHeaders.ofResponse(answer.headers(), response.headers());
+        if (!requestEnded) {
+            // The rest of the request is not wanted, so the connection cannot be used again.
+            closeAfter();
+        }
+        boolean bodiless =
+                request.method().equals(HttpMethod.HEAD) || answer.statusCode() == 204 || answer.statusCode() == 304;
+        if (!bodiless && !response.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
+            response.setChunked(true);
+        }
+        answer.exceptionHandler(failure -> abort());
+        answer.handler(chunk -> pass(answer, chunk));
+        answer.endHandler(ended -> {
+            MultiMap trailers = answer.trailers();
+            if (!trailers.isEmpty() && response.isChunked()) {
+                response.trailers().addAll(trailers);
+            }
+            finish();
+        });
+    }
+
+    private void closeAfter() {
+        if (request.version() != HttpVersion.HTTP_2) {
+            response.putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
+    }
+
+    private void pass(HttpClientResponse from, Buffer chunk) {
+        response.write(chunk);
+        if (response.writeQueueFull()) {
+            from.pause();
+            response.drainHandler(drained -> from.resume());
+        }
+    }
+
+    private void finish() {
+        response.end();
+        if (!requestEnded && forward != null) {
+            forward.reset();
+            if (request.version() == HttpVersion.HTTP_2) {
+                response.reset(0);
+            } else {
+                request.connection().close();
+            }
+        }
+    }
+
+    private void retryOrFail(Throwable cause) {
+        // A kept connection may be closed by the upstream just as it is used again.
+        boolean safe =
+                request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD);
+        boolean timedOut = cause instanceof TimeoutException;
+        if (safe && requestEnded && !retried && !timedOut && !clientGone && !response.headWritten()) {
+            retried = true;
+            connect(false);
+        } else {
+            fail(cause);
+        }
+    }
+
+    private void fail(Throwable cause) {
+        if (response.headWritten()) {
+            abort();
+        } else if (!clientGone) {
+            if (!requestEnded) {
+                closeAfter();
+            }
+            proxy.errors().upstreamFailed(request, upstream.upstream(), cause);
+        }
+    }
+
+    /** The client must see that the response is not whole. */
+    private void abort() {
+        if (clientGone) {
+            return;
+        }
+        if (request.version() == HttpVersion.HTTP_2) {
+            response.reset(2);
+        } else {
+            request.connection().close();
+        }
+    }
+
+    private void clientGone() {
+        if (!clientGone && !response.ended()) {
+            clientGone = true;
+            if (forward != null) {
+                forward.reset();
+            }
+        }
+    }
+
+    private static String nullToEmpty(@Nullable String value) {
+        return value == null ? "" : value;
+    }
+}

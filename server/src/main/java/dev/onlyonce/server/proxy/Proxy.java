@@ -1,0 +1,58 @@
+package dev.onlyonce.server.proxy;
+
+import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpServerRequest;
+
+/** Passes requests on without looking at them, on one event loop. */
+public final class Proxy {
+    private final ForwardedHeaders headers;
+    private final Clients clients;
+    private final Errors errors;
+
+    Proxy(ForwardedHeaders headers, Clients clients, Errors errors) {
+        this.headers = headers;
+        this.clients = clients;
+        this.errors = errors;
+    }
+
+    /** Streams the exchange. */
+    public void pass(HttpServerRequest request, Target target, Upstreams.Pooled upstream) {
+        if (Tunnel.isWanted(request)) {
+            new Tunnel(this, upstream, target, request).start();
+        } else {
+            new Passing(this, upstream, target, request).start();
+        }
+    }
+
+    /** The client's header lines for the upstream, and what it is told of the client. */
+    public MultiMap headersFor(HttpServerRequest request) {
+        return headers.ofRequest(request);
+    }
+
+    /** Copies the header lines of a response that are not for one hop only. */
+    public static void endToEnd(MultiMap from, MultiMap to) {
+        ForwardedHeaders.ofResponse(from, to);
+    }
+
+    /** The whole body of this request is awaited from now on, but not for ever. */
+    public void awaitingBody(HttpServerRequest request) {
+        clients.awaitingBody(request);
+    }
+
+    /** The body is there. */
+    public void bodyArrived(HttpServerRequest request) {
+        clients.bodyArrived(request);
+    }
+
+    ForwardedHeaders headers() {
+        return headers;
+    }
+
+    Clients clients() {
+        return clients;
+    }
+
+    Errors errors() {
+        return errors;
+    }
+}

@@ -1,0 +1,93 @@
+package dev.onlyonce.server.proxy;
+
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.net.HostAndPort;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request asks for, after the checks that keep two servers from reading it differently.
+ *
+ * @param path as it was sent, without the query
+ * @param query what follows the question mark; none if there is no question mark
+ * @param host whom the client wanted to speak to
+ */
+public record Target(
+        String path, @Nullable String query, @Nullable HostAndPort host) {
+
+    /** Thrown for a request that must not be passed on. */
+    public static final class Refused extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final int status;
+
+        Refused(int status, String message) {
+            super(message, null, false, false);
+            this.status = status;
+        }
+
+        /** What to answer. */
+        public int status() {
+            return status;
+        }
+    }
+
+    /** Checks and reads the target. */
+    public static Target of(HttpServerRequest request) throws Refused {
+        HttpMethod method = request.method();
+        if (method.equals(HttpMethod.CONNECT)) {
+            throw new Refused(405, "CONNECT is not supported");
+        }
+        List<String> hosts = request.headers().getAll(HttpHeaderNames.HOST);
+        if (hosts.size() > 1) {
+            throw new Refused(400, "more than one Host header");
+        }
+        if (hosts.isEmpty() && request.version() == HttpVersion.HTTP_1_1) {
+            throw new Refused(400, "no Host header");
+        }
+        HostAndPort host = request.authority();
+        if (host == null && !hosts.isEmpty() && !hosts.get(0).isEmpty()) {
+            throw new Refused(400, "the Host header is malformed");
+        }
+        String uri = request.uri();
+        if (uri.isEmpty() || uri.charAt(0) != '/') {
+            uri = withoutAuthority(uri, method);
+        }
+        if (uri.indexOf('#') >= 0) {
+            throw new Refused(400, "the request target has a fragment");
+        }
+        int mark = uri.indexOf('?');
+        return mark < 0
+                ? new Target(uri, null, host)
+                : new Target(uri.substring(0, mark), uri.substring(mark + 1), host);
+    }
+
+    /** From the absolute form of a target, which servers must accept though clients of a gateway do not send it. */
+    private static String withoutAuthority(String uri, HttpMethod method) throws Refused {
+        if (uri.equals("*") && method.equals(HttpMethod.OPTIONS)) {
+            return uri;
+        }
+        int start =
+                uri.regionMatches(true, 0, "http://", 0, 7) ? 7 : uri.regionMatches(true, 0, "https://", 0, 8) ? 8 : -1;
+        if (start < 0) {
+            throw new Refused(400, "the request target must be a path");
+        }
+        for (int i = start; i < uri.length(); i++) {
+            if (uri.charAt(i) == '/') {
+                return uri.substring(i);
+            }
+            if (uri.charAt(i) == '?') {
+                return "/" + uri.substring(i);
+            }
+        }
+        return "/";
+    }
+
+    /** Path and query as they go into a request line. */
+    public String uri() {
+        return query == null ? path : path + "?" + query;
+    }
+}

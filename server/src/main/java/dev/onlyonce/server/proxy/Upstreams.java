@@ -1,0 +1,112 @@
+package dev.onlyonce.server.proxy;
+
+import dev.onlyonce.server.config.Upstream;
+import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientAgent;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.HostAndPort;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The upstreams with their connections, for one event loop. */
+public final class Upstreams {
+    /** As much as clients may send: what an upstream answers with is not trusted either. */
+    private static final int HEADER_BYTES_MAX = 64 << 10;
+
+    private final List<Pooled> pools = new ArrayList<>();
+
+    /** An upstream and its connections. */
+    public static final class Pooled {
+        private final Upstream upstream;
+        private final HttpClientAgent client;
+
+        private Pooled(Upstream upstream, HttpClientAgent client) {
+            this.upstream = upstream;
+            this.client = client;
+        }
+
+        /** How it is configured. */
+        public Upstream upstream() {
+            return upstream;
+        }
+
+        /**
+         * Takes a connection. If the future fails, nothing was sent; when it succeeds nothing was sent either, and the
+         * request may be written.
+         */
+        public Future<HttpClientRequest> request(
+                HttpMethod method, String uri, MultiMap headers, @Nullable HostAndPort host) {
+            RequestOptions options = new RequestOptions()
+                    .setMethod(method)
+                    .setHost(upstream.url().getHost())
+                    .setPort(upstream.port())
+                    .setSsl(upstream.isSecure())
+                    .setURI(upstream.prefix() + uri)
+                    .setHeaders(headers)
+                    .setFollowRedirects(false)
+                    .setConnectTimeout(upstream.timeouts().connect().toMillis())
+                    .setIdleTimeout(upstream.timeouts().response().toMillis());
+            Future<HttpClientRequest> request = client.request(options);
+            return upstream.keepHost() && host != null ? request.map(it -> it.authority(host)) : request;
+        }
+    }
+
+    /** Opens no connection yet. */
+    public Upstreams(Vertx vertx, List<Upstream> upstreams, int eventLoops) {
+        for (Upstream upstream : upstreams) {
+            pools.add(new Pooled(upstream, client(vertx, upstream, eventLoops)));
+        }
+    }
+
+    private static HttpClientAgent client(Vertx vertx, Upstream upstream, int eventLoops) {
+        Upstream.Pool pool = upstream.pool();
+        HttpClientOptions options = new HttpClientOptions()
+                .setConnectTimeout((int) upstream.timeouts().connect().toMillis())
+                .setKeepAliveTimeout(Math.max(1, (int) pool.idle().toSeconds()))
+                .setMaxInitialLineLength(HEADER_BYTES_MAX)
+                .setMaxHeaderSize(HEADER_BYTES_MAX)
+                .setDecompressionSupported(false)
+                .setTcpNoDelay(true)
+                .setVerifyHost(true);
+        if (pool.http2()) {
+            options.setProtocolVersion(HttpVersion.HTTP_2)
+                    .setUseAlpn(upstream.isSecure())
+                    .setHttp2ClearTextUpgrade(false);
+        }
+        int share = Math.max(1, (pool.connectionsMax() + eventLoops - 1) / eventLoops);
+        PoolOptions poolOptions = new PoolOptions()
+                .setHttp1MaxSize(share)
+                .setMaxLifetimeUnit(TimeUnit.SECONDS)
+                .setMaxWaitQueueSize(pool.queueMax());
+        return vertx.httpClientBuilder().with(options).with(poolOptions).build();
+    }
+
+    /** The upstream for a path: the one with the longest matching prefix. */
+    public @Nullable Pooled forPath(String path) {
+        Pooled best = null;
+        int longest = -1;
+        for (Pooled pooled : pools) {
+            int length = pooled.upstream.takes(path);
+            if (length > longest) {
+                best = pooled;
+                longest = length;
+            }
+        }
+        return best;
+    }
+
+    /** Closes all connections. */
+    public Future<Void> close() {
+        return Future.all(pools.stream().map(pooled -> pooled.client.close()).toList())
+                .mapEmpty();
+    }
+}

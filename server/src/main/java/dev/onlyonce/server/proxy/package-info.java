@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.server.proxy;
+
+import org.jspecify.annotations.NullMarked;

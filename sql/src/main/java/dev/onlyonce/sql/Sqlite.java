@@ -1,0 +1,392 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * SQLite 3.35 and newer. There is no network to save round trips on, so a batch is one short statement for each row, all
+ * in one transaction. It begins by taking the write lock: a transaction that takes it later may be refused because another
+ * process wrote in between.
+ */
+final class Sqlite implements Database {
+    static final List<String> BEGIN = List.of("BEGIN IMMEDIATE");
+
+    private static final Columns COLUMNS = Columns.TEXT;
+
+    private static final String CLOCK =
+            "CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000";
+
+    /** The rule for a new entry. The unique key decides: nothing is read first. */
+    static final String INSERT = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            INSERT INTO onlyonce_entry (
+                tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
+                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, iif(?13 = 2, 1, 0), now, now + ?9, now + ?11
+            FROM clock WHERE true
+            ON CONFLICT (tenant, space, key_) DO NOTHING
+            RETURNING attempt""";
+
+    /** A lost acknowledgement: the entry is the caller's already. */
+    static final String KEEP = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            UPDATE onlyonce_entry
+            SET lease_until = now + lease_us
+            FROM clock
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?7 AND state = ?13
+            RETURNING attempt""";
+
+    /** A pending or retryable entry of the same request gets its next attempt. */
+    static final String TAKE = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            UPDATE onlyonce_entry
+            SET state = 2, token = ?7, owner = ?8, attempt = attempt + 1,
+                lease_us = ?9, on_lease_lost = ?10, retention_us = ?11, tombstone_us = ?12,
+                lease_until = now + ?9, settled_at = NULL, expires_at = NULL, purge_at = NULL,
+                reap_at = now + ?11, unknown_since = NULL, result = NULL
+            FROM clock
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3
+              AND ?13 = 2 AND state IN (1, 5) AND (purge_at IS NULL OR purge_at > now)
+              AND operation = ?4 AND fingerprint_version = ?5 AND fingerprint = ?6
+            RETURNING attempt""";
+
+    /** An entry past its retention and tombstone counts as absent. */
+    static final String REPLACE = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            UPDATE onlyonce_entry
+            SET operation = ?4, fingerprint_version = ?5, fingerprint = ?6, token = ?7, owner = ?8,
+                lease_us = ?9, on_lease_lost = ?10, retention_us = ?11, tombstone_us = ?12,
+                state = ?13, attempt = iif(?13 = 2, 1, 0), created_at = now, lease_until = now + ?9,
+                settled_at = NULL, expires_at = NULL, purge_at = NULL,
+                reap_at = now + ?11, unknown_since = NULL, result = NULL
+            FROM clock
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND purge_at <= now
+            RETURNING attempt""";
+
+    /** Only the owner settles, and only once. */
+    static final String SETTLE = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            UPDATE onlyonce_entry
+            SET state = ?5, result = ?6, settled_at = now,
+                expires_at = iif(?5 <> 6, now + retention_us, NULL),
+                purge_at = CASE ?5 WHEN 6 THEN NULL WHEN 5 THEN now + retention_us ELSE now + retention_us + tombstone_us END,
+                unknown_since = iif(?5 = 6, now, NULL)
+            FROM clock
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?4 AND state = 2
+            RETURNING settled_at, expires_at""";
+
+    static final String RENEW = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            UPDATE onlyonce_entry
+            SET lease_until = now + ?5
+            FROM clock
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?4 AND state = 2
+            RETURNING attempt""";
+
+    static final String FIND = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+                   attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
+                   settled_at, expires_at, result, now
+            FROM clock, onlyonce_entry
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND (purge_at IS NULL OR purge_at > now)""";
+
+    static final String CHUNK = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            SELECT max(lease_until), count(*), (SELECT now FROM clock)
+            FROM (
+                SELECT lease_until FROM onlyonce_entry
+                WHERE lease_until > ?1 AND lease_until <= (SELECT now FROM clock)
+                ORDER BY lease_until LIMIT ?2
+            )""";
+
+    static final String LAPSED = """
+            SELECT tenant, space, key_, operation, attempt, state, on_lease_lost, lease_until
+            FROM onlyonce_entry
+            WHERE lease_until > ?1 AND lease_until <= ?2 AND state IN (1, 2)
+            ORDER BY lease_until LIMIT ?3""";
+
+    static final String END = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            UPDATE onlyonce_entry
+            SET state = ?6, token = NULL, result = NULL, settled_at = now,
+                expires_at = iif(?6 <> 6, now + retention_us, NULL),
+                purge_at = CASE ?6 WHEN 6 THEN NULL WHEN 5 THEN now + retention_us ELSE now + retention_us + tombstone_us END,
+                reap_at = now + retention_us,
+                unknown_since = iif(?6 = 6, now, NULL)
+            FROM clock
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND attempt = ?4 AND state = ?5 AND lease_until <= now
+            RETURNING attempt""";
+
+    static final String DUE = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            SELECT rowid, ifnull(purge_at <= (SELECT now FROM clock), 0),
+                   ifnull(state IN (3, 4) AND expires_at <= (SELECT now FROM clock), 0)
+            FROM onlyonce_entry
+            WHERE reap_at <= (SELECT now FROM clock)
+            ORDER BY reap_at LIMIT ?1""";
+
+    static final String DELETE = "DELETE FROM onlyonce_entry WHERE rowid = ?1 RETURNING attempt";
+
+    /**
+     * Makes a tombstone of an answer past retention, or puts the row off: settled entries until they expire, others until
+     * they could expire if they were settled now (unknown ones cannot: once a day is enough). Processing entries wait
+     * a second at least, so that a retention of zero does not spin.
+     */
+    static final String PUT_OFF = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            UPDATE onlyonce_entry
+            SET state = iif(?2, 7, state), result = iif(?2, NULL, result),
+                reap_at = CASE WHEN ?2 OR state = 7 THEN purge_at
+                               WHEN state IN (3, 4, 5) THEN expires_at
+                               WHEN state = 6 THEN now + 86400000000
+                               ELSE now + max(retention_us, 1000000) END
+            FROM clock
+            WHERE rowid = ?1
+            RETURNING attempt""";
+
+    static final String RESOLVE = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            UPDATE onlyonce_entry
+            SET state = ?5, token = NULL, result = ?6, settled_at = now, expires_at = now + retention_us,
+                purge_at = now + retention_us + iif(?5 = 5, 0, tombstone_us), reap_at = now + retention_us,
+                unknown_since = NULL
+            FROM clock
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND attempt = ?4 AND state = 6
+            RETURNING settled_at, expires_at""";
+
+    static final String EVICT = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            DELETE FROM onlyonce_entry
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND state IN (3, 4, 5, 7) AND purge_at > (SELECT now FROM clock)
+            RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+                      attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
+                      settled_at, expires_at, NULL,
+                      (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)""";
+
+    private final Optional<String> clock;
+
+    /** With another clock than the machine's: for tests only. */
+    Sqlite(Optional<String> clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    public SqlDatabase kind() {
+        return SqlDatabase.SQLITE;
+    }
+
+    @Override
+    public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
+            throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> {
+            Map<EntryId, SettleResult.Settled> settled = settlements.isEmpty()
+                    ? Map.of()
+                    : each(c, SETTLE, settlements, Settlement::id, s -> RowParameters.of(COLUMNS, s), Sqlite::settled);
+            return new Written(settled, claims.isEmpty() ? Map.of() : attempts(c, INSERT, claims));
+        });
+    }
+
+    @Override
+    public Map<EntryId, Entry> find(Connection connection, List<EntryId> ids) throws SQLException {
+        return each(connection, FIND, ids, id -> id, id -> RowParameters.of(COLUMNS, id), Sqlite::entry);
+    }
+
+    @Override
+    public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> attempts(c, KEEP, claims));
+    }
+
+    @Override
+    public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> attempts(c, TAKE, claims));
+    }
+
+    @Override
+    public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> attempts(c, REPLACE, claims));
+    }
+
+    private Map<EntryId, Integer> attempts(Connection connection, String sql, List<ClaimRequest> claims)
+            throws SQLException {
+        return each(connection, sql, claims, ClaimRequest::id, c -> RowParameters.of(COLUMNS, c), row -> row.getInt(1));
+    }
+
+    @Override
+    public Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+        return Transaction.run(
+                        connection,
+                        BEGIN,
+                        c -> each(
+                                c,
+                                RENEW,
+                                renewals,
+                                Renewal::id,
+                                r -> RowParameters.of(COLUMNS, r),
+                                row -> row.getInt(1)))
+                .keySet();
+    }
+
+    @Override
+    public Chunk chunk(Connection connection, long after, int rows) throws SQLException {
+        return query(connection, CHUNK, Binding.longs(after, rows), StoredEntry::chunk)
+                .get(0);
+    }
+
+    @Override
+    public List<Lapsed> lapsed(Connection connection, long after, long upTo, int limit) throws SQLException {
+        return query(connection, LAPSED, Binding.longs(after, upTo, limit), row -> StoredEntry.lapsed(row, COLUMNS));
+    }
+
+    @Override
+    public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
+        return Transaction.run(
+                        connection,
+                        BEGIN,
+                        c -> each(c, END, lapsed, Lapsed::id, l -> RowParameters.of(COLUMNS, l), row -> row.getInt(1)))
+                .keySet();
+    }
+
+    @Override
+    public Reaped reap(Connection connection, int limit) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> {
+            List<Due> due = query(c, DUE, Binding.longs(limit), Due::read);
+            int removed = 0;
+            for (Due row : due) {
+                if (row.gone) {
+                    query(c, DELETE, Binding.longs(row.rowid), deleted -> true);
+                } else {
+                    query(c, PUT_OFF, Binding.longs(row.rowid, row.expired ? 1 : 0), kept -> true);
+                }
+                removed += row.gone || row.expired ? 1 : 0;
+            }
+            return new Reaped(due.size(), removed);
+        });
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
+            throws SQLException {
+        return Transaction.run(
+                connection,
+                BEGIN,
+                c -> each(c, RESOLVE, resolutions, Resolution::id, r -> RowParameters.of(COLUMNS, r), Sqlite::settled));
+    }
+
+    @Override
+    public Optional<Entry> evict(Connection connection, EntryId id) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> query(c, EVICT, RowParameters.of(COLUMNS, id), Sqlite::entry))
+                .stream()
+                .findFirst();
+    }
+
+    @Override
+    public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
+        Listing listing = new Listing(query, COLUMNS, "(SELECT " + CLOCK + ")");
+        return query(connection, listing.sql(), listing, Sqlite::entry);
+    }
+
+    private static Entry entry(ResultSet row) throws SQLException {
+        return StoredEntry.read(row, COLUMNS);
+    }
+
+    private static SettleResult.Settled settled(ResultSet row) throws SQLException {
+        return StoredEntry.settled(row, 1);
+    }
+
+    /** A row whose time has come. */
+    private record Due(long rowid, boolean gone, boolean expired) {
+        static Due read(ResultSet row) throws SQLException {
+            return new Due(row.getLong(1), row.getBoolean(2), row.getBoolean(3));
+        }
+    }
+
+    @FunctionalInterface
+    private interface RowReader<R> {
+        R read(ResultSet row) throws SQLException;
+    }
+
+    private <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader)
+            throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql)) {
+            List<R> rows = new ArrayList<>();
+            parameters.bind(statement, 1);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    rows.add(reader.read(row));
+                }
+            }
+            return rows;
+        }
+    }
+
+    /** Runs a statement for each item; answers those for which it gave a row. */
+    private <T, R> Map<EntryId, R> each(
+            Connection connection,
+            String sql,
+            List<T> items,
+            Function<T, EntryId> id,
+            Function<T, Binding> parameters,
+            RowReader<R> reader)
+            throws SQLException {
+        Map<EntryId, R> answers = new HashMap<>();
+        try (PreparedStatement statement = prepare(connection, sql)) {
+            for (T item : items) {
+                parameters.apply(item).bind(statement, 1);
+                try (ResultSet row = statement.executeQuery()) {
+                    if (row.next()) {
+                        answers.put(id.apply(item), reader.read(row));
+                    }
+                }
+            }
+        }
+        return answers;
+    }
+
+    private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+        return connection.prepareStatement(clock.isPresent() ? sql.replace(CLOCK, clock.get()) : sql);
+    }
+}

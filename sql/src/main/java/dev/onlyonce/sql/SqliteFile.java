@@ -1,0 +1,175 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreUnavailable;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A SQLite file and its connections: one that writes, because SQLite has one writer at a time and a lock of our own is
+ * fairer than its polling, and some that read at the same time. Other processes may use the file too.
+ */
+final class SqliteFile implements Source {
+    /** How long to wait for another process's write transaction. */
+    private static final int BUSY_TIMEOUT_MS = 5_000;
+    /** How long to wait for this process's other writers. */
+    private static final int WRITER_TIMEOUT_MS = 10_000;
+    /** Switching a new file to WAL needs it for oneself and does not wait by itself. */
+    private static final int WAL_TRIES_MAX = 250;
+
+    private static final long WAL_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final int BUSY = 5;
+
+    private static final Logger log = LoggerFactory.getLogger(SqliteFile.class);
+
+    private final String url;
+    private final ReentrantLock writing = new ReentrantLock();
+    private final ConcurrentLinkedQueue<Connection> readers = new ConcurrentLinkedQueue<>();
+    private @Nullable Connection writer; // guarded by writing
+    private volatile boolean closed;
+
+    SqliteFile(Path file) {
+        url = "jdbc:sqlite:" + file.toAbsolutePath();
+    }
+
+    @Override
+    public Taken take(boolean write) throws SQLException {
+        if (closed) {
+            throw new StoreUnavailable("the store is closed", null);
+        }
+        return write ? takeWriter() : takeReader();
+    }
+
+    private Taken takeWriter() throws SQLException {
+        try {
+            if (!writing.tryLock(WRITER_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
+                throw new StoreBusy("other threads have been writing for " + WRITER_TIMEOUT_MS + " ms", null);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailable("interrupted while waiting for the writer", e);
+        }
+        try {
+            Connection connection = writer == null ? connect() : writer;
+            writer = connection;
+            return new Writer(connection);
+        } catch (SQLException | RuntimeException e) {
+            writing.unlock();
+            throw e;
+        }
+    }
+
+    private Taken takeReader() throws SQLException {
+        Connection idle = readers.poll();
+        return new Reader(idle == null ? connect() : idle);
+    }
+
+    private Connection connect() throws SQLException {
+        Connection connection = DriverManager.getConnection(url);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("PRAGMA busy_timeout = " + BUSY_TIMEOUT_MS);
+            writeAhead(statement);
+            statement.execute("PRAGMA synchronous = FULL");
+            return connection;
+        } catch (SQLException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    private static void writeAhead(Statement statement) throws SQLException {
+        for (int tries = 1; ; tries++) {
+            try {
+                statement.execute("PRAGMA journal_mode = WAL");
+                return;
+            } catch (SQLException e) {
+                if ((e.getErrorCode() & 0xff) != BUSY || tries == WAL_TRIES_MAX) {
+                    throw e;
+                }
+                LockSupport.parkNanos(WAL_PAUSE_NANOS);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        for (Connection reader = readers.poll(); reader != null; reader = readers.poll()) {
+            end(reader);
+        }
+        writing.lock();
+        try {
+            if (writer != null) {
+                end(writer);
+                writer = null;
+            }
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    private static void end(Connection connection) {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            log.debug("A connection could not be closed", e);
+        }
+    }
+
+    private final class Writer implements Taken {
+        private final Connection connection;
+
+        Writer(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public Connection connection() {
+            return connection;
+        }
+
+        @Override
+        public void give(boolean healthy) {
+            if (!healthy || closed) {
+                end(connection);
+                writer = null;
+            }
+            writing.unlock();
+        }
+    }
+
+    private final class Reader implements Taken {
+        private final Connection connection;
+
+        Reader(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public Connection connection() {
+            return connection;
+        }
+
+        @Override
+        public void give(boolean healthy) {
+            if (!healthy || closed) {
+                end(connection);
+            } else {
+                readers.add(connection);
+                if (closed) {
+                    SqliteFile.this.close();
+                }
+            }
+        }
+    }
+}
