@@ -34,6 +34,7 @@ final class Opening {
         switch (mode) {
             case CREATE -> schema.apply();
             case VALIDATE -> schema.validate();
+            case LEAVE -> {}
         }
         return new SqlStore(database, calls);
     }

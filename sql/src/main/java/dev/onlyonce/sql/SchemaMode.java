@@ -5,5 +5,7 @@ public enum SchemaMode {
     /** Creates or upgrades it if need be. Several nodes may do so at once. */
     CREATE,
     /** Changes nothing and fails if it is not the version that this release works with. */
-    VALIDATE
+    VALIDATE,
+    /** Neither changes nor checks it: for tools that look at the schema themselves. */
+    LEAVE
 }

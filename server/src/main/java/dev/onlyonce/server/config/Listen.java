@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param host the address to bind
  * @param port the port; 0 for one that the system chooses
  * @param tls certificate and key; none for plain text
- * @param http2 whether HTTP/2 is offered: by ALPN with TLS, by prior knowledge without
+ * @param http2 whether HTTP/2 is offered, by ALPN: it needs TLS
  * @param limits what a client may take
  * @param trustedProxies whose {@code X-Forwarded-*} and {@code Forwarded} headers are believed and extended; everybody
  *     else's are replaced

@@ -110,7 +110,8 @@ public final class Front extends VerticleBase {
                 .setCompressionSupported(false)
                 .setMaxInitialLineLength(limits.requestLineBytesMax())
                 .setMaxHeaderSize(limits.headerBytesMax())
-                .setHttp2ClearTextEnabled(listen.http2())
+                // Without TLS it would be negotiated inside HTTP/1.1, past the strict decoder; and hardly anybody does.
+                .setHttp2ClearTextEnabled(false)
                 .setTcpNoDelay(true)
                 .setAcceptBacklog(4096)
                 .setIdleTimeout((int) idleTimeout().toMillis())

@@ -1,0 +1,107 @@
+package dev.onlyonce.server.gateway;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.HikariPool;
+import dev.onlyonce.server.config.StoreSettings;
+import dev.onlyonce.sql.SchemaMode;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.StoreUnavailable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A store as configured, with the connections that belong to it. */
+public final class OpenStore implements AutoCloseable {
+    /** Two lanes of the group commit, and a few for heartbeats, sweeps and operators. More would only queue in the database. */
+    private static final int CONNECTIONS = 8;
+
+    private static final Duration CONNECT_MAX = Duration.ofSeconds(3);
+    private static final Duration VALIDATE_MAX = Duration.ofSeconds(1);
+
+    private final SqlStore store;
+    private final @Nullable HikariDataSource pool;
+
+    private OpenStore(SqlStore store, @Nullable HikariDataSource pool) {
+        this.store = store;
+        this.pool = pool;
+    }
+
+    /**
+     * Opens the store.
+     *
+     * @throws dev.onlyonce.store.StoreException if it cannot be reached, or its tables are not what this release needs
+     */
+    public static OpenStore open(StoreSettings settings, Path data) {
+        return open(settings, data, settings.applySchema() ? SchemaMode.CREATE : SchemaMode.VALIDATE);
+    }
+
+    /** The same with another way to treat the tables. */
+    public static OpenStore open(StoreSettings settings, Path data, SchemaMode schema) {
+        String url = settings.url();
+        if (url == null) {
+            ownerOnly(data);
+            return new OpenStore(SqlStore.sqlite(data.resolve("onlyonce.db")), null);
+        }
+        if (url.startsWith("jdbc:sqlite:")) {
+            return new OpenStore(SqlStore.sqlite(Path.of(url.substring("jdbc:sqlite:".length()))), null);
+        }
+        HikariDataSource pool = connect(settings, url);
+        try {
+            return new OpenStore(SqlStore.builder(pool).schema(schema).build(), pool);
+        } catch (RuntimeException e) {
+            pool.close();
+            throw e;
+        }
+    }
+
+    private static HikariDataSource connect(StoreSettings settings, String url) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url.replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"));
+        config.setUsername(settings.user());
+        config.setPassword(settings.password());
+        config.setMaximumPoolSize(CONNECTIONS);
+        config.setConnectionTimeout(CONNECT_MAX.toMillis());
+        config.setValidationTimeout(VALIDATE_MAX.toMillis());
+        config.setPoolName("store");
+        try {
+            return new HikariDataSource(config);
+        } catch (HikariPool.PoolInitializationException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new StoreUnavailable("the database " + settings + " cannot be reached: " + cause.getMessage(), e);
+        }
+    }
+
+    /** Makes the directory if need be, for its owner only. */
+    public static void ownerOnly(Path directory) {
+        try {
+            if (!Files.isDirectory(directory)) {
+                Path parent = directory.toAbsolutePath().getParent();
+                if (parent != null) {
+                    Files.createDirectories(parent);
+                }
+                Files.createDirectory(
+                        directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the data directory " + directory + " cannot be made", e);
+        }
+    }
+
+    /** The store itself. */
+    public SqlStore store() {
+        return store;
+    }
+
+    @Override
+    public void close() {
+        store.close();
+        if (pool != null) {
+            pool.close();
+        }
+    }
+}
