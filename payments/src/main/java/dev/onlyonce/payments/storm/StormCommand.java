@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
@@ -85,7 +86,7 @@ public final class StormCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         long chosen = seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed;
         StormOptions options = new StormOptions(
-                url,
+                List.of(url),
                 providerUrl,
                 new StormOptions.Size(payments, copies, open),
                 network.isEmpty() ? StormOptions.NETWORK : network,
