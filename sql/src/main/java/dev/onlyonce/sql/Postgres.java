@@ -302,12 +302,10 @@ final class Postgres implements Database {
         Map<EntryId, Integer> claimed = new HashMap<>();
         List<Part> parts = new ArrayList<>(2);
         if (!settlements.isEmpty()) {
-            ArrayParameters<Settlement> arrays = new ArrayParameters<>(settlements)
-                    .ids(Settlement::id)
-                    .tokens(Settlement::token)
-                    .shorts(s -> s.to().code())
-                    .bytes(Settlement::result);
-            parts.add(new Part(SETTLE, arrays, row -> settled.put(id(row), StoredEntry.settled(row, 4))));
+            parts.add(new Part(
+                    SETTLE,
+                    ArrayParameters.ofSettlements(settlements),
+                    row -> settled.put(id(row), StoredEntry.settled(row, 4))));
         }
         if (!claims.isEmpty()) {
             parts.add(new Part(INSERT, ArrayParameters.of(claims), row -> claimed.put(id(row), row.getInt(4))));
@@ -424,13 +422,26 @@ final class Postgres implements Database {
         return entries;
     }
 
+    @Override
+    public Inside inside() {
+        return new InsidePostgres(this);
+    }
+
     private static EntryId id(ResultSet row) throws SQLException {
         return StoredEntry.id(row, 1, Columns.NATIVE);
     }
 
-    /** Sends the settings and all parts in one round trip; without an open transaction they are one. */
+    /** Sends the settings and the parts in one round trip; without an open transaction they are one. */
     private void run(Connection connection, Part... parts) throws SQLException {
-        List<String> texts = new ArrayList<>(parts.length);
+        List<Part> all = new ArrayList<>(parts.length + 1);
+        all.add(new Part(SETTINGS, Binding.NONE, row -> {}));
+        all.addAll(List.of(parts));
+        runAll(connection, all);
+    }
+
+    /** Sends all parts in one round trip. */
+    void runAll(Connection connection, List<Part> parts) throws SQLException {
+        List<String> texts = new ArrayList<>(parts.size());
         for (Part part : parts) {
             texts.add(part.binding.fit(part.sql));
         }
@@ -441,12 +452,12 @@ final class Postgres implements Database {
             }
             statement.execute();
             for (Part part : parts) {
-                statement.getMoreResults();
                 try (ResultSet rows = statement.getResultSet()) {
                     while (rows.next()) {
                         part.each.accept(rows);
                     }
                 }
+                statement.getMoreResults();
             }
         }
     }
@@ -454,16 +465,16 @@ final class Postgres implements Database {
     private String script(List<String> texts) {
         // A text that is always the same object finds its prepared statement without being read.
         return scripts.computeIfAbsent(texts, list -> {
-            String script = SETTINGS + ";\n" + String.join(";\n", list);
+            String script = String.join(";\n", list);
             return clock.isPresent() ? script.replace(CLOCK, clock.get()) : script;
         });
     }
 
-    /** A statement, its parameters, and what to do with each row that it returns. */
-    private record Part(String sql, Binding binding, RowReader each) {}
+    /** A statement that returns rows, its parameters, and what to do with each row. */
+    record Part(String sql, Binding binding, RowReader each) {}
 
     @FunctionalInterface
-    private interface RowReader {
+    interface RowReader {
         void accept(ResultSet row) throws SQLException;
     }
 }
