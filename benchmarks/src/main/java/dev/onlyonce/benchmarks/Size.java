@@ -69,12 +69,7 @@ final class Size {
     private void row(int rows, Measured measured, double cost) {
         report.line(
                 "| %d | %.0f | %.2f | %.2f | %.0f | **%.2fx** |",
-                rows,
-                measured.perSecond(),
-                measured.millis(0.5),
-                measured.millis(0.99),
-                measured.cpuMicros(),
-                cost);
+                rows, measured.perSecond(), measured.millis(0.5), measured.millis(0.99), measured.cpuMicros(), cost);
     }
 
     private static void load(String url, int rows) throws SQLException {
