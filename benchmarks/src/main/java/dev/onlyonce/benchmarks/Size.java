@@ -56,6 +56,7 @@ final class Size {
                 Map<String, Measured> measured = new Contest(options)
                         .add("few", number -> () -> Work.execute(few))
                         .add("many", number -> () -> Work.execute(many))
+                        .warmUp()
                         .run(Threads.platform(), CALLERS);
                 Measured one = measured.get("few");
                 Measured other = measured.get("many");
