@@ -85,14 +85,7 @@ public final class Exchange {
      * @return the handler's answer and how long it is kept, or what to send instead
      */
     public HttpAnswer finish(HttpAnswer answer) {
-        byte[] record = answer.body().length > responseBytesMax()
-                ? new byte[0]
-                : StoredResponse.of(answer).encode();
-        if (record.length == 0 || record.length > responseBytesMax()) {
-            record = StoredResponse.withoutBody(answer.status(), answer.headers())
-                    .encode();
-        }
-        return finish(answer, record).answer;
+        return finish(answer, StoredResponse.encode(answer, responseBytesMax())).answer;
     }
 
     /**
