@@ -1,5 +1,7 @@
 package dev.onlyonce.benchmarks;
 
+import static java.util.Objects.requireNonNull;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -30,16 +32,25 @@ final class Contest {
         return this;
     }
 
-    /** Gives the compiler time to do its work, with all contenders alike. */
+    /** Gives the compiler time to do its work, with all contenders alike: half of it with many callers, half with one. */
     Contest warmUp() throws Exception {
+        Duration half = options.warmUp().dividedBy(2);
         for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
             int callers = Math.min(WARM_UP_CALLERS, callersMax.getOrDefault(contender.getKey(), WARM_UP_CALLERS));
-            new Load(Threads.platform(), callers).run(contender.getValue(), options.warmUp());
+            new Load(Threads.platform(), callers).run(contender.getValue(), half);
+            new Load(Threads.platform(), 1).run(contender.getValue(), half);
         }
         return this;
     }
 
-    Map<String, Measured> run(ThreadFactory threads, int callers) throws Exception {
+    /** What each contender did. */
+    record Results(Map<String, Measured> byName) {
+        Measured of(String name) {
+            return requireNonNull(byName.get(name), name);
+        }
+    }
+
+    Results run(ThreadFactory threads, int callers) throws Exception {
         Map<String, List<Measured>> rounds = new LinkedHashMap<>();
         for (int round = 0; round <= options.rounds(); round++) {
             for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
@@ -55,6 +66,6 @@ final class Contest {
         }
         Map<String, Measured> results = new LinkedHashMap<>();
         rounds.forEach((name, measured) -> results.put(name, Measured.together(measured)));
-        return results;
+        return new Results(results);
     }
 }

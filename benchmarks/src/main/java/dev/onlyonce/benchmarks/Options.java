@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 
@@ -28,33 +29,35 @@ record Options(
     static final List<String> ALL = List.of("fresh", "lookup", "replay", "fingerprint", "memory");
     static final String USAGE = """
             usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|size|all]...
-                [--seconds 3]      each contender's turn
+                [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts
-                [--callers 1,16,64,256]
+                [--callers 1,16,64,256]   of 'fresh'
                 [--databases postgresql,mariadb,sqlite]
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
                 [--out FILE]       default benchmarks/target/benchmarks.md""";
 
     static Options parse(String... args) {
         List<String> benchmarks = new ArrayList<>();
-        Duration round = Duration.ofSeconds(3);
+        Duration round = Duration.ofSeconds(2);
         int rounds = 3;
         Duration warmUp = Duration.ofSeconds(5);
         List<Integer> callers = List.of(1, 16, 64, 256);
         List<Databases.Kind> databases = List.of(Databases.Kind.values());
         int rows = 5_000_000;
         Path out = Path.of("benchmarks", "target", "benchmarks.md");
-        for (int i = 0; i < args.length; i++) {
-            if (!args[i].startsWith("--")) {
-                benchmarks.addAll("all".equals(args[i]) ? ALL : List.of(args[i]));
+        Iterator<String> words = Arrays.asList(args).iterator();
+        while (words.hasNext()) {
+            String word = words.next();
+            if (!word.startsWith("--")) {
+                benchmarks.addAll("all".equals(word) ? ALL : List.of(word));
                 continue;
             }
-            if (i + 1 == args.length) {
-                throw new IllegalArgumentException(args[i] + " needs a value");
+            if (!words.hasNext()) {
+                throw new IllegalArgumentException(word + " needs a value");
             }
-            String value = args[i + 1];
-            switch (args[i]) {
+            String value = words.next();
+            switch (word) {
                 case "--seconds" -> round = seconds(value);
                 case "--warm-up" -> warmUp = seconds(value);
                 case "--rounds" -> rounds = Integer.parseInt(value);
@@ -68,9 +71,8 @@ record Options(
                             .toList();
                 case "--rows" -> rows = Integer.parseInt(value);
                 case "--out" -> out = Path.of(value);
-                default -> throw new IllegalArgumentException("unknown option " + args[i]);
+                default -> throw new IllegalArgumentException("unknown option " + word);
             }
-            i++;
         }
         return new Options(
                 benchmarks.isEmpty() ? ALL : benchmarks, round, rounds, warmUp, callers, databases, rows, out);
