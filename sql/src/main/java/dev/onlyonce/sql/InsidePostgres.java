@@ -3,13 +3,16 @@ package dev.onlyonce.sql;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -67,6 +70,19 @@ final class InsidePostgres implements Inside {
                 List.of(new Postgres.Part(
                         Postgres.FIND, arrays, row -> found.add(StoredEntry.read(row, Columns.NATIVE)))));
         return found.stream().findFirst();
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> end(
+            Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
+        Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
+        if (!settlements.isEmpty()) {
+            ended.putAll(postgres.write(connection, settlements, List.of()).settled());
+        }
+        if (!resolutions.isEmpty()) {
+            ended.putAll(postgres.resolve(connection, resolutions));
+        }
+        return ended;
     }
 
     @Override

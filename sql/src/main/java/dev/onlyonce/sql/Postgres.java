@@ -407,6 +407,11 @@ final class Postgres implements Database {
     }
 
     @Override
+    public String clock() {
+        return clock.orElse(CLOCK);
+    }
+
+    @Override
     public Inside inside() {
         return new InsidePostgres(this);
     }
