@@ -286,12 +286,10 @@ final class Postgres implements Database {
         Map<EntryId, Integer> claimed = new HashMap<>();
         List<Part> parts = new ArrayList<>(2);
         if (!settlements.isEmpty()) {
-            ArrayParameters<Settlement> arrays = new ArrayParameters<>(settlements)
-                    .ids(Settlement::id)
-                    .tokens(Settlement::token)
-                    .shorts(s -> s.to().code())
-                    .bytes(Settlement::result);
-            parts.add(new Part(SETTLE, arrays, row -> settled.put(id(row), StoredEntry.settled(row, 4))));
+            parts.add(new Part(
+                    SETTLE,
+                    ArrayParameters.ofSettlements(settlements),
+                    row -> settled.put(id(row), StoredEntry.settled(row, 4))));
         }
         if (!claims.isEmpty()) {
             parts.add(new Part(INSERT, ArrayParameters.of(claims), row -> claimed.put(id(row), row.getInt(4))));
@@ -408,15 +406,29 @@ final class Postgres implements Database {
         return entries;
     }
 
+    @Override
+    public Inside inside() {
+        return new InsidePostgres(this);
+    }
+
     private static EntryId id(ResultSet row) throws SQLException {
         return StoredEntry.id(row, 1, Columns.NATIVE);
     }
 
-    /** Sends the settings and all parts in one round trip; without an open transaction they are one. */
+    /** Sends the settings and the parts in one round trip; without an open transaction they are one. */
     private void run(Connection connection, Part... parts) throws SQLException {
-        StringBuilder sql = new StringBuilder(SETTINGS);
+        List<Part> all = new ArrayList<>(parts.length + 1);
+        all.add(new Part(SETTINGS, Binding.NONE, row -> {}));
+        all.addAll(List.of(parts));
+        runAll(connection, all);
+    }
+
+    /** Sends all parts in one round trip. */
+    void runAll(Connection connection, List<Part> parts) throws SQLException {
+        StringBuilder sql = new StringBuilder();
         for (Part part : parts) {
-            sql.append(";\n").append(clock.isPresent() ? part.sql.replace(CLOCK, clock.get()) : part.sql);
+            sql.append(sql.isEmpty() ? "" : ";\n")
+                    .append(clock.isPresent() ? part.sql.replace(CLOCK, clock.get()) : part.sql);
         }
         try (PreparedStatement statement = connection.prepareStatement(sql.toString())) {
             int next = 1;
@@ -425,21 +437,21 @@ final class Postgres implements Database {
             }
             statement.execute();
             for (Part part : parts) {
-                statement.getMoreResults();
                 try (ResultSet rows = statement.getResultSet()) {
                     while (rows.next()) {
                         part.each.accept(rows);
                     }
                 }
+                statement.getMoreResults();
             }
         }
     }
 
-    /** A statement, its parameters, and what to do with each row that it returns. */
-    private record Part(String sql, Binding binding, RowReader each) {}
+    /** A statement that returns rows, its parameters, and what to do with each row. */
+    record Part(String sql, Binding binding, RowReader each) {}
 
     @FunctionalInterface
-    private interface RowReader {
+    interface RowReader {
         void accept(ResultSet row) throws SQLException;
     }
 }

@@ -18,6 +18,7 @@ import io.vertx.core.VertxOptions;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -33,7 +34,7 @@ public final class Gateway {
     private static final Logger log = LoggerFactory.getLogger(Gateway.class);
 
     /** How long to wait between two looks at what is still open. */
-    private static final long LOOK_MILLIS = 20;
+    private static final Duration LOOK = Duration.ofMillis(20);
     /** What is abandoned must still be recorded as unknown. */
     private static final Duration SETTLE_MAX = Duration.ofSeconds(10);
 
@@ -185,7 +186,7 @@ public final class Gateway {
     private void awaitNoneOpen(long deadline) {
         while (open.get() > 0 && time.nanos() - deadline < 0) {
             try {
-                TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+                time.await(new CompletableFuture<Void>(), LOOK);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
