@@ -478,6 +478,11 @@ final class Postgres implements Database {
     }
 
     @Override
+    public String clock() {
+        return clock.orElse(CLOCK);
+    }
+
+    @Override
     public Inside inside() {
         return new InsidePostgres(this);
     }

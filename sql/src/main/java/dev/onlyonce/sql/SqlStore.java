@@ -292,6 +292,11 @@ public final class SqlStore implements Store {
         return new SqlTransactions(database, calls, policy);
     }
 
+    /** The queued way to execute: write first, call later. */
+    public Outbox.Builder outbox() {
+        return new Outbox.Builder(database, calls);
+    }
+
     /** The tables, for looking at their version. */
     public Schema schema() {
         return new Schema(calls, database.kind());
