@@ -297,7 +297,8 @@ interface RaceChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("C1 two nodes that settle their own and claim each other's entries, crosswise, neither deadlock nor fail")
+    @DisplayName(
+            "C1 two nodes that settle their own and claim each other's entries, crosswise, neither deadlock nor fail")
     default void crosswise() {
         for (int round = 0; round < 20; round++) {
             List<ClaimRequest> first = several("round-" + round + "-a", 10);
@@ -305,8 +306,12 @@ interface RaceChapter extends Chapter {
             bench().node(0).claim(first);
             bench().node(1).claim(second);
             List<Batch> batches = List.of(
-                    new Batch(rivals(second), first.stream().map(RaceChapter::done).toList()),
-                    new Batch(rivals(first), second.stream().map(RaceChapter::done).toList()));
+                    new Batch(
+                            rivals(second),
+                            first.stream().map(RaceChapter::done).toList()),
+                    new Batch(
+                            rivals(first),
+                            second.stream().map(RaceChapter::done).toList()));
             race(2, racer -> {
                 var result = bench().node(racer).write(batches.get(racer));
                 assertThat(result.settlements()).hasSize(10).allMatch(Settled.class::isInstance);
