@@ -243,7 +243,14 @@ final class GroupCommit {
         if (e instanceof StoreException failure) {
             onFailure.accept(failure);
         }
-        batch.forEach(item -> item.fail(e));
+        batch.forEach(item -> item.fail(item.isDoubted() ? doubt(e) : e));
+    }
+
+    /** What an earlier try did stays unknown, even if this one did nothing. */
+    private static RuntimeException doubt(RuntimeException e) {
+        return e instanceof StoreOutcomeUnknown
+                ? e
+                : new StoreOutcomeUnknown("The store did not answer, and then failed again", e);
     }
 
     private void answer(List<Item<?>> batch) {
@@ -260,9 +267,7 @@ final class GroupCommit {
             }
         }
         if (!claims.isEmpty() || !settlements.isEmpty()) {
-            BatchResult result = write(new Batch(
-                    claims.stream().map(Item.Claim::request).toList(),
-                    settlements.stream().map(Item.Settle::settlement).toList()));
+            BatchResult result = write(claims, settlements);
             answerAll(claims, result.claims());
             answerAll(settlements, result.settlements());
         }
@@ -281,18 +286,20 @@ final class GroupCommit {
         }
     }
 
-    private BatchResult write(Batch batch) {
+    private BatchResult write(List<Item.Claim> claims, List<Item.Settle> settlements) {
+        Batch batch = new Batch(
+                claims.stream().map(Item.Claim::request).toList(),
+                settlements.stream().map(Item.Settle::settlement).toList());
         for (int attempt = 1; ; attempt++) {
             try {
                 return store.write(batch);
             } catch (StoreOutcomeUnknown e) {
-                onFailure.accept(e);
+                claims.forEach(Item::doubt);
+                settlements.forEach(Item::doubt);
                 if (attempt == OUTCOME_TRIES) {
                     throw e;
                 }
-            } catch (StoreUnavailable e) {
-                // What an earlier try did stays unknown, even if this one did nothing.
-                throw attempt == 1 ? e : new StoreOutcomeUnknown("The store failed and is now unavailable", e);
+                onFailure.accept(e);
             }
         }
     }
