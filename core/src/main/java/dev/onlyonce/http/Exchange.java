@@ -23,6 +23,9 @@ public final class Exchange {
     /** How long reconciling takes is anybody's guess. */
     static final Duration RETRY_AFTER_UNKNOWN = Duration.ofSeconds(10);
 
+    /** Asking again is what finds out; soon, but not at once. */
+    private static final Duration RETRY_AFTER_REPEATABLE = Duration.ofSeconds(1);
+
     private static final int SERVER_ERROR = 500;
     private static final int GATEWAY_TIMEOUT = 504;
 
@@ -45,6 +48,14 @@ public final class Exchange {
      * @param streams whether that is the head of the handler's own response, to be followed by its body
      */
     public record Large(HttpAnswer answer, boolean streams) {}
+
+    /**
+     * What to do about an exception.
+     *
+     * @param answer what to send
+     * @param passes whether the exception may be handed on instead, to those who know how to answer it
+     */
+    public record Failed(HttpAnswer answer, boolean passes) {}
 
     /** What a status says about the entry. */
     private enum Ending {
@@ -74,14 +85,7 @@ public final class Exchange {
      * @return the handler's answer and how long it is kept, or what to send instead
      */
     public HttpAnswer finish(HttpAnswer answer) {
-        byte[] record = answer.body().length > responseBytesMax()
-                ? new byte[0]
-                : StoredResponse.of(answer).encode();
-        if (record.length == 0 || record.length > responseBytesMax()) {
-            record = StoredResponse.withoutBody(answer.status(), answer.headers())
-                    .encode();
-        }
-        return finish(answer, record).answer;
+        return finish(answer, StoredResponse.encode(answer, responseBytesMax())).answer;
     }
 
     /**
@@ -138,25 +142,51 @@ public final class Exchange {
     }
 
     /**
+     * Whether the answer to this exception is part of the record: then make it and {@link #finish} with it, as if the handler
+     * had. Otherwise call {@link #failed}.
+     */
+    public boolean isAnswerRecorded(Throwable thrown) {
+        return operation.profile().onServerError() == OnServerError.STORE && judge(thrown) instanceof Verdict.Unknown;
+    }
+
+    /**
+     * As {@link #ambiguous}, but whoever is behind recognises a repeated key by itself: asking again is harmless and the way
+     * to find out, so the next retry runs.
+     *
+     * @return 504 {@code outcome_unknown}
+     */
+    public HttpAnswer repeatable(String reason) {
+        HttpAnswer answer = operation
+                .profile()
+                .refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(RETRY_AFTER_REPEATABLE), GATEWAY_TIMEOUT);
+        return settle(Kept.NO, answer, () -> claim.retryable("harmless to repeat: " + reason)).answer;
+    }
+
+    /**
      * The handler threw. The policy's {@link FailureRule} is asked first; of what it does not know, the profile says what a
      * server error means.
-     *
-     * @return 500, or what to send instead
      */
-    public HttpAnswer failed(Throwable thrown) {
-        Verdict verdict = operation.policy().failures().judge(thrown);
+    public Failed failed(Throwable thrown) {
+        Verdict verdict = judge(thrown);
         HttpAnswer answer = refusal(Problem.HANDLER_FAILED.report());
-        if (verdict instanceof Verdict.NoEffect) {
-            return settle(
-                            Kept.NO,
-                            answer,
-                            () -> claim.retryable(thrown.getClass().getName()))
-                    .answer;
-        }
         if (verdict instanceof Verdict.Final known) {
-            return settle(Kept.YES, failure(operation, known.failure()), () -> claim.fail(known.failure())).answer;
+            HttpAnswer told = failure(operation, known.failure());
+            return new Failed(settle(Kept.YES, told, () -> claim.fail(known.failure())).answer, false);
         }
-        return finish(answer);
+        Sent sent = verdict instanceof Verdict.NoEffect
+                ? settle(
+                        Kept.NO, answer, () -> claim.retryable(thrown.getClass().getName()))
+                : finish(answer, StoredResponse.of(answer).encode());
+        return new Failed(sent.answer, sent.own);
+    }
+
+    private Verdict judge(Throwable thrown) {
+        try {
+            return operation.policy().failures().judge(thrown);
+        } catch (RuntimeException broken) {
+            log.error("The failure rule of {} broke, which proves nothing", operation.name(), broken);
+            return new Verdict.Unknown();
+        }
     }
 
     /** The answer to everybody for whom a final failure was recorded. */

@@ -2,6 +2,7 @@ package dev.onlyonce.sql;
 
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Settlement;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -33,6 +34,15 @@ final class ArrayParameters<T> implements Binding {
                 .longs(c -> StoredEntry.micros(c.terms().retention()))
                 .longs(c -> StoredEntry.micros(c.terms().tombstone()))
                 .shorts(c -> c.start().code());
+    }
+
+    /** The arrays of settlements. */
+    static ArrayParameters<Settlement> ofSettlements(List<Settlement> settlements) {
+        return new ArrayParameters<>(settlements)
+                .ids(Settlement::id)
+                .tokens(Settlement::token)
+                .shorts(s -> s.to().code())
+                .bytes(Settlement::result);
     }
 
     ArrayParameters<T> ids(Function<T, EntryId> id) {

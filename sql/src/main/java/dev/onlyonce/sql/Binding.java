@@ -13,6 +13,9 @@ interface Binding {
      */
     int bind(PreparedStatement statement, int first) throws SQLException;
 
+    /** No parameters. */
+    Binding NONE = (statement, first) -> first;
+
     /** Numbers, one parameter each. */
     static Binding longs(long... numbers) {
         return (statement, first) -> {

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
@@ -284,6 +285,16 @@ public final class SqlStore implements Store {
         return calls.read(c -> database.list(c, query)).stream()
                 .map(StoredEntry::shown)
                 .toList();
+    }
+
+    /** The transactional way to execute, under this policy: claim, effect and result commit together. */
+    public SqlTransactions transactions(Policy policy) {
+        return new SqlTransactions(database, calls, policy);
+    }
+
+    /** The queued way to execute: write first, call later. */
+    public Outbox.Builder outbox() {
+        return new Outbox.Builder(database, calls);
     }
 
     /** The tables, for looking at their version. */

@@ -28,7 +28,7 @@ import java.util.function.Function;
 final class Sqlite implements Database {
     static final List<String> BEGIN = List.of("BEGIN IMMEDIATE");
 
-    private static final Columns COLUMNS = Columns.TEXT;
+    static final Columns COLUMNS = Columns.TEXT;
 
     private static final String CLOCK =
             "CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000";
@@ -222,12 +222,15 @@ final class Sqlite implements Database {
     @Override
     public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
             throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> {
-            Map<EntryId, SettleResult.Settled> settled = settlements.isEmpty()
-                    ? Map.of()
-                    : each(c, SETTLE, settlements, Settlement::id, s -> RowParameters.of(COLUMNS, s), Sqlite::settled);
-            return new Written(settled, claims.isEmpty() ? Map.of() : attempts(c, INSERT, claims));
-        });
+        return Transaction.run(connection, BEGIN, c -> written(c, settlements, claims));
+    }
+
+    /** As {@link #write}, in a transaction that is open. */
+    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = settlements.isEmpty()
+                ? Map.of()
+                : each(c, SETTLE, settlements, Settlement::id, s -> RowParameters.of(COLUMNS, s), Sqlite::settled);
+        return new Written(settled, claims.isEmpty() ? Map.of() : attempts(c, INSERT, claims));
     }
 
     @Override
@@ -310,10 +313,12 @@ final class Sqlite implements Database {
     @Override
     public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
             throws SQLException {
-        return Transaction.run(
-                connection,
-                BEGIN,
-                c -> each(c, RESOLVE, resolutions, Resolution::id, r -> RowParameters.of(COLUMNS, r), Sqlite::settled));
+        return Transaction.run(connection, BEGIN, c -> resolved(c, resolutions));
+    }
+
+    /** As {@link #resolve}, in a transaction that is open. */
+    Map<EntryId, SettleResult.Settled> resolved(Connection c, List<Resolution> resolutions) throws SQLException {
+        return each(c, RESOLVE, resolutions, Resolution::id, r -> RowParameters.of(COLUMNS, r), Sqlite::settled);
     }
 
     @Override
@@ -329,11 +334,21 @@ final class Sqlite implements Database {
         return query(connection, listing.sql(), listing, Sqlite::entry);
     }
 
-    private static Entry entry(ResultSet row) throws SQLException {
+    @Override
+    public String clock() {
+        return clock.orElse(CLOCK);
+    }
+
+    @Override
+    public Inside inside() {
+        return new InsideSqlite(this);
+    }
+
+    static Entry entry(ResultSet row) throws SQLException {
         return StoredEntry.read(row, COLUMNS);
     }
 
-    private static SettleResult.Settled settled(ResultSet row) throws SQLException {
+    static SettleResult.Settled settled(ResultSet row) throws SQLException {
         return StoredEntry.settled(row, 1);
     }
 
@@ -345,12 +360,11 @@ final class Sqlite implements Database {
     }
 
     @FunctionalInterface
-    private interface RowReader<R> {
+    interface RowReader<R> {
         R read(ResultSet row) throws SQLException;
     }
 
-    private <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader)
-            throws SQLException {
+    <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader) throws SQLException {
         try (PreparedStatement statement = prepare(connection, sql)) {
             List<R> rows = new ArrayList<>();
             parameters.bind(statement, 1);
