@@ -74,8 +74,8 @@ final class Finish {
             boolean claimed = held.hold() == Held.Hold.CLAIMED;
             Long sentAt = claimed ? null : held.stored().firstSentAt();
             OutboxTable.Fate now = new OutboxTable.Fate(0, row.tries(), sentAt, row.dead(), row.lastError());
-            endings.add(new Ending(
-                    held, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false));
+            endings.add(
+                    new Ending(held, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false));
         }
         end(endings);
     }
@@ -88,7 +88,7 @@ final class Finish {
         if (answers.isEmpty()) {
             return batch;
         }
-        List<Boolean> recorded = transaction(c -> parts.table().record(c, answers));
+        List<Boolean> recorded = parts.calls().transaction(c -> parts.table().record(c, answers));
         List<Held> mine = new ArrayList<>(batch);
         for (int i = 0; i < answers.size(); i++) {
             if (!recorded.get(i)) {
@@ -165,9 +165,10 @@ final class Finish {
     private void commit(List<Ending> endings) {
         List<Ending> sorted =
                 endings.stream().sorted(Comparator.comparing(Ending::id)).toList();
-        transaction(c -> {
-            List<OutboxTable.End> rows =
-                    sorted.stream().map(e -> new OutboxTable.End(e.held, e.fate)).toList();
+        parts.calls().transaction(c -> {
+            List<OutboxTable.End> rows = sorted.stream()
+                    .map(e -> new OutboxTable.End(e.held, e.fate))
+                    .toList();
             if (parts.table().end(c, rows).contains(false)) {
                 throw new Lost();
             }
@@ -202,8 +203,7 @@ final class Finish {
         for (Ending ending : sorted) {
             Held held = ending.held;
             if (ending.to != null && held.hold() == Held.Hold.CLAIMED) {
-                settlements.add(
-                        new Settlement(ending.id(), held.token(), ending.to, ending.result, ending.reason));
+                settlements.add(new Settlement(ending.id(), held.token(), ending.to, ending.result, ending.reason));
             } else if (ending.to != null) {
                 resolutions.add(new Resolution(
                         ending.id(),
@@ -216,32 +216,14 @@ final class Finish {
         }
         int expected = settlements.size() + resolutions.size();
         if (expected > 0
-                && parts.database().inside().end(connection, settlements, resolutions).size() < expected) {
+                && parts.database()
+                                .inside()
+                                .end(connection, settlements, resolutions)
+                                .size()
+                        < expected) {
             throw new Lost();
         }
         return expected;
-    }
-
-    private <T> T transaction(Calls.Work<T> work) {
-        return parts.calls().write(c -> {
-            c.setAutoCommit(false);
-            try {
-                T answer = work.run(c);
-                c.commit();
-                return answer;
-            } catch (Throwable e) {
-                try {
-                    c.rollback();
-                } catch (SQLException broken) {
-                    e.addSuppressed(broken);
-                }
-                throw e;
-            } finally {
-                if (!c.isClosed()) {
-                    c.setAutoCommit(true);
-                }
-            }
-        });
     }
 
     private Ending ending(Held held) {
@@ -267,8 +249,7 @@ final class Finish {
             return new Ending(held, State.RETRYABLE, null, not.why(), later, false);
         }
         // That this call did nothing says nothing about the one before it.
-        String why =
-                delivery instanceof Delivery.NotExecuted not ? not.why() : ((Delivery.Ambiguous) delivery).why();
+        String why = delivery instanceof Delivery.NotExecuted not ? not.why() : ((Delivery.Ambiguous) delivery).why();
         return new Ending(held, claimed ? State.UNKNOWN : null, null, why, askLater(held, tries, why), false);
     }
 
@@ -284,7 +265,9 @@ final class Finish {
 
     private OutboxTable.Fate askLater(Held held, int tries, String why) {
         boolean asked = parts.settings().canAsk(held.stored(), tries);
-        long delay = asked ? parts.settings().backoffUs(tries) : StoredEntry.micros(parts.settings().parkFor());
+        long delay = asked
+                ? parts.settings().backoffUs(tries)
+                : StoredEntry.micros(parts.settings().parkFor());
         return new OutboxTable.Fate(delay, tries, sentAt(held), !asked, why);
     }
 
@@ -311,7 +294,13 @@ final class Finish {
         if (ending.to != null) {
             State from = held.hold() == Held.Hold.CLAIMED ? State.PROCESSING : State.UNKNOWN;
             parts.tell(new Event.Changed(new Transition(
-                    ending.id(), operation, from, ending.to, held.attempt(), parts.settings().name(), ending.reason)));
+                    ending.id(),
+                    operation,
+                    from,
+                    ending.to,
+                    held.attempt(),
+                    parts.settings().name(),
+                    ending.reason)));
         }
         Event.Delivery.Fate progress = ending.fate.dead() || ending.to == State.FAILED
                 ? Event.Delivery.Fate.DEAD

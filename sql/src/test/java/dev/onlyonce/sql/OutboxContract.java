@@ -125,8 +125,7 @@ abstract class OutboxContract {
             String state = delivery instanceof Delivery.Delivered
                     ? "paid"
                     : delivery instanceof Delivery.Refused ? "declined" : "failed";
-            try (PreparedStatement update =
-                    transaction.prepareStatement("UPDATE payment SET state = ? WHERE id = ?")) {
+            try (PreparedStatement update = transaction.prepareStatement("UPDATE payment SET state = ? WHERE id = ?")) {
                 update.setString(1, state);
                 update.setString(2, row.key().value());
                 assertThat(update.executeUpdate()).isEqualTo(1);
@@ -254,7 +253,9 @@ abstract class OutboxContract {
         assertThat(outbox.deliverDue()).isZero();
         for (int seconds : new int[] {2, 4, 8}) {
             clock.advance(Duration.ofSeconds(seconds).dividedBy(2).minusMillis(1));
-            assertThat(outbox.deliverDue()).as("not before half of %s s", seconds).isZero();
+            assertThat(outbox.deliverDue())
+                    .as("not before half of %s s", seconds)
+                    .isZero();
             clock.advance(Duration.ofSeconds(seconds).dividedBy(2).plusMillis(1));
             assertThat(outbox.deliverDue()).as("after %s s", seconds).isEqualTo(1);
         }
@@ -288,7 +289,8 @@ abstract class OutboxContract {
     }
 
     @Test
-    @DisplayName("D4 that the second call had no effect says nothing about the first: it stays unknown, and ends as a dead letter")
+    @DisplayName(
+            "D4 that the second call had no effect says nothing about the first: it stays unknown, and ends as a dead letter")
     void unreachableAfterDoubt() throws Exception {
         Outbox outbox = outbox();
         accept(outbox, KEY);
@@ -309,7 +311,8 @@ abstract class OutboxContract {
     }
 
     @Test
-    @DisplayName("W2 after the provider's key lifetime nothing is sent again: a dead letter for the reconciler or an operator")
+    @DisplayName(
+            "W2 after the provider's key lifetime nothing is sent again: a dead letter for the reconciler or an operator")
     void keyLifetimeOver() throws Exception {
         provider.lifetime = Duration.ofMinutes(2);
         Outbox outbox = outbox();
@@ -326,7 +329,9 @@ abstract class OutboxContract {
 
         assertThat(outbox.retry(dead.id(), "operator", "try")).isTrue();
         outbox.deliverDue();
-        assertThat(provider.keys).as("an operator's retry does not send an old key either").hasSize(1);
+        assertThat(provider.keys)
+                .as("an operator's retry does not send an old key either")
+                .hasSize(1);
         assertThat(outbox.listDead(0, 10)).hasSize(1);
     }
 
@@ -363,7 +368,8 @@ abstract class OutboxContract {
         accept(outbox, KEY);
         provider.answer = Provider.Answer.LOSE_REQUEST;
         outbox.deliverDue();
-        assertThat(outbox.drop(outbox.listDead(0, 10).get(0).id(), "operator", "noise")).isTrue();
+        assertThat(outbox.drop(outbox.listDead(0, 10).get(0).id(), "operator", "noise"))
+                .isTrue();
         assertThat(rows()).isZero();
         store.resolve(List.of(new Resolution(KEY.entryId(), 1, State.RETRYABLE, null, "operator", "absent")));
         assertThat(accept(outbox, KEY)).isEqualTo(inFlight());
@@ -379,7 +385,8 @@ abstract class OutboxContract {
     @EnumSource(
             value = Provider.Answer.class,
             names = {"DIE_BEFORE", "DIE_AFTER", "DIE_RECORDING"})
-    @DisplayName("D1 W3 a worker that dies before the call, after it, or while recording: one charge, and nothing stuck")
+    @DisplayName(
+            "D1 W3 a worker that dies before the call, after it, or while recording: one charge, and nothing stuck")
     void dies(Provider.Answer when) throws Exception {
         Outbox outbox = outbox();
         accept(outbox, KEY);
@@ -508,7 +515,8 @@ abstract class OutboxContract {
     }
 
     @Test
-    @DisplayName("Two nodes in the background, one with a stuck call: each row is called once, and the stuck one holds up nobody")
+    @DisplayName(
+            "Two nodes in the background, one with a stuck call: each row is called once, and the stuck one holds up nobody")
     void twoNodes() throws Exception {
         int rows = 200;
         CountDownLatch goOn = new CountDownLatch(1);
@@ -523,8 +531,10 @@ abstract class OutboxContract {
                 return new Delivery.Delivered(null, bytes("charged"));
             }
         };
-        Outbox one = builder().handler("charge", handler).concurrency(4).rowsMax(20).build();
-        Outbox two = builder().handler("charge", handler).concurrency(4).rowsMax(20).build();
+        Outbox one =
+                builder().handler("charge", handler).concurrency(4).rowsMax(20).build();
+        Outbox two =
+                builder().handler("charge", handler).concurrency(4).rowsMax(20).build();
         for (int i = 1; i <= rows; i++) {
             accept(one, key(i));
         }
@@ -545,12 +555,15 @@ abstract class OutboxContract {
             one.close();
             two.close();
         }
-        assertThat(calls).hasSize(rows).allSatisfy((key, count) -> assertThat(count).isEqualTo(1));
+        assertThat(calls)
+                .hasSize(rows)
+                .allSatisfy((key, count) -> assertThat(count).isEqualTo(1));
         assertThat(rows()).isZero();
     }
 
     @Test
-    @DisplayName("Shutting down finishes what was called and gives back the rest: nothing is lost, and nothing has to wait")
+    @DisplayName(
+            "Shutting down finishes what was called and gives back the rest: nothing is lost, and nothing has to wait")
     void shutDown() throws Exception {
         CountDownLatch called = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
