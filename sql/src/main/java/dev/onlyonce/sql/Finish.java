@@ -35,9 +35,9 @@ import org.slf4j.LoggerFactory;
 final class Finish {
     private static final Logger log = LoggerFactory.getLogger(Finish.class);
 
-    private final Outbox.Parts parts;
+    private final OutboxParts parts;
 
-    Finish(Outbox.Parts parts) {
+    Finish(OutboxParts parts) {
         this.parts = parts;
     }
 
