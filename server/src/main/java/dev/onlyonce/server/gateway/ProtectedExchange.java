@@ -99,11 +99,10 @@ final class ProtectedExchange {
     }
 
     private void answerAndClose(HttpDecision decision) {
-        request.response().putHeader(HttpHeaderNames.CONNECTION, "close");
         if (decision instanceof HttpDecision.Answer answer) {
             Messages.send(request, answer.answer());
         }
-        request.connection().close();
+        loop.proxy().closeSoon(request);
     }
 
     private HttpRequest asked(byte[] bytes) {
