@@ -161,7 +161,8 @@ public final class LocalOperator implements Operator {
             answer.headers().forEach((name, value) -> fields.add(new Headers.Field(name, value)));
         }
         byte[] body = answer.body() == null ? new byte[0] : answer.body().getBytes(StandardCharsets.UTF_8);
-        return Optional.of(StoredResponse.of(new HttpAnswer(answer.status(), new Headers(fields), body)).encode());
+        return Optional.of(StoredResponse.of(new HttpAnswer(answer.status(), new Headers(fields), body))
+                .encode());
     }
 
     @Override

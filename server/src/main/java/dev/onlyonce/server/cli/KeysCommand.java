@@ -196,8 +196,8 @@ final class KeysCommand implements Runnable {
             if (status == null && body != null) {
                 throw new IllegalArgumentException("--body needs --status");
             }
-            Operator.KeyView settled = operator.settle(
-                    name.name(), new Operator.Finding(outcome.word(), answer, reason, null));
+            Operator.KeyView settled =
+                    operator.settle(name.name(), new Operator.Finding(outcome.word(), answer, reason, null));
             print(settled, key -> out().println("The key is now " + key.state() + "."));
         }
     }

@@ -115,7 +115,8 @@ public final class Front extends VerticleBase {
         return connection != null
                 && connection.indexOf(',') >= 0
                 && request.version() != HttpVersion.HTTP_2
-                && List.of(connection.toLowerCase(Locale.ROOT).split("\\s*,\\s*")).contains("close");
+                && List.of(connection.toLowerCase(Locale.ROOT).split("\\s*,\\s*"))
+                        .contains("close");
     }
 
     private HttpServerOptions options() {
