@@ -45,9 +45,11 @@ record Options(
         List<Databases.Kind> databases = List.of(Databases.Kind.values());
         int rows = 5_000_000;
         Path out = Path.of("benchmarks", "target", "benchmarks.md");
-        for (int i = 0; i < args.length; i++) {
+        int i = 0;
+        while (i < args.length) {
             if (!args[i].startsWith("--")) {
                 benchmarks.addAll("all".equals(args[i]) ? ALL : List.of(args[i]));
+                i++;
                 continue;
             }
             if (i + 1 == args.length) {
@@ -70,7 +72,7 @@ record Options(
                 case "--out" -> out = Path.of(value);
                 default -> throw new IllegalArgumentException("unknown option " + args[i]);
             }
-            i++;
+            i += 2;
         }
         return new Options(
                 benchmarks.isEmpty() ? ALL : benchmarks, round, rounds, warmUp, callers, databases, rows, out);
