@@ -30,11 +30,13 @@ final class Contest {
         return this;
     }
 
-    /** Gives the compiler time to do its work, with all contenders alike. */
+    /** Gives the compiler time to do its work, with all contenders alike: half of it with many callers, half with one. */
     Contest warmUp() throws Exception {
+        Duration half = options.warmUp().dividedBy(2);
         for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
             int callers = Math.min(WARM_UP_CALLERS, callersMax.getOrDefault(contender.getKey(), WARM_UP_CALLERS));
-            new Load(Threads.platform(), callers).run(contender.getValue(), options.warmUp());
+            new Load(Threads.platform(), callers).run(contender.getValue(), half);
+            new Load(Threads.platform(), 1).run(contender.getValue(), half);
         }
         return this;
     }

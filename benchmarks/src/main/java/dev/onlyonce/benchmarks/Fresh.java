@@ -1,5 +1,7 @@
 package dev.onlyonce.benchmarks;
 
+import static java.util.Objects.requireNonNull;
+
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.Store;
@@ -87,9 +89,9 @@ final class Fresh {
     }
 
     private void row(Databases.Kind kind, String threads, int callers, Map<String, Measured> measured) {
-        Measured engine = measured.get("engine");
-        Measured naive = measured.get("naive");
-        Measured raw = measured.get("raw");
+        Measured engine = requireNonNull(measured.get("engine"));
+        Measured naive = requireNonNull(measured.get("naive"));
+        Measured raw = requireNonNull(measured.get("raw"));
         report.line(
                 "| %s | %s | %d | %.0f | %.0f | %.0f | **%.2fx** | %.2fx | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f |",
                 kind.shown(),

@@ -28,17 +28,17 @@ record Options(
     static final List<String> ALL = List.of("fresh", "lookup", "replay", "fingerprint", "memory");
     static final String USAGE = """
             usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|size|all]...
-                [--seconds 3]      each contender's turn
+                [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts
-                [--callers 1,16,64,256]
+                [--callers 1,16,64,256]   of 'fresh'
                 [--databases postgresql,mariadb,sqlite]
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
                 [--out FILE]       default benchmarks/target/benchmarks.md""";
 
     static Options parse(String... args) {
         List<String> benchmarks = new ArrayList<>();
-        Duration round = Duration.ofSeconds(3);
+        Duration round = Duration.ofSeconds(2);
         int rounds = 3;
         Duration warmUp = Duration.ofSeconds(5);
         List<Integer> callers = List.of(1, 16, 64, 256);

@@ -1,5 +1,7 @@
 package dev.onlyonce.benchmarks;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.Store;
 import java.sql.Connection;
@@ -58,8 +60,8 @@ final class Size {
                         .add("many", number -> () -> Work.execute(many))
                         .warmUp()
                         .run(Threads.platform(), CALLERS);
-                Measured one = measured.get("few");
-                Measured other = measured.get("many");
+                Measured one = requireNonNull(measured.get("few"));
+                Measured other = requireNonNull(measured.get("many"));
                 report.header("rows at first", "operations/s", "p50 ms", "p99 ms", "CPU µs", "cost");
                 row(SMALL, one, 1);
                 row(options.rows(), other, one.perSecond() / other.perSecond());
