@@ -37,8 +37,12 @@ final class HandlerOperations implements OperationResolver {
     private final Set<String> methods = new HashSet<>();
     private final Coverage coverage = new Coverage(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
 
-    /** A method of a controller, as asked for by an HTTP method. */
-    private record Handler(Method method, String httpMethod) {}
+    /** A method of a controller (which may have inherited it), as asked for by an HTTP method. */
+    private record Handler(Class<?> controller, Method method, String httpMethod) {
+        static Handler of(HandlerMethod handler, String httpMethod) {
+            return new Handler(handler.getBeanType(), handler.getMethod(), httpMethod);
+        }
+    }
 
     HandlerOperations(List<RequestMappingHandlerMapping> mappings, OperationFactory factory) {
         this.mappings = mappings;
@@ -80,7 +84,7 @@ final class HandlerOperations implements OperationResolver {
                             + " from a GET.",
                     null);
         }
-        operations.put(new Handler(handler.getMethod(), operation.method()), operation);
+        operations.put(Handler.of(handler, operation.method()), operation);
         methods.add(operation.method());
         coverage.protectedHandlers().add(operation.name());
     }
@@ -148,7 +152,7 @@ final class HandlerOperations implements OperationResolver {
         HandlerMethod handler = handler(request);
         return handler == null
                 ? Optional.empty()
-                : Optional.ofNullable(operations.get(new Handler(handler.getMethod(), request.getMethod())));
+                : Optional.ofNullable(operations.get(Handler.of(handler, request.getMethod())));
     }
 
     private @Nullable HandlerMethod handler(HttpServletRequest request) {

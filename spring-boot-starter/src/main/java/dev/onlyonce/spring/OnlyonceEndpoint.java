@@ -109,6 +109,7 @@ public class OnlyonceEndpoint {
      * @param attempt as it was shown, so that nobody settles what has moved on
      */
     @WriteOperation
+    @SuppressWarnings("NullAway") // which does not see in class files that a result may be null
     public WebEndpointResponse<Map<String, Object>> settle(
             SecurityContext security,
             String tenant,
