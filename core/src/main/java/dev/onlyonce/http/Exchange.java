@@ -23,6 +23,9 @@ public final class Exchange {
     /** How long reconciling takes is anybody's guess. */
     static final Duration RETRY_AFTER_UNKNOWN = Duration.ofSeconds(10);
 
+    /** Asking again is what finds out; soon, but not at once. */
+    private static final Duration RETRY_AFTER_REPEATABLE = Duration.ofSeconds(1);
+
     private static final int SERVER_ERROR = 500;
     private static final int GATEWAY_TIMEOUT = 504;
 
@@ -144,6 +147,19 @@ public final class Exchange {
      */
     public boolean isAnswerRecorded(Throwable thrown) {
         return operation.profile().onServerError() == OnServerError.STORE && judge(thrown) instanceof Verdict.Unknown;
+    }
+
+    /**
+     * As {@link #ambiguous}, but whoever is behind recognises a repeated key by itself: asking again is harmless and the way
+     * to find out, so the next retry runs.
+     *
+     * @return 504 {@code outcome_unknown}
+     */
+    public HttpAnswer repeatable(String reason) {
+        HttpAnswer answer = operation
+                .profile()
+                .refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(RETRY_AFTER_REPEATABLE), GATEWAY_TIMEOUT);
+        return settle(Kept.NO, answer, () -> claim.retryable("harmless to repeat: " + reason)).answer;
     }
 
     /**

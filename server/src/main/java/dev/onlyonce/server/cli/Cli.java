@@ -32,6 +32,11 @@ public final class Cli {
     public static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Root());
         line.addSubcommand(new GatewayCommand());
+        line.addSubcommand(new KeysCommand());
+        line.addSubcommand(new ReconcileCommand());
+        line.addSubcommand(new SchemaCommand());
+        line.addSubcommand(new StatsCommand());
+        line.addSubcommand(new BenchCommand());
         line.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
         line.setExecutionExceptionHandler((failure, command, parsed) -> explain(failure, command));
         line.setCaseInsensitiveEnumValuesAllowed(true);
@@ -99,10 +104,15 @@ public final class Cli {
 
         @Override
         public void run() {
-            if (spec != null) {
-                throw new CommandLine.ParameterException(spec.commandLine(), "A command is missing.");
-            }
+            throw missing(spec);
         }
+    }
+
+    /** For commands that do nothing themselves. */
+    static RuntimeException missing(CommandLine.Model.@Nullable CommandSpec spec) {
+        return spec == null
+                ? new IllegalStateException("the command line was not parsed")
+                : new CommandLine.ParameterException(spec.commandLine(), "A command is missing.");
     }
 
     static final class Version implements IVersionProvider {

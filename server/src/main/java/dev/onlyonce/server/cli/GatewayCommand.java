@@ -9,6 +9,7 @@ import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.gateway.Gateway;
 import dev.onlyonce.server.gateway.OpenStore;
+import dev.onlyonce.server.observe.Logs;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
@@ -161,11 +162,14 @@ final class GatewayCommand implements Callable<Integer> {
     }
 
     private static void run(Settings settings, PrintWriter out) throws InterruptedException {
+        if (settings.observe().jsonLogs()) {
+            Logs.json();
+        }
         OpenStore.ownerOnly(settings.data());
         OpenStore store = OpenStore.open(settings.store(), settings.data());
         Gateway gateway;
         try {
-            gateway = Gateway.start(settings, store.store(), List.of());
+            gateway = Gateway.start(settings, store.store());
         } catch (RuntimeException e) {
             store.close();
             throw e;

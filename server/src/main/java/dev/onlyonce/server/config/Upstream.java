@@ -3,6 +3,7 @@ package dev.onlyonce.server.config;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A service that requests are passed on to.
@@ -74,6 +75,20 @@ public record Upstream(
             return "";
         }
         return path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+    }
+
+    /** The one that takes a path: that with the longest matching prefix. */
+    public static @Nullable Upstream forPath(List<Upstream> upstreams, String path) {
+        Upstream best = null;
+        int longest = -1;
+        for (Upstream upstream : upstreams) {
+            int length = upstream.takes(path);
+            if (length > longest) {
+                best = upstream;
+                longest = length;
+            }
+        }
+        return best;
     }
 
     /** How much of the path this upstream's longest matching prefix covers; -1 if it does not take the path. */

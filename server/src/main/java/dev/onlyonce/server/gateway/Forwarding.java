@@ -3,10 +3,15 @@ package dev.onlyonce.server.gateway;
 import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.server.observe.Metrics;
+import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.context.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientRequest;
@@ -16,6 +21,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The upstream's part of a protected exchange. It goes on when the client hangs up, and ends in exactly one settlement:
@@ -31,29 +38,40 @@ final class Forwarding {
     /** Tells the upstream which attempt this is, from 1. */
     static final String ATTEMPT = "Idempotency-Attempt";
 
+    private static final Logger log = LoggerFactory.getLogger(Forwarding.class);
+
     private final GatewayLoop loop;
     private final Exchange exchange;
     private final Upstreams.Pooled upstream;
     private final Sent sent;
+    private final Context trace;
     private final Buffer held = Buffer.buffer();
     private @Nullable HttpClientRequest forward;
     private long timer = -1;
+    private long sentNanos;
+    private @Nullable Span span;
+    private @Nullable String failure;
     private boolean settled;
 
     /** What the client sent. */
-    record Sent(HttpServerRequest request, Target target, Buffer body) {}
+    record Sent(HttpServerRequest request, Target target, Buffer body, Context trace) {}
 
     Forwarding(GatewayLoop loop, Exchange exchange, Upstreams.Pooled upstream, Sent sent) {
         this.loop = loop;
         this.exchange = exchange;
         this.upstream = upstream;
         this.sent = sent;
+        this.trace = sent.trace();
     }
 
     void start() {
         loop.begun(this);
         MultiMap headers = loop.proxy().headersFor(sent.request());
         headers.remove(HttpHeaderNames.EXPECT);
+        span = loop.traces()
+                .start("upstream", trace, SpanKind.CLIENT, exchange.operation().name());
+        loop.traces().passOn(span, trace, headers);
+        sentNanos = loop.nanos();
         headers.set(ATTEMPT, Integer.toString(exchange.claim().attempt()));
         headers.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(sent.body().length()));
         upstream.request(
@@ -63,7 +81,8 @@ final class Forwarding {
                         sent.target().host())
                 .onComplete(connected -> {
                     if (connected.failed()) {
-                        loop.upstreamFailed();
+                        failure = describe(connected.cause());
+                        loop.metrics().upstreamFailed();
                         settle(() -> exchange.notExecuted("not sent: " + describe(connected.cause())));
                     } else if (!exchange.claim().isHeld()) {
                         connected.result().reset();
@@ -114,8 +133,13 @@ final class Forwarding {
 
     private void ambiguous(String reason) {
         if (!settled) {
-            loop.upstreamFailed();
-            settle(() -> exchange.ambiguous(reason));
+            failure = reason;
+            loop.metrics().upstreamFailed();
+            log.atWarn()
+                    .addKeyValue("operation", exchange.operation().name())
+                    .log("Nobody knows what became of {}: {}", exchange.claim().key(), reason);
+            boolean repeatable = upstream.upstream().honoursKey();
+            settle(() -> repeatable ? exchange.repeatable(reason) : exchange.ambiguous(reason));
             reset();
         }
     }
@@ -127,14 +151,20 @@ final class Forwarding {
 
     private void settle(Supplier<HttpAnswer> ending) {
         end();
-        loop.workers().settle(loop.context(), ending, answer -> {
+        loop.workers().settle(loop.context(), timed(ending), answer -> {
             loop.ended(this);
             Messages.send(sent.request(), answer);
         });
     }
 
+    private <T> Supplier<T> timed(Supplier<T> ending) {
+        return () -> loop.timed(Metrics.Part.SETTLE, exchange.operation(), trace, ending);
+    }
+
     private void end() {
         settled = true;
+        loop.metrics().took(Metrics.Part.UPSTREAM, exchange.operation().name(), loop.nanos() - sentNanos);
+        Traces.end(span, failure);
         if (timer >= 0) {
             loop.vertx().cancelTimer(timer);
         }

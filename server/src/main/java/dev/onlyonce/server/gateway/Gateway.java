@@ -1,14 +1,23 @@
 package dev.onlyonce.server.gateway;
 
-import dev.onlyonce.Listener;
+import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.TenantLimits;
+import dev.onlyonce.server.admin.AdminApi;
+import dev.onlyonce.server.admin.AdminToken;
+import dev.onlyonce.server.admin.LocalOperator;
 import dev.onlyonce.server.config.Settings;
+import dev.onlyonce.server.config.Upstream;
+import dev.onlyonce.server.observe.Metrics;
+import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
 import dev.onlyonce.server.proxy.Proxy;
-import dev.onlyonce.store.Store;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import io.vertx.core.Context;
 import io.vertx.core.DeploymentOptions;
@@ -17,13 +26,16 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,16 +45,25 @@ import org.slf4j.LoggerFactory;
 public final class Gateway {
     private static final Logger log = LoggerFactory.getLogger(Gateway.class);
 
+    /** An entry that nobody has: looking for it shows that the store answers. */
+    private static final EntryId PROBE = new EntryId("-", "-", "health");
+
+    private static final long MILLIS_PER_SECOND = 1000;
     /** How long to wait between two looks at what is still open. */
-    private static final Duration LOOK = Duration.ofMillis(20);
+    private static final Duration LOOK_EVERY = Duration.ofMillis(20);
     /** What is abandoned must still be recorded as unknown. */
     private static final Duration SETTLE_MAX = Duration.ofSeconds(10);
 
     private final Settings settings;
+    private final SqlStore store;
     private final Vertx vertx;
     private final Time time = Time.system();
+    private final Metrics metrics;
+    private final Traces traces;
     private final Onlyonce once;
     private final Boundary boundary;
+    private final Reconciler reconciler;
+    private final AdminApi admin;
     private final Workers workers = new Workers();
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger open = new AtomicInteger();
@@ -50,21 +71,52 @@ public final class Gateway {
     private final List<GatewayLoop> loops = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
 
-    private Gateway(Settings settings, Store store, List<Listener> listeners) {
+    private Gateway(Settings settings, SqlStore store, AdminToken token) {
         this.settings = settings;
+        this.store = store;
         vertx = Vertx.vertx(
                 new VertxOptions().setEventLoopPoolSize(eventLoops()).setPreferNativeTransport(true));
-        Onlyonce.Builder builder = Onlyonce.builder(store).name(nodeName()).time(time);
-        listeners.forEach(builder::listener);
-        settings.protection()
-                .operations()
-                .forEach(operation -> builder.operation(operation.name(), operation.policy()));
+        metrics = new Metrics(settings.observe().tenantTagsMax());
+        traces = Traces.to(settings.observe().otlpEndpoint());
+        List<Operation> operations = settings.protection().operations().stream()
+                .map(this::asUpstreamAllows)
+                .toList();
+        Onlyonce.Builder builder =
+                Onlyonce.builder(store).name(nodeName()).time(time).listener(metrics);
+        operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
         once = builder.build();
         Settings.TenantLimit limit = settings.protection().limits();
         boundary = Boundary.builder(once)
-                .operations(settings.protection().operations())
+                .operations(operations)
                 .limits(new TenantLimits(limit.newKeysPerSecond(), limit.liveMax(), limit.lookUpsPerSecond(), time))
                 .build();
+        LookUps lookUps = new LookUps(settings.protection().lookUps(), settings.upstreams());
+        reconciler = new Reconciler(once, time, lookUps, metrics);
+        LocalOperator operator = new LocalOperator(once, store, "operator", reconciler, this::numbers);
+        admin = new AdminApi(new AdminApi.Parts(vertx, operator, token, metrics, this::isReady));
+        metrics.gauge("gateway.connections", "Open client connections", connections::get);
+        metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
+    }
+
+    /** Where the upstream recognises keys itself, a lost lease is no reason for doubt: asking again is harmless. */
+    private Operation asUpstreamAllows(Operation operation) {
+        Upstream upstream = Upstream.forPath(settings.upstreams(), operation.path());
+        if (upstream == null || !upstream.honoursKey()) {
+            return operation;
+        }
+        return new Operation(
+                operation.name(),
+                operation.method(),
+                operation.path(),
+                operation.scope(),
+                operation.profile(),
+                operation.policy().toBuilder().onLeaseLost(OnLeaseLost.RETRY).build(),
+                operation.keys(),
+                operation.refusePersonalKeys(),
+                operation.bodyBytesMax(),
+                operation.fingerprintHeaders(),
+                operation.fingerprinter(),
+                operation.age());
     }
 
     private static int eventLoops() {
@@ -82,8 +134,9 @@ public final class Gateway {
      * @throws IllegalArgumentException if the settings cannot be used
      * @throws IllegalStateException if the port cannot be opened
      */
-    public static Gateway start(Settings settings, Store store, List<Listener> listeners) {
-        Gateway gateway = new Gateway(settings, store, listeners);
+    public static Gateway start(Settings settings, SqlStore store) {
+        AdminToken token = AdminToken.load(settings.admin().tokenFile(), settings.data());
+        Gateway gateway = new Gateway(settings, store, token);
         try {
             gateway.listen();
             return gateway;
@@ -95,28 +148,33 @@ public final class Gateway {
 
     private void listen() {
         Tenants tenants = Tenants.of(settings.protection().tenancy(), time);
-        Runnable upstreamFailed = () -> {};
-        GatewayLoop.Shared shared = new GatewayLoop.Shared(vertx, boundary, tenants, workers, open, upstreamFailed);
+        GatewayLoop.Shared shared = new GatewayLoop.Shared(
+                vertx, boundary, tenants, workers, open, new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
                 settings.upstreams(),
                 eventLoops(),
                 connections,
-                new Errors(upstreamFailed),
+                new Errors(vertx, metrics::upstreamFailed),
                 (proxy, upstreams) -> loop(shared, proxy));
+        open(
+                settings.listen().host() + ":" + settings.listen().port(),
+                () -> vertx.deployVerticle(
+                        () -> {
+                            Front front = new Front(plan);
+                            fronts.add(front);
+                            return front;
+                        },
+                        new DeploymentOptions().setInstances(eventLoops())));
+        open(settings.admin().host() + ":" + settings.admin().port(), () -> admin.listen(settings.admin()));
+        reconciler.start();
+    }
+
+    private static void open(String where, Supplier<Future<?>> listening) {
         try {
-            await(vertx.deployVerticle(
-                    () -> {
-                        Front front = new Front(plan);
-                        fronts.add(front);
-                        return front;
-                    },
-                    new DeploymentOptions().setInstances(eventLoops())));
+            await(listening.get());
         } catch (IllegalStateException e) {
-            throw new IllegalStateException(
-                    "cannot listen on " + settings.listen().host() + ":"
-                            + settings.listen().port() + ": " + e.getMessage(),
-                    e);
+            throw new IllegalStateException("cannot listen on " + where + ": " + e.getMessage(), e);
         }
     }
 
@@ -132,29 +190,27 @@ public final class Gateway {
         return fronts.get(0).port();
     }
 
-    /** The engine, for operators. */
-    public Onlyonce once() {
-        return once;
+    /** The port for operators. */
+    public int adminPort() {
+        return admin.port();
     }
 
-    /** The event loops, for the admin API. */
-    public Vertx vertx() {
-        return vertx;
+    private Map<String, Number> numbers() {
+        Map<String, Number> numbers = new LinkedHashMap<>();
+        numbers.put("connections", connections.get());
+        numbers.put("exchanges", open.get());
+        numbers.put("liveClaims", once.liveClaims());
+        numbers.put("uptimeSeconds", ManagementFactory.getRuntimeMXBean().getUptime() / MILLIS_PER_SECOND);
+        return numbers;
     }
 
-    /** How many client connections are open. */
-    public int connections() {
-        return connections.get();
-    }
-
-    /** How many protected exchanges are with the upstream or being settled. */
-    public int openExchanges() {
-        return open.get();
-    }
-
-    /** Whether it takes new requests. */
-    public boolean isAccepting() {
-        return !draining;
+    /** Whether it takes requests and its store answers. */
+    private boolean isReady() {
+        try {
+            return !draining && store.find(List.of(PROBE)).size() == 1;
+        } catch (StoreException e) {
+            return false;
+        }
     }
 
     /**
@@ -186,7 +242,7 @@ public final class Gateway {
     private void awaitNoneOpen(long deadline) {
         while (open.get() > 0 && time.nanos() - deadline < 0) {
             try {
-                time.await(new CompletableFuture<Void>(), LOOK);
+                time.await(new CompletableFuture<Void>(), LOOK_EVERY);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
@@ -195,14 +251,17 @@ public final class Gateway {
     }
 
     private void close() {
+        reconciler.close();
         workers.close();
         once.close();
         time.close();
+        traces.close();
         try {
             await(vertx.close());
         } catch (IllegalStateException e) {
             log.warn("The event loops did not stop: {}", e.getMessage());
         }
+        metrics.close();
     }
 
     private static <T> T await(Future<T> future) {

@@ -2,19 +2,26 @@ package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Operation;
+import dev.onlyonce.server.observe.Metrics;
+import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Front;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
+import dev.onlyonce.store.Time;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /** The gateway on one event loop: what is protected goes to the boundary, the rest straight through. */
 final class GatewayLoop implements Front.Handling {
@@ -34,7 +41,10 @@ final class GatewayLoop implements Front.Handling {
             Tenants tenants,
             Workers workers,
             AtomicInteger open,
-            Runnable upstreamFailed) {}
+            Telemetry telemetry) {}
+
+    /** Where it is told what happens. */
+    record Telemetry(Metrics metrics, Traces traces, Time time) {}
 
     GatewayLoop(Shared shared, Proxy proxy, Context context) {
         this.shared = shared;
@@ -93,8 +103,28 @@ final class GatewayLoop implements Front.Handling {
         shared.open().decrementAndGet();
     }
 
-    void upstreamFailed() {
-        shared.upstreamFailed().run();
+    Metrics metrics() {
+        return shared.telemetry().metrics();
+    }
+
+    Traces traces() {
+        return shared.telemetry().traces();
+    }
+
+    long nanos() {
+        return shared.telemetry().time().nanos();
+    }
+
+    /** Does a part of an exchange and tells how long it took. On any thread. */
+    <T> T timed(Metrics.Part part, Operation operation, io.opentelemetry.context.Context trace, Supplier<T> work) {
+        long begun = nanos();
+        Span span = traces().start(part.name().toLowerCase(Locale.ROOT), trace, SpanKind.INTERNAL, operation.name());
+        try {
+            return work.get();
+        } finally {
+            Traces.end(span, null);
+            metrics().took(part, operation.name(), nanos() - begun);
+        }
     }
 
     /** Ends what still waits for the upstream, as unknown. */

@@ -6,9 +6,11 @@ import dev.onlyonce.http.HttpDecision;
 import dev.onlyonce.http.HttpRequest;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Prepared;
+import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.opentelemetry.context.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -38,6 +40,7 @@ final class ProtectedExchange {
     private final Target target;
     private final Upstreams.Pooled upstream;
     private final Headers headers;
+    private final Context trace;
     private final Buffer body = Buffer.buffer();
     private boolean refused;
 
@@ -53,6 +56,7 @@ final class ProtectedExchange {
         this.target = target;
         this.upstream = upstream;
         this.headers = Messages.headers(request.headers());
+        this.trace = loop.traces().of(request.headers());
     }
 
     void start() {
@@ -95,11 +99,10 @@ final class ProtectedExchange {
     }
 
     private void answerAndClose(HttpDecision decision) {
-        request.response().putHeader(HttpHeaderNames.CONNECTION, "close");
         if (decision instanceof HttpDecision.Answer answer) {
             Messages.send(request, answer.answer());
         }
-        request.connection().close();
+        loop.proxy().closeSoon(request);
     }
 
     private HttpRequest asked(byte[] bytes) {
@@ -124,7 +127,7 @@ final class ProtectedExchange {
         }
         Prepared.Ready ready = (Prepared.Ready) prepared;
         boolean mayWait = !operation.policy().waitMax().isZero();
-        onWorker(ready::beginAtOnce, decision -> {
+        onWorker(() -> loop.timed(Metrics.Part.CLAIM, operation, trace, ready::beginAtOnce), decision -> {
             if (mayWait && decision instanceof HttpDecision.Answer && ready.isInFlight()) {
                 await(ready, decision);
             } else {
@@ -160,6 +163,6 @@ final class ProtectedExchange {
     }
 
     private void forward(Exchange exchange) {
-        new Forwarding(loop, exchange, upstream, new Forwarding.Sent(request, target, body)).start();
+        new Forwarding(loop, exchange, upstream, new Forwarding.Sent(request, target, body, trace)).start();
     }
 }

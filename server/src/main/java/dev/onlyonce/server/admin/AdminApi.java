@@ -1,0 +1,222 @@
+package dev.onlyonce.server.admin;
+
+import dev.onlyonce.server.config.Settings;
+import dev.onlyonce.server.observe.Metrics;
+import dev.onlyonce.sql.Schema;
+import dev.onlyonce.sql.SqlDatabase;
+import dev.onlyonce.store.StoreException;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The operators' listener: {@code /v1/…} with a credential; health and metrics without, because the programs that read them
+ * have none and they tell no keys. Listens on loopback unless told otherwise.
+ */
+public final class AdminApi {
+    private static final Logger log = LoggerFactory.getLogger(AdminApi.class);
+    private static final int BODY_BYTES_MAX = 20 << 20;
+    private static final int PAGE = 100;
+
+    private final Vertx vertx;
+    private final Operator operator;
+    private final AdminToken token;
+    private final Metrics metrics;
+    private final BooleanSupplier ready;
+    private @Nullable HttpServer server;
+
+    /**
+     * What it needs.
+     *
+     * @param ready whether the gateway takes requests and its store answers; may block
+     */
+    public record Parts(Vertx vertx, Operator operator, AdminToken token, Metrics metrics, BooleanSupplier ready) {}
+
+    /** Does not listen yet. */
+    public AdminApi(Parts parts) {
+        vertx = parts.vertx();
+        operator = parts.operator();
+        token = parts.token();
+        metrics = parts.metrics();
+        ready = parts.ready();
+    }
+
+    /** Opens the port. */
+    public Future<HttpServer> listen(Settings.Admin admin) {
+        server = vertx.createHttpServer(
+                new HttpServerOptions().setIdleTimeout(60).setHttp2ClearTextEnabled(false));
+        return server.requestHandler(this::handle).listen(admin.port(), admin.host());
+    }
+
+    /** The port. */
+    public int port() {
+        return server == null ? -1 : server.actualPort();
+    }
+
+    private record Reply(int status, String type, byte[] body) {
+        static Reply json(int status, Object value) {
+            return new Reply(status, "application/json", Json.write(value));
+        }
+
+        static Reply problem(int status, String detail) {
+            return new Reply(
+                    status,
+                    "application/problem+json",
+                    Json.write(Map.of("type", "about:blank", "status", status, "detail", detail)));
+        }
+
+        static Reply text(int status, String type, String text) {
+            return new Reply(status, type, text.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    private void handle(HttpServerRequest request) {
+        String path = request.path() == null ? "" : request.path();
+        switch (path) {
+            case "/health/live" -> send(request, Reply.text(200, "text/plain", "live\n"));
+            case "/health/ready" -> inBackground(request, this::readiness);
+            case "/metrics" ->
+                inBackground(
+                        request, () -> Reply.text(200, "text/plain; version=0.0.4; charset=utf-8", metrics.scrape()));
+            default -> withCredential(request, path);
+        }
+    }
+
+    private Reply readiness() {
+        return ready.getAsBoolean()
+                ? Reply.text(200, "text/plain", "ready\n")
+                : Reply.text(503, "text/plain", "not ready\n");
+    }
+
+    private void withCredential(HttpServerRequest request, String path) {
+        if (!token.matches(request.getHeader(HttpHeaderNames.AUTHORIZATION))) {
+            request.response().putHeader(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");
+            send(request, Reply.problem(401, "A credential is needed: Authorization: Bearer <admin token>"));
+            request.resume();
+            return;
+        }
+        Buffer body = Buffer.buffer();
+        request.handler(chunk -> {
+            if (body.length() + chunk.length() > BODY_BYTES_MAX) {
+                request.connection().close();
+            } else {
+                body.appendBuffer(chunk);
+            }
+        });
+        request.endHandler(ended -> inBackground(request, () -> answer(request, path, body.getBytes())));
+    }
+
+    private void inBackground(HttpServerRequest request, Callable<Reply> work) {
+        vertx.executeBlocking(work, false).onComplete(done -> {
+            if (done.succeeded()) {
+                send(request, done.result());
+            } else {
+                log.error("The admin API failed", done.cause());
+                send(request, Reply.problem(500, "It failed; the gateway's log says why"));
+            }
+        });
+    }
+
+    private static void send(HttpServerRequest request, Reply reply) {
+        if (!request.response().ended() && !request.response().closed()) {
+            request.response()
+                    .setStatusCode(reply.status())
+                    .putHeader(HttpHeaderNames.CONTENT_TYPE, reply.type())
+                    .putHeader(HttpHeaderNames.CACHE_CONTROL, "no-store")
+                    .end(Buffer.buffer(reply.body()));
+        }
+    }
+
+    private Reply answer(HttpServerRequest request, String path, byte[] body) {
+        try {
+            return route(request, request.method().name() + " " + path, body);
+        } catch (Operator.Refused e) {
+            return Reply.problem(e.isAbsent() ? 404 : 409, String.valueOf(e.getMessage()));
+        } catch (IllegalArgumentException e) {
+            return Reply.problem(400, String.valueOf(e.getMessage()));
+        } catch (StoreException e) {
+            return Reply.problem(503, "The store cannot be used: " + e.getMessage());
+        }
+    }
+
+    /** What is posted to {@code /v1/keys/settle}; also what a service posts that found out about an outcome by itself. */
+    public record Settle(Operator.KeyName key, Operator.Finding finding) {}
+
+    /** What is posted to {@code /v1/keys/evict}. */
+    public record Evict(Operator.KeyName key, String reason) {}
+
+    private Reply route(HttpServerRequest request, String what, byte[] body) {
+        return switch (what) {
+            case "GET /v1/keys" -> Reply.json(200, operator.keys(filter(request)));
+            case "GET /v1/keys/show" ->
+                operator.key(name(request))
+                        .map(view -> Reply.json(200, view))
+                        .orElseGet(() -> Reply.problem(404, "There is no such key of this tenant"));
+            case "POST /v1/keys/settle" -> {
+                Settle settle = Json.read(body, Settle.class);
+                yield Reply.json(200, operator.settle(settle.key(), settle.finding()));
+            }
+            case "POST /v1/keys/evict" -> {
+                Evict evict = Json.read(body, Evict.class);
+                operator.evict(evict.key(), evict.reason());
+                yield Reply.json(200, Map.of("evicted", true));
+            }
+            case "GET /v1/reconcile" -> Reply.json(200, operator.reconcileList(limit(request)));
+            case "POST /v1/reconcile/run" -> Reply.json(200, operator.reconcileRun());
+            case "GET /v1/schema" -> Reply.json(200, operator.schemaStatus());
+            case "GET /v1/schema/script" ->
+                Reply.text(200, "text/plain; charset=utf-8", Schema.script(database(request.getParam("database"))));
+            case "POST /v1/schema/apply" -> Reply.json(200, operator.schemaApply());
+            case "GET /v1/stats" -> Reply.json(200, operator.stats());
+            default -> Reply.problem(404, "There is no " + what + "; see docs/reference/admin-api.md");
+        };
+    }
+
+    private static SqlDatabase database(@Nullable String name) {
+        if (name == null) {
+            throw new IllegalArgumentException("say which database: ?database=postgresql, mysql or sqlite");
+        }
+        return SqlDatabase.valueOf(name.toUpperCase(Locale.ROOT));
+    }
+
+    private static Operator.KeyName name(HttpServerRequest request) {
+        String tenant = request.getParam("tenant");
+        String key = request.getParam("key");
+        if (tenant == null || key == null) {
+            throw new IllegalArgumentException("say which key: ?tenant=…&key=…");
+        }
+        return new Operator.KeyName(tenant, key, request.getParam("operation"));
+    }
+
+    private static Operator.KeyFilter filter(HttpServerRequest request) {
+        return new Operator.KeyFilter(
+                request.getParam("tenant"),
+                request.getParam("operation"),
+                request.getParam("state"),
+                request.getParam("olderThan"),
+                request.getParam("after"),
+                limit(request));
+    }
+
+    private static int limit(HttpServerRequest request) {
+        String limit = request.getParam("limit");
+        try {
+            return limit == null ? PAGE : Integer.parseInt(URLDecoder.decode(limit, StandardCharsets.UTF_8));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("\"limit\" is not a number", e);
+        }
+    }
+}

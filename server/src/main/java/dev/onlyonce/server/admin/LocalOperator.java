@@ -1,0 +1,251 @@
+package dev.onlyonce.server.admin;
+
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Scope;
+import dev.onlyonce.State;
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.StoredResponse;
+import dev.onlyonce.server.config.Quantity;
+import dev.onlyonce.sql.Schema;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Works on the store itself. Every change is written to the log {@code dev.onlyonce.audit}. */
+public final class LocalOperator implements Operator {
+    private static final Logger audit = LoggerFactory.getLogger("dev.onlyonce.audit");
+    private static final int COUNTED_MAX = 10_000;
+
+    private final Onlyonce once;
+    private final SqlStore store;
+    private final String who;
+    private final Reconciling reconciling;
+    private final Supplier<Map<String, Number>> gateway;
+
+    /** What can be asked about unknown entries. */
+    public interface Reconciling {
+        /** The operations that have a look-up. */
+        List<String> operations();
+
+        /** Asks about all unknown entries now. */
+        ReconcileRun run();
+
+        /** Nothing can be asked, for example because no gateway runs. */
+        static Reconciling none() {
+            return new Reconciling() {
+                @Override
+                public List<String> operations() {
+                    return List.of();
+                }
+
+                @Override
+                public ReconcileRun run() {
+                    throw new Refused(
+                            false, "Look-ups are configured in the gateway: run this without --db, against a gateway");
+                }
+            };
+        }
+    }
+
+    /** For the admin API or, without a gateway, for the command line. */
+    public LocalOperator(
+            Onlyonce once, SqlStore store, String who, Reconciling reconciling, Supplier<Map<String, Number>> gateway) {
+        this.once = once;
+        this.store = store;
+        this.who = who;
+        this.reconciling = reconciling;
+        this.gateway = gateway;
+    }
+
+    @Override
+    public Page keys(KeyFilter filter) {
+        EntryQuery query = new EntryQuery(
+                filter.tenant(),
+                filter.operation(),
+                filter.state() == null ? null : state(filter.state()),
+                filter.olderThan() == null ? null : Quantity.duration(filter.olderThan()),
+                filter.after() == null ? null : Cursor.decode(filter.after()),
+                filter.limit());
+        List<Entry> entries = once.list(query);
+        String next = entries.size() < filter.limit()
+                ? null
+                : Cursor.encode(entries.get(entries.size() - 1).id());
+        return new Page(entries.stream().map(KeyViews::brief).toList(), next);
+    }
+
+    private static State state(String name) {
+        try {
+            return State.valueOf(name.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "no state \"" + name
+                            + "\"; use pending, processing, completed, failed, retryable, unknown or expired",
+                    e);
+        }
+    }
+
+    @Override
+    public Optional<KeyView> key(KeyName name) {
+        return find(name).map(KeyViews::full);
+    }
+
+    private Optional<Entry> find(KeyName name) {
+        Optional<Entry> entry =
+                store.find(List.of(new EntryId(name.tenant(), "", name.key()))).get(0);
+        if (entry.isEmpty() && name.operation() != null) {
+            entry = store.find(List.of(new EntryId(name.tenant(), name.operation(), name.key())))
+                    .get(0);
+        }
+        return entry;
+    }
+
+    private Entry require(KeyName name) {
+        return find(name)
+                .orElseThrow(() -> new Refused(
+                        true,
+                        "There is no such key of this tenant (for keys that are unique in"
+                                + " their operation, name the operation too)"));
+    }
+
+    @Override
+    public KeyView settle(KeyName name, Finding finding) {
+        Entry entry = require(name);
+        State to = switch (finding.outcome()) {
+            case "found" -> State.COMPLETED;
+            case "absent" -> State.RETRYABLE;
+            default -> throw new IllegalArgumentException("the outcome must be found or absent: " + finding.outcome());
+        };
+        if (finding.reason().isBlank()) {
+            throw new IllegalArgumentException("a reason is needed, for the audit");
+        }
+        if (finding.response() != null && to != State.COMPLETED) {
+            throw new IllegalArgumentException("a response can only be recorded for an effect that was found");
+        }
+        int attempt = finding.attempt() == null ? entry.attempt() : finding.attempt();
+        SettleResult result = once.resolve(
+                to == State.COMPLETED
+                        ? Resolution.found(entry.id(), attempt, record(finding.response()), who, finding.reason())
+                        : Resolution.absent(entry.id(), attempt, who, finding.reason()));
+        if (result instanceof SettleResult.Lost lost) {
+            throw new Refused(
+                    lost.now() == null,
+                    "Only an unknown entry can be settled by hand, and this one is "
+                            + (lost.now() == null ? "gone" : lost.now().name().toLowerCase(Locale.ROOT)));
+        }
+        audited("settled as " + finding.outcome(), entry, finding.reason());
+        return KeyViews.full(require(name));
+    }
+
+    private static Optional<byte[]> record(@Nullable Answer answer) {
+        if (answer == null) {
+            return Optional.empty();
+        }
+        List<Headers.Field> fields = new ArrayList<>();
+        if (answer.headers() != null) {
+            answer.headers().forEach((name, value) -> fields.add(new Headers.Field(name, value)));
+        }
+        byte[] body = answer.body() == null ? new byte[0] : answer.body().getBytes(StandardCharsets.UTF_8);
+        return Optional.of(StoredResponse.of(new HttpAnswer(answer.status(), new Headers(fields), body))
+                .encode());
+    }
+
+    @Override
+    public void evict(KeyName name, String reason) {
+        if (reason.isBlank()) {
+            throw new IllegalArgumentException("a reason is needed, for the audit");
+        }
+        Entry entry = require(name);
+        Scope scope = entry.id().space().isEmpty() ? Scope.TENANT : Scope.OPERATION;
+        if (!once.evict(new Key(name.tenant(), entry.operation(), name.key(), scope), who, reason)) {
+            throw new Refused(
+                    false,
+                    "Only a settled entry can be evicted, and this one is "
+                            + entry.state().name().toLowerCase(Locale.ROOT));
+        }
+        audited("evicted", entry, reason);
+    }
+
+    private void audited(String what, Entry entry, String reason) {
+        audit.atInfo()
+                .addKeyValue("who", who)
+                .addKeyValue("entry", entry.id().toString())
+                .addKeyValue("from", entry.state().name())
+                .addKeyValue("attempt", entry.attempt())
+                .addKeyValue("reason", reason)
+                .log("{} {} {}: {}", who, what, entry.id(), reason);
+    }
+
+    @Override
+    public Backlog reconcileList(int limit) {
+        List<Entry> unknown = once.list(EntryQuery.all(limit).in(State.UNKNOWN));
+        return new Backlog(unknown.stream().map(KeyViews::brief).toList(), reconciling.operations());
+    }
+
+    @Override
+    public ReconcileRun reconcileRun() {
+        return reconciling.run();
+    }
+
+    @Override
+    public SchemaView schemaStatus() {
+        return view(store.schema().status());
+    }
+
+    @Override
+    public SchemaView schemaApply() {
+        SchemaView view = view(store.schema().apply());
+        audit.info("{} applied the schema: version {}", who, view.installed());
+        return view;
+    }
+
+    private static SchemaView view(Schema.Status status) {
+        return new SchemaView(
+                status.database().name().toLowerCase(Locale.ROOT),
+                status.installed(),
+                status.known(),
+                status.isCurrent());
+    }
+
+    @Override
+    public Stats stats() {
+        Map<String, Integer> entries = new LinkedHashMap<>();
+        for (State state : State.values()) {
+            entries.put(state.name().toLowerCase(Locale.ROOT), count(state));
+        }
+        return new Stats(entries, COUNTED_MAX, gateway.get());
+    }
+
+    private int count(State state) {
+        int count = 0;
+        EntryQuery query = EntryQuery.all(EntryQuery.LIMIT_MAX).in(state);
+        while (count < COUNTED_MAX) {
+            List<Entry> page = once.list(query);
+            count += page.size();
+            if (page.size() < EntryQuery.LIMIT_MAX) {
+                break;
+            }
+            query = query.after(page.get(page.size() - 1).id());
+        }
+        return count;
+    }
+
+    /** Nothing: the store stays its owner's. */
+    @Override
+    public void close() {}
+}

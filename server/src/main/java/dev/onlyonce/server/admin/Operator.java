@@ -1,0 +1,153 @@
+package dev.onlyonce.server.admin;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that an operator can do, in one place: the admin API offers it, the command line uses it, on a running gateway
+ * through that API or directly on a database. All methods block. They throw {@link Refused} for what cannot be done, and
+ * {@link dev.onlyonce.store.StoreException} when the store cannot be reached.
+ */
+public interface Operator extends AutoCloseable {
+
+    /** Entries in the order of their ids. */
+    Page keys(KeyFilter filter);
+
+    /** One entry with its response. */
+    Optional<KeyView> key(KeyName name);
+
+    /** Moves an unknown entry on. */
+    KeyView settle(KeyName name, Finding finding);
+
+    /** Forgets a settled entry, so that its key starts anew. */
+    void evict(KeyName name, String reason);
+
+    /** The entries whose outcome is unknown, and what is done about them. */
+    Backlog reconcileList(int limit);
+
+    /** Asks about all unknown entries now. */
+    ReconcileRun reconcileRun();
+
+    /** Where the tables stand. */
+    SchemaView schemaStatus();
+
+    /** Creates or upgrades the tables. */
+    SchemaView schemaApply();
+
+    /** Numbers. */
+    Stats stats();
+
+    @Override
+    void close();
+
+    /** It cannot be done; the message says why. */
+    final class Refused extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private final boolean absent;
+
+        /** With what to tell the operator. */
+        public Refused(boolean absent, String message) {
+            super(message, null, false, false);
+            this.absent = absent;
+        }
+
+        /** Whether there is no such entry, rather than one in another state. */
+        public boolean isAbsent() {
+            return absent;
+        }
+    }
+
+    /**
+     * Which entry.
+     *
+     * @param operation only for keys that are unique in their operation
+     */
+    record KeyName(String tenant, String key, @Nullable String operation) {}
+
+    /**
+     * Which entries; empty parts do not restrict.
+     *
+     * @param olderThan first claimed at least so long ago, e.g. {@code 10m}
+     * @param after continue after the entry with this cursor
+     */
+    record KeyFilter(
+            @Nullable String tenant,
+            @Nullable String operation,
+            @Nullable String state,
+            @Nullable String olderThan,
+            @Nullable String after,
+            int limit) {}
+
+    /**
+     * Some entries.
+     *
+     * @param next where to continue; none at the end
+     */
+    record Page(List<KeyView> keys, @Nullable String next) {}
+
+    /** An entry, as operators see it. Times are the store's clock. */
+    record KeyView(
+            String tenant,
+            String key,
+            String operation,
+            String scope,
+            String state,
+            int attempt,
+            String owner,
+            String createdAt,
+            @Nullable String leaseUntil,
+            @Nullable String settledAt,
+            @Nullable String expiresAt,
+            @Nullable ResponseView response) {}
+
+    /**
+     * A recorded response.
+     *
+     * @param body as text; none if it was not stored
+     */
+    record ResponseView(
+            int status,
+            Map<String, List<String>> headers,
+            @Nullable String body,
+            int bodyBytes) {}
+
+    /**
+     * What became of an unknown entry.
+     *
+     * @param outcome {@code found}: the effect happened; {@code absent}: it is proven that it did not
+     * @param response what retries are answered with, if it was found and that is known
+     * @param reason why, for the audit
+     * @param attempt which attempt this is about; none for the latest
+     */
+    record Finding(
+            String outcome,
+            @Nullable Answer response,
+            String reason,
+            @Nullable Integer attempt) {}
+
+    /** A response to record. */
+    record Answer(
+            int status,
+            @Nullable Map<String, String> headers,
+            @Nullable String body) {}
+
+    /** What is unknown. */
+    record Backlog(List<KeyView> unknown, List<String> operationsWithLookUp) {}
+
+    /** What a round of questions came to. */
+    record ReconcileRun(int asked, int found, int absent, int undecided) {}
+
+    /** Where the tables stand. */
+    record SchemaView(String database, int installed, int known, boolean current) {}
+
+    /**
+     * Numbers.
+     *
+     * @param entries by state; at most {@code countedMax} are counted of each
+     * @param gateway of the running gateway; empty offline
+     */
+    record Stats(Map<String, Integer> entries, int countedMax, Map<String, Number> gateway) {}
+}

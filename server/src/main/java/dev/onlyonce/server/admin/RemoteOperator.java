@@ -1,0 +1,161 @@
+package dev.onlyonce.server.admin;
+
+import dev.onlyonce.store.StoreUnavailable;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Works through a running gateway's admin API. */
+public final class RemoteOperator implements Operator {
+    private static final Duration ANSWER_MAX = Duration.ofMinutes(2);
+
+    private final URI base;
+    private final String token;
+    private final HttpClient client =
+            HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+
+    /** With the API's address, e.g. {@code http://127.0.0.1:8091}, and the credential. */
+    public RemoteOperator(URI base, String token) {
+        this.base = base;
+        this.token = token;
+    }
+
+    @Override
+    public Page keys(KeyFilter filter) {
+        Query query = new Query()
+                .with("tenant", filter.tenant())
+                .with("operation", filter.operation())
+                .with("state", filter.state())
+                .with("olderThan", filter.olderThan())
+                .with("after", filter.after())
+                .with("limit", Integer.toString(filter.limit()));
+        return get("/v1/keys" + query, Page.class);
+    }
+
+    @Override
+    public Optional<KeyView> key(KeyName name) {
+        Query query = new Query()
+                .with("tenant", name.tenant())
+                .with("key", name.key())
+                .with("operation", name.operation());
+        try {
+            return Optional.of(get("/v1/keys/show" + query, KeyView.class));
+        } catch (Refused e) {
+            if (e.isAbsent()) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public KeyView settle(KeyName name, Finding finding) {
+        return post("/v1/keys/settle", new AdminApi.Settle(name, finding), KeyView.class);
+    }
+
+    @Override
+    public void evict(KeyName name, String reason) {
+        post("/v1/keys/evict", new AdminApi.Evict(name, reason), Map.class);
+    }
+
+    @Override
+    public Backlog reconcileList(int limit) {
+        return get("/v1/reconcile" + new Query().with("limit", Integer.toString(limit)), Backlog.class);
+    }
+
+    @Override
+    public ReconcileRun reconcileRun() {
+        return post("/v1/reconcile/run", Map.of(), ReconcileRun.class);
+    }
+
+    @Override
+    public SchemaView schemaStatus() {
+        return get("/v1/schema", SchemaView.class);
+    }
+
+    @Override
+    public SchemaView schemaApply() {
+        return post("/v1/schema/apply", Map.of(), SchemaView.class);
+    }
+
+    @Override
+    public Stats stats() {
+        return get("/v1/stats", Stats.class);
+    }
+
+    private static final class Query {
+        private final List<String> parts = new ArrayList<>();
+
+        Query with(String name, @Nullable String value) {
+            if (value != null) {
+                parts.add(name + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8));
+            }
+            return this;
+        }
+
+        @Override
+        public String toString() {
+            return parts.isEmpty() ? "" : "?" + String.join("&", parts);
+        }
+    }
+
+    private <T> T get(String path, Class<T> type) {
+        return send(HttpRequest.newBuilder(base.resolve(path)).GET(), type);
+    }
+
+    private <T> T post(String path, Object body, Class<T> type) {
+        return send(
+                HttpRequest.newBuilder(base.resolve(path))
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body))),
+                type);
+    }
+
+    private <T> T send(HttpRequest.Builder request, Class<T> type) {
+        HttpResponse<byte[]> response;
+        try {
+            response = client.send(
+                    request.header("Authorization", "Bearer " + token)
+                            .timeout(ANSWER_MAX)
+                            .build(),
+                    HttpResponse.BodyHandlers.ofByteArray());
+        } catch (IOException e) {
+            throw new StoreUnavailable(
+                    "no gateway answers at " + base + " (is it running? else use --db): " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailable("interrupted", e);
+        }
+        if (response.statusCode() == 200) {
+            return Json.read(response.body(), type);
+        }
+        String detail = detail(response);
+        switch (response.statusCode()) {
+            case 400 -> throw new IllegalArgumentException(detail);
+            case 404, 409 -> throw new Refused(response.statusCode() == 404, detail);
+            default -> throw new StoreUnavailable(detail, null);
+        }
+    }
+
+    private static String detail(HttpResponse<byte[]> response) {
+        try {
+            Object detail = Json.read(response.body(), Map.class).get("detail");
+            return detail == null ? "status " + response.statusCode() : detail.toString();
+        } catch (IllegalArgumentException e) {
+            return "status " + response.statusCode();
+        }
+    }
+
+    @Override
+    public void close() {}
+}

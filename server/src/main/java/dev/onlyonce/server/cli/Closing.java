@@ -1,0 +1,58 @@
+package dev.onlyonce.server.cli;
+
+import dev.onlyonce.server.admin.Operator;
+import java.util.Optional;
+
+/** An operator that closes what was opened for it. */
+record Closing(Operator operator, Runnable onClose) implements Operator {
+
+    @Override
+    public Page keys(KeyFilter filter) {
+        return operator.keys(filter);
+    }
+
+    @Override
+    public Optional<KeyView> key(KeyName name) {
+        return operator.key(name);
+    }
+
+    @Override
+    public KeyView settle(KeyName name, Finding finding) {
+        return operator.settle(name, finding);
+    }
+
+    @Override
+    public void evict(KeyName name, String reason) {
+        operator.evict(name, reason);
+    }
+
+    @Override
+    public Backlog reconcileList(int limit) {
+        return operator.reconcileList(limit);
+    }
+
+    @Override
+    public ReconcileRun reconcileRun() {
+        return operator.reconcileRun();
+    }
+
+    @Override
+    public SchemaView schemaStatus() {
+        return operator.schemaStatus();
+    }
+
+    @Override
+    public SchemaView schemaApply() {
+        return operator.schemaApply();
+    }
+
+    @Override
+    public Stats stats() {
+        return operator.stats();
+    }
+
+    @Override
+    public void close() {
+        onClose.run();
+    }
+}

@@ -1,0 +1,224 @@
+package dev.onlyonce.server.cli;
+
+import dev.onlyonce.server.admin.Operator;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "keys",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "Lists, shows, settles and evicts keys.",
+        subcommands = {
+            KeysCommand.ListKeys.class,
+            KeysCommand.Show.class,
+            KeysCommand.Settle.class,
+            KeysCommand.Evict.class
+        })
+final class KeysCommand implements Runnable {
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw Cli.missing(spec);
+    }
+
+    /** Which key. */
+    static final class Name {
+        @Parameters(paramLabel = "KEY", description = "The client's Idempotency-Key")
+        private String key = "";
+
+        @Option(names = "--tenant", defaultValue = "default", description = "Whose key it is (${DEFAULT-VALUE})")
+        private String tenant = "default";
+
+        @Option(names = "--operation", description = "Only for keys that are unique in their operation")
+        private @Nullable String operation;
+
+        Operator.KeyName name() {
+            return new Operator.KeyName(tenant, key, operation);
+        }
+    }
+
+    @Command(
+            name = "list",
+            mixinStandardHelpOptions = true,
+            description = "Lists keys in the order of tenant and key.",
+            footerHeading = "%nExamples:%n",
+            footer = {
+                "  onlyonce keys list --state unknown --older-than 10m",
+                "  onlyonce keys list --tenant acme --limit 20 --json"
+            })
+    static final class ListKeys extends OperatorCommand {
+        @Option(names = "--tenant", description = "Only of this tenant")
+        private @Nullable String tenant;
+
+        @Option(names = "--operation", description = "Only of this operation, e.g. \"POST /payments\"")
+        private @Nullable String operation;
+
+        @Option(
+                names = "--state",
+                description = "pending, processing, completed, failed, retryable, unknown or expired")
+        private @Nullable String state;
+
+        @Option(
+                names = "--older-than",
+                paramLabel = "AGE",
+                description = "First claimed at least so long ago, e.g. 10m")
+        private @Nullable String olderThan;
+
+        @Option(names = "--after", paramLabel = "CURSOR", description = "Continues where an earlier page ended")
+        private @Nullable String after;
+
+        @Option(names = "--limit", defaultValue = "100", description = "At most so many, up to 1000 (${DEFAULT-VALUE})")
+        private int limit = 100;
+
+        @Override
+        void run(Operator operator) {
+            Operator.Page page =
+                    operator.keys(new Operator.KeyFilter(tenant, operation, state, olderThan, after, limit));
+            print(page, it -> {
+                Table table = new Table("TENANT", "KEY", "STATE", "ATTEMPT", "OPERATION", "CREATED");
+                it.keys()
+                        .forEach(key -> table.row(
+                                key.tenant(), key.key(), key.state(), key.attempt(), key.operation(), key.createdAt()));
+                table.print(out());
+                if (it.next() != null) {
+                    out().println("More: --after " + it.next());
+                }
+            });
+        }
+    }
+
+    @Command(
+            name = "show",
+            mixinStandardHelpOptions = true,
+            description = "Shows a key and its recorded response.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce keys show order-1 --tenant acme")
+    static final class Show extends OperatorCommand {
+        @Mixin
+        private Name name = new Name();
+
+        @Override
+        void run(Operator operator) {
+            Operator.KeyView key = operator.key(name.name())
+                    .orElseThrow(() -> new Operator.Refused(true, "There is no such key of this tenant"));
+            print(key, this::print);
+        }
+
+        private void print(Operator.KeyView key) {
+            Table table = new Table("FIELD", "VALUE");
+            table.row("tenant", key.tenant());
+            table.row("key", key.key());
+            table.row("operation", key.operation());
+            table.row("scope", key.scope());
+            table.row("state", key.state());
+            table.row("attempt", key.attempt());
+            table.row("owner", key.owner());
+            table.row("created", key.createdAt());
+            table.row("lease until", key.leaseUntil());
+            table.row("settled", key.settledAt());
+            table.row("expires", key.expiresAt());
+            Operator.ResponseView response = key.response();
+            if (response != null) {
+                table.row("status", response.status());
+                response.headers().forEach((name, values) -> table.row(name, String.join(", ", values)));
+                table.row("body", response.body() == null ? "(not stored)" : response.body());
+            }
+            table.print(out());
+        }
+    }
+
+    @Command(
+            name = "settle",
+            mixinStandardHelpOptions = true,
+            description = "Says what became of a key whose outcome is unknown.",
+            footerHeading = "%nExamples:%n",
+            footer = {
+                "  onlyonce keys settle order-1 --found --status 201 --body answer.json --reason \"seen at the bank\"",
+                "  onlyonce keys settle order-1 --absent --reason \"the bank has no such payment\""
+            })
+    static final class Settle extends OperatorCommand {
+        @Mixin
+        private Name name = new Name();
+
+        @ArgGroup(multiplicity = "1")
+        private Outcome outcome = new Outcome();
+
+        static final class Outcome {
+            @Option(
+                    names = "--found",
+                    description = "The effect happened: retries get the response, nothing runs again")
+            private boolean found;
+
+            @Option(names = "--absent", description = "It is proven that it did not happen: the next retry runs")
+            private boolean absent;
+
+            String word() {
+                return found && !absent ? "found" : "absent";
+            }
+        }
+
+        @Option(names = "--status", description = "With --found: the status that retries get")
+        private @Nullable Integer status;
+
+        @Option(names = "--body", paramLabel = "FILE", description = "With --status: the body that retries get")
+        private @Nullable Path body;
+
+        @Option(
+                names = "--content-type",
+                defaultValue = "application/json",
+                description = "With --body: its type (${DEFAULT-VALUE})")
+        private String contentType = "application/json";
+
+        @Option(names = "--reason", required = true, description = "Why, for the audit")
+        private String reason = "";
+
+        @Override
+        void run(Operator operator) throws IOException {
+            Operator.Answer answer = status == null
+                    ? null
+                    : new Operator.Answer(
+                            status,
+                            body == null ? Map.of() : Map.of("Content-Type", contentType),
+                            body == null ? null : Files.readString(body));
+            if (status == null && body != null) {
+                throw new IllegalArgumentException("--body needs --status");
+            }
+            Operator.KeyView settled =
+                    operator.settle(name.name(), new Operator.Finding(outcome.word(), answer, reason, null));
+            print(settled, key -> out().println("The key is now " + key.state() + "."));
+        }
+    }
+
+    @Command(
+            name = "evict",
+            mixinStandardHelpOptions = true,
+            description = "Forgets a settled key: the next request with it runs as new.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce keys evict order-1 --tenant acme --reason \"the answer was wrong, ticket 12\"")
+    static final class Evict extends OperatorCommand {
+        @Mixin
+        private Name name = new Name();
+
+        @Option(names = "--reason", required = true, description = "Why, for the audit")
+        private String reason = "";
+
+        @Override
+        void run(Operator operator) {
+            operator.evict(name.name(), reason);
+            print(Map.of("evicted", true), done -> out().println("The key is forgotten."));
+        }
+    }
+}

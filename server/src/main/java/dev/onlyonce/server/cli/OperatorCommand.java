@@ -1,0 +1,52 @@
+package dev.onlyonce.server.cli;
+
+import dev.onlyonce.server.admin.Json;
+import dev.onlyonce.server.admin.Operator;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Spec;
+
+/** A command that works on a gateway or a database. */
+abstract class OperatorCommand implements Callable<Integer> {
+    @Spec
+    private CommandLine.Model.@Nullable CommandSpec spec;
+
+    @Mixin
+    private Target target = new Target();
+
+    @Override
+    public final Integer call() throws Exception {
+        try (Operator operator = target.open()) {
+            run(operator);
+            return Cli.OK;
+        } catch (Operator.Refused e) {
+            throw new Cli.Failed(Cli.NOT_FOUND, String.valueOf(e.getMessage()));
+        } catch (IllegalArgumentException e) {
+            throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
+        } finally {
+            out().flush();
+        }
+    }
+
+    abstract void run(Operator operator) throws Exception;
+
+    PrintWriter out() {
+        if (spec == null) {
+            throw new IllegalStateException("the command line was not parsed");
+        }
+        return spec.commandLine().getOut();
+    }
+
+    /** Prints JSON if that was asked for, or a table. */
+    <T> void print(T value, Consumer<T> table) {
+        if (target.isJson()) {
+            out().println(Json.pretty(value));
+        } else {
+            table.accept(value);
+        }
+    }
+}

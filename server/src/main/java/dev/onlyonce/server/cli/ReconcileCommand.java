@@ -1,0 +1,59 @@
+package dev.onlyonce.server.cli;
+
+import dev.onlyonce.server.admin.Operator;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "reconcile",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "Finds out what became of keys whose outcome is unknown.",
+        subcommands = {ReconcileCommand.Backlog.class, ReconcileCommand.Run.class})
+final class ReconcileCommand implements Runnable {
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw Cli.missing(spec);
+    }
+
+    @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists the keys whose outcome is unknown.")
+    static final class Backlog extends OperatorCommand {
+        @Option(names = "--limit", defaultValue = "100", description = "At most so many, up to 1000 (${DEFAULT-VALUE})")
+        private int limit = 100;
+
+        @Override
+        void run(Operator operator) {
+            print(operator.reconcileList(limit), backlog -> {
+                Table table = new Table("TENANT", "KEY", "OPERATION", "SINCE", "LOOK-UP");
+                backlog.unknown()
+                        .forEach(key -> table.row(
+                                key.tenant(),
+                                key.key(),
+                                key.operation(),
+                                key.settledAt(),
+                                backlog.operationsWithLookUp().contains(key.operation()) ? "yes" : "no"));
+                table.print(out());
+            });
+        }
+    }
+
+    @Command(
+            name = "run",
+            mixinStandardHelpOptions = true,
+            description = "Makes the gateway ask about all of them now, by the look-ups that are configured.")
+    static final class Run extends OperatorCommand {
+        @Override
+        void run(Operator operator) {
+            print(
+                    operator.reconcileRun(),
+                    run -> out().println("Asked about " + run.asked() + ": " + run.found() + " found, " + run.absent()
+                            + " absent, " + run.undecided() + " undecided."));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.onlyonce.server.cli;
+
+import dev.onlyonce.server.admin.Operator;
+import dev.onlyonce.sql.Schema;
+import dev.onlyonce.sql.SqlDatabase;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "schema",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "Prints, applies and checks the database's tables.",
+        subcommands = {SchemaCommand.Print.class, SchemaCommand.Apply.class, SchemaCommand.Status.class})
+final class SchemaCommand implements Runnable {
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw Cli.missing(spec);
+    }
+
+    @Command(
+            name = "print",
+            mixinStandardHelpOptions = true,
+            description = "Prints the whole schema as a script.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce schema print postgresql | psql onlyonce")
+    static final class Print implements Callable<Integer> {
+        @Spec
+        private @Nullable CommandSpec spec;
+
+        @Parameters(paramLabel = "DATABASE", description = "postgresql, mysql or sqlite")
+        private SqlDatabase database = SqlDatabase.POSTGRESQL;
+
+        @Override
+        public Integer call() {
+            if (spec != null) {
+                spec.commandLine().getOut().print(Schema.script(database));
+                spec.commandLine().getOut().flush();
+            }
+            return Cli.OK;
+        }
+    }
+
+    @Command(
+            name = "apply",
+            mixinStandardHelpOptions = true,
+            description = "Creates or upgrades the tables.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce schema apply --db jdbc:postgresql://127.0.0.1/onlyonce?user=owner")
+    static final class Apply extends OperatorCommand {
+        @Override
+        void run(Operator operator) {
+            print(operator.schemaApply(), view -> out().println(sentence(view)));
+        }
+    }
+
+    @Command(
+            name = "status",
+            mixinStandardHelpOptions = true,
+            description = "Says whether the tables are those that this release needs.")
+    static final class Status extends OperatorCommand {
+        @Override
+        void run(Operator operator) throws Cli.Failed {
+            Operator.SchemaView status = operator.schemaStatus();
+            print(status, view -> out().println(sentence(view)));
+            if (!status.current()) {
+                throw new Cli.Failed(Cli.FAILED, "The schema is not current; run: onlyonce schema apply");
+            }
+        }
+    }
+
+    private static String sentence(Operator.SchemaView view) {
+        return view.database() + ": version " + view.installed() + " is installed, this release needs " + view.known();
+    }
+}
