@@ -15,8 +15,6 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.internal.KeyRules;
 import dev.onlyonce.store.StoreException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -311,7 +309,7 @@ public final class Boundary {
 
     private String statusLocation(Operation operation) {
         // The key itself goes into the header: addresses end up in logs.
-        return statusPath + "?operation=" + URLEncoder.encode(operation.name(), StandardCharsets.UTF_8);
+        return statusPath + "?operation=" + PercentCoding.encode(operation.name());
     }
 
     private static HttpAnswer replayed(HttpAnswer answer, Instant expiresAt) {
@@ -329,7 +327,7 @@ public final class Boundary {
 
     /**
      * What {@code GET} on the {@linkplain #statusPath status path} answers: what became of the caller's own key, sent in the
-     * {@code Idempotency-Key} header; the operation is named in the query ({@code ?operation=POST+%2Fpayments}) and may be
+     * {@code Idempotency-Key} header; the operation is named in the query ({@code ?operation=POST%20%2Fpayments}) and may be
      * left out where keys are unique in their tenant. An absent key and another tenant's are the same.
      */
     public HttpAnswer status(HttpRequest request) {

@@ -7,8 +7,6 @@ import dev.onlyonce.Scope;
 import dev.onlyonce.State;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.StoreException;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -76,11 +74,8 @@ final class KeyStatus {
         }
         for (String parameter : query.split("&")) {
             if (parameter.startsWith("operation=")) {
-                try {
-                    return URLDecoder.decode(parameter.substring("operation=".length()), StandardCharsets.UTF_8);
-                } catch (IllegalArgumentException malformed) {
-                    return "";
-                }
+                String value = parameter.substring("operation=".length());
+                return PercentCoding.decode(value.replace('+', ' '));
             }
         }
         return null;

@@ -1,7 +1,5 @@
 package dev.onlyonce.http;
 
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -62,7 +60,7 @@ final class PathTemplate {
         List<String> segments = new ArrayList<>();
         for (String raw : path.split("/", -1)) {
             int parameters = raw.indexOf(';');
-            String segment = decode(parameters < 0 ? raw : raw.substring(0, parameters));
+            String segment = PercentCoding.decode(parameters < 0 ? raw : raw.substring(0, parameters));
             if (segment.equals("..")) {
                 if (!segments.isEmpty()) {
                     segments.remove(segments.size() - 1);
@@ -72,25 +70,5 @@ final class PathTemplate {
             }
         }
         return segments;
-    }
-
-    /** Percent-decodes what is well-formed and leaves the rest as it is. */
-    private static String decode(String segment) {
-        if (segment.indexOf('%') < 0) {
-            return segment;
-        }
-        byte[] bytes = segment.getBytes(StandardCharsets.UTF_8);
-        ByteArrayOutputStream decoded = new ByteArrayOutputStream(bytes.length);
-        for (int i = 0; i < bytes.length; i++) {
-            int high = bytes[i] == '%' && i + 2 < bytes.length ? Character.digit(bytes[i + 1], 16) : -1;
-            int low = high < 0 ? -1 : Character.digit(bytes[i + 2], 16);
-            if (low < 0) {
-                decoded.write(bytes[i]);
-            } else {
-                decoded.write(high << 4 | low);
-                i += 2;
-            }
-        }
-        return decoded.toString(StandardCharsets.UTF_8);
     }
 }

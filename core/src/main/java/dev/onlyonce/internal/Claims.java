@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,9 @@ final class Claims {
     private final Time time;
     private final Events events;
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
-    private final Map<UUID, Unsettled> unsettled = new ConcurrentHashMap<>();
+    /** In the order of their tokens, which is that of their claims, so that a simulation goes the same way every time. */
+    private final Map<UUID, Unsettled> unsettled = new ConcurrentSkipListMap<>();
+
     private volatile Duration beat;
     private Time.Scheduled next = () -> {};
     private volatile boolean closed;

@@ -37,8 +37,9 @@ import java.util.function.Consumer;
  * </ol>
  *
  * <p>If the outcome of a call is unknown, the same call is made again: tokens make it answer as the first would have. If
- * the store rejects a batch or finds a row of it busy, each item goes alone, so that a bad one fails nobody else. If the store is unavailable,
- * callers are refused without a try for a short, growing while, so that a broken store is not hammered.
+ * the store rejects a batch or finds a row of it busy, its halves go one after the other, down to the bad row alone, so
+ * that it fails nobody else. If the store is unavailable, callers are refused without a try for a short, growing while, so
+ * that a broken store is not hammered.
  */
 final class GroupCommit {
     /** Two keep the store busy while a leader hands out answers; more only make batches smaller. */
@@ -88,6 +89,16 @@ final class GroupCommit {
     /** Reads; throws {@link StoreException}. */
     Optional<Entry> find(EntryId id) {
         return submit(new Item.Find(id));
+    }
+
+    /** How many callers wait in the queue. */
+    int waiting() {
+        lock.lock();
+        try {
+            return queue.size();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private <R> R submit(Item<R> item) {
@@ -151,8 +162,9 @@ final class GroupCommit {
     }
 
     private void lead(int lane, Item<?> own) {
-        List<Item<?>> batch = take(own);
+        List<Item<?>> batch = List.of(own);
         try {
+            batch = take(own);
             carry(batch);
         } catch (Error e) {
             // The others must not wait for an answer that nobody will give.
@@ -212,8 +224,18 @@ final class GroupCommit {
             if (batch.size() == 1) {
                 fail(batch, e);
             } else {
-                batch.forEach(item -> carry(List.of(item)));
+                int half = batch.size() / 2;
+                carryRest(batch.subList(0, half));
+                carryRest(batch.subList(half, batch.size()));
             }
+        }
+    }
+
+    /** What has its answer must not go again: its caller may have gone on to the next thing with the same token. */
+    private void carryRest(List<Item<?>> part) {
+        List<Item<?>> rest = part.stream().filter(item -> !item.isDone()).toList();
+        if (!rest.isEmpty()) {
+            carry(rest);
         }
     }
 

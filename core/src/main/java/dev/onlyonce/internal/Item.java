@@ -116,7 +116,10 @@ abstract sealed class Item<R> {
             Thread.currentThread().interrupt();
         }
         int passed = lane;
-        lane = NO_LANE;
+        if (passed != NO_LANE) {
+            // Only then: a lane that is passed between the two lines must not be forgotten.
+            lane = NO_LANE;
+        }
         return passed;
     }
 

@@ -68,6 +68,7 @@ public final class JsonCanonicalizer {
     private final ByteBuilder out;
     private final Members members = new Members();
     private Container[] containers = new Container[8];
+    private byte[] scratch = new byte[0];
     private int depth;
     private boolean rootSeen;
 
@@ -282,7 +283,11 @@ public final class JsonCanonicalizer {
 
     private void reorder(Container container) {
         members.sort(container.firstMember);
-        byte[] body = Arrays.copyOfRange(out.array(), container.bodyStart, out.size());
+        int bodyBytes = out.size() - container.bodyStart;
+        if (scratch.length < bodyBytes) {
+            scratch = new byte[Math.max(bodyBytes, scratch.length * 2)];
+        }
+        System.arraycopy(out.array(), container.bodyStart, scratch, 0, bodyBytes);
         out.truncate(container.bodyStart);
         for (int i = container.firstMember; i < members.size(); i++) {
             if (i > container.firstMember && members.name(i).equals(members.name(i - 1))) {
@@ -292,7 +297,7 @@ public final class JsonCanonicalizer {
                 if (out.size() > container.bodyStart) {
                     out.append(',');
                 }
-                out.append(body, members.start(i) - container.bodyStart, members.end(i) - container.bodyStart);
+                out.append(scratch, members.start(i) - container.bodyStart, members.end(i) - container.bodyStart);
             }
         }
     }

@@ -117,19 +117,21 @@ final class JsonNumber {
      */
     private static BigDecimal shortest(double value) {
         BigDecimal exact = new BigDecimal(value);
-        for (int precision = 1; precision < DOUBLE_DIGITS_MAX; precision++) {
-            BigDecimal nearest = exact.round(new MathContext(precision, RoundingMode.HALF_EVEN));
-            if (nearest.doubleValue() == value) {
-                return nearest;
+        BigDecimal shortest = exact.round(new MathContext(DOUBLE_DIGITS_MAX, RoundingMode.HALF_EVEN));
+        for (int digits = DOUBLE_DIGITS_MAX - 1; digits > 0; digits--) {
+            BigDecimal shorter = exact.round(new MathContext(digits, RoundingMode.HALF_EVEN));
+            if (shorter.doubleValue() != value) {
+                // Below a power of two doubles lie closer together than above it: there the nearest decimal may round
+                // to
+                // the double below, and the next greater one to this.
+                shorter = exact.round(new MathContext(digits, RoundingMode.UP));
             }
-            // Below a power of two doubles lie closer together than above it: there the farther neighbour, which is the
-            // greater one, may round to the value where the nearest does not.
-            BigDecimal above = exact.round(new MathContext(precision, RoundingMode.UP));
-            if (above.doubleValue() == value) {
-                return above;
+            if (shorter.doubleValue() != value) {
+                return shortest;
             }
+            shortest = shorter;
         }
-        return exact.round(new MathContext(DOUBLE_DIGITS_MAX, RoundingMode.HALF_EVEN));
+        return shortest;
     }
 
     /** Appends 0.DIGITS times ten to the power of {@code point}, as ECMA-262 6.1.6.1.20 lays a number out. */

@@ -11,14 +11,33 @@ import dev.onlyonce.internal.Shortened;
  */
 public record EntryId(String tenant, String space, String key) implements Comparable<EntryId> {
 
-    /** The order in which every batch touches entries, so that two nodes cannot deadlock. */
+    /**
+     * The order in which every batch touches entries, so that two nodes cannot deadlock, and in which they are listed: that
+     * of code points, which is that of UTF-8 bytes, as databases have it.
+     */
     @Override
     public int compareTo(EntryId other) {
-        int order = tenant.compareTo(other.tenant);
+        int order = compare(tenant, other.tenant);
         if (order == 0) {
-            order = space.compareTo(other.space);
+            order = compare(space, other.space);
         }
-        return order == 0 ? key.compareTo(other.key) : order;
+        return order == 0 ? compare(key, other.key) : order;
+    }
+
+    private static int compare(String left, String right) {
+        int length = Math.min(left.length(), right.length());
+        for (int i = 0; i < length; i++) {
+            char a = left.charAt(i);
+            char b = right.charAt(i);
+            if (a != b) {
+                // Half a pair stands for a code point above all that fit into one char.
+                boolean pairs = Character.isSurrogate(a) != Character.isSurrogate(b);
+                return pairs && Math.min(a, b) >= Character.MIN_SURROGATE
+                        ? Character.compare(b, a)
+                        : Character.compare(a, b);
+            }
+        }
+        return Integer.compare(left.length(), right.length());
     }
 
     /** For logs: the key is shortened. */

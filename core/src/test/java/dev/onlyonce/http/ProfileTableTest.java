@@ -157,7 +157,7 @@ class ProfileTableTest {
             assertThat(duplicate.status()).isEqualTo(202);
             assertThat(header(duplicate, "Retry-After")).isEqualTo("30");
             assertThat(header(duplicate, "Location"))
-                    .isEqualTo("/.well-known/idempotency/status?operation=POST+%2Fpayments");
+                    .isEqualTo("/.well-known/idempotency/status?operation=POST%20%2Fpayments");
             first.finish(created());
             assertThat(test.send(post("k-1")).status()).isEqualTo(201);
         }

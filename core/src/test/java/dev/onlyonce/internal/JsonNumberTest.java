@@ -52,6 +52,22 @@ class JsonNumberTest {
     }
 
     @ParameterizedTest
+    @DisplayName("is shortest also at a power of two, where the nearest decimal may round to the double below")
+    @CsvSource({
+        "-1074, 5e-324",
+        "-1022, 2.2250738585072014e-308",
+        "-44, 5.684341886080802e-14",
+        "481, 6.243497100631985e+144",
+        "710, 5.386379163185535e+213",
+        "976, 6.386688990511104e+293",
+        "1023, 8.98846567431158e+307"
+    })
+    void powersOfTwo(int exponent, String spelling) {
+        assertThat(asDouble(new BigDecimal(Math.scalb(1.0, exponent)).toString()))
+                .isEqualTo(spelling);
+    }
+
+    @ParameterizedTest
     @DisplayName("F2 has one spelling, however it was written")
     @CsvSource({
         "1, 1",

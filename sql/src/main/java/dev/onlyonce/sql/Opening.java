@@ -68,7 +68,7 @@ final class Opening {
     static Database database(SqlDatabase kind, Optional<String> clock) {
         return switch (kind) {
             case POSTGRESQL -> new Postgres(clock);
-            case MYSQL -> throw new StoreRejected("no support yet for " + kind, null);
+            case MYSQL -> new MySql(clock);
             case SQLITE -> new Sqlite(clock);
         };
     }

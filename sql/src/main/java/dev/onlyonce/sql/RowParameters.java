@@ -51,6 +51,21 @@ final class RowParameters implements Binding {
                         .bytes(settlement.result()));
     }
 
+    /** Without the result, but with a number for it. */
+    static Binding of(Columns columns, Settlement settlement, int number) {
+        return new RowParameters(
+                columns,
+                s -> s.id(settlement.id())
+                        .token(settlement.token())
+                        .state(settlement.to())
+                        .number(number));
+    }
+
+    /** A result alone. */
+    static Binding result(byte @Nullable [] result) {
+        return new RowParameters(Columns.BYTES, s -> s.bytes(result));
+    }
+
     static Binding of(Columns columns, Renewal renewal) {
         return new RowParameters(
                 columns, s -> s.id(renewal.id()).token(renewal.token()).number(StoredEntry.micros(renewal.lease())));

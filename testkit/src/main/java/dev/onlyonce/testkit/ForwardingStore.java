@@ -25,59 +25,63 @@ class ForwardingStore implements Store {
         this.store = store;
     }
 
-    /** Makes the call, or does something else. */
-    <T> T around(Verb verb, Supplier<T> call) {
+    /**
+     * Makes the call, or does something else.
+     *
+     * @param asked what the call is about: its list, batch, query, limit or id
+     */
+    <T> T around(Verb verb, Object asked, Supplier<T> call) {
         return call.get();
     }
 
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
-        return around(Verb.CLAIM, () -> store.claim(requests));
+        return around(Verb.CLAIM, requests, () -> store.claim(requests));
     }
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return around(Verb.SETTLE, () -> store.settle(settlements));
+        return around(Verb.SETTLE, settlements, () -> store.settle(settlements));
     }
 
     @Override
     public BatchResult write(Batch batch) {
-        return around(Verb.WRITE, () -> store.write(batch));
+        return around(Verb.WRITE, batch, () -> store.write(batch));
     }
 
     @Override
     public List<Boolean> renew(List<Renewal> renewals) {
-        return around(Verb.RENEW, () -> store.renew(renewals));
+        return around(Verb.RENEW, renewals, () -> store.renew(renewals));
     }
 
     @Override
     public List<Optional<Entry>> find(List<EntryId> ids) {
-        return around(Verb.FIND, () -> store.find(ids));
+        return around(Verb.FIND, ids, () -> store.find(ids));
     }
 
     @Override
     public List<Transition> sweep(int limit) {
-        return around(Verb.SWEEP, () -> store.sweep(limit));
+        return around(Verb.SWEEP, limit, () -> store.sweep(limit));
     }
 
     @Override
     public int purge(int limit) {
-        return around(Verb.PURGE, () -> store.purge(limit));
+        return around(Verb.PURGE, limit, () -> store.purge(limit));
     }
 
     @Override
     public List<SettleResult> resolve(List<Resolution> resolutions) {
-        return around(Verb.RESOLVE, () -> store.resolve(resolutions));
+        return around(Verb.RESOLVE, resolutions, () -> store.resolve(resolutions));
     }
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
-        return around(Verb.EVICT, () -> store.evict(id, who, reason));
+        return around(Verb.EVICT, id, () -> store.evict(id, who, reason));
     }
 
     @Override
     public List<Entry> list(EntryQuery query) {
-        return around(Verb.LIST, () -> store.list(query));
+        return around(Verb.LIST, query, () -> store.list(query));
     }
 
     @Override

@@ -21,6 +21,7 @@ import dev.onlyonce.store.SettleResult.Lost;
 import dev.onlyonce.store.SettleResult.Settled;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.time.Instant;
@@ -366,7 +367,7 @@ enum Mutant {
     static final class Clock extends ForwardingTime {
         private final ThreadLocal<Long> micros = ThreadLocal.withInitial(() -> 0L);
 
-        Clock(ManualTime time) {
+        Clock(Time time) {
             super(time);
         }
 

@@ -1,0 +1,49 @@
+package dev.onlyonce.benchmarks;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadFactory;
+
+/** Contenders that take turns, so that whatever else happens on the machine happens to all of them. */
+final class Contest {
+    private final Options options;
+    private final Map<String, Load.Callers> contenders = new LinkedHashMap<>();
+    private final Map<String, Integer> callersMax = new LinkedHashMap<>();
+
+    Contest(Options options) {
+        this.options = options;
+    }
+
+    Contest add(String name, Load.Callers callers) {
+        return add(name, Integer.MAX_VALUE, callers);
+    }
+
+    /** With a bound on the callers, for a contender that needs a connection for each. */
+    Contest add(String name, int callersAtMost, Load.Callers callers) {
+        contenders.put(name, callers);
+        callersMax.put(name, callersAtMost);
+        return this;
+    }
+
+    Map<String, Measured> run(ThreadFactory threads, int callers) throws Exception {
+        Map<String, List<Measured>> rounds = new LinkedHashMap<>();
+        for (int round = 0; round <= options.rounds(); round++) {
+            for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
+                String name = contender.getKey();
+                Load load = new Load(threads, Math.min(callers, callersMax.getOrDefault(name, callers)));
+                // The first turn warms up and does not count.
+                Duration turn = round == 0 ? options.round().dividedBy(3) : options.round();
+                Measured measured = load.run(contender.getValue(), turn);
+                if (round > 0) {
+                    rounds.computeIfAbsent(name, n -> new ArrayList<>()).add(measured);
+                }
+            }
+        }
+        Map<String, Measured> results = new LinkedHashMap<>();
+        rounds.forEach((name, measured) -> results.put(name, Measured.together(measured)));
+        return results;
+    }
+}

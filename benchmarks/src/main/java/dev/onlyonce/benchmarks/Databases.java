@@ -1,0 +1,140 @@
+package dev.onlyonce.benchmarks;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.testservers.DatabaseServer;
+import dev.onlyonce.testservers.MariaDbServer;
+import dev.onlyonce.testservers.PostgresServer;
+import dev.onlyonce.testservers.SqliteFile;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The servers that are measured, each started when it is first needed and stopped in the end. */
+final class Databases implements AutoCloseable {
+    /** The size of the pool that the "obvious code" uses; both sides get one of this size. */
+    static final int POOL = 16;
+
+    private final List<Closeable> opened = new ArrayList<>();
+    private @Nullable DatabaseServer postgres;
+    private @Nullable DatabaseServer mariadb;
+
+    /** What is measured. */
+    enum Kind {
+        POSTGRESQL("PostgreSQL"),
+        MARIADB("MariaDB"),
+        SQLITE("SQLite");
+
+        private final String shown;
+
+        Kind(String shown) {
+            this.shown = shown;
+        }
+
+        String shown() {
+            return shown;
+        }
+    }
+
+    /** Returns the URL of a new, empty database that keeps what it acknowledges. */
+    String create(Kind kind) throws Exception {
+        String url = switch (kind) {
+            case POSTGRESQL -> postgres().createDatabase();
+            case MARIADB -> mariadb().createDatabase();
+            case SQLITE -> sqlite();
+        };
+        checkDurable(kind, url);
+        return url;
+    }
+
+    private DatabaseServer postgres() {
+        if (postgres == null) {
+            // Room for the work, so that neither side waits for checkpoints; both run on the same server.
+            postgres = PostgresServer.start("shared_buffers=512MB", "max_wal_size=4GB");
+            opened.add(postgres::close);
+        }
+        return postgres;
+    }
+
+    private DatabaseServer mariadb() {
+        if (mariadb == null) {
+            mariadb = MariaDbServer.start("innodb-buffer-pool-size=512M", "innodb-log-file-size=1G");
+            opened.add(mariadb::close);
+        }
+        return mariadb;
+    }
+
+    private String sqlite() throws IOException {
+        Path folder = Files.createTempDirectory("onlyonce-sqlite");
+        opened.add(() -> {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        });
+        return SqliteFile.in(folder).jdbcUrl() + "?journal_mode=WAL&synchronous=FULL&busy_timeout=60000";
+    }
+
+    private static void checkDurable(Kind kind, String url) throws SQLException {
+        try (Connection connection = DriverManager.getConnection(url);
+                Statement statement = connection.createStatement()) {
+            switch (kind) {
+                case POSTGRESQL -> {
+                    check(statement, "SHOW fsync", "on");
+                    check(statement, "SHOW synchronous_commit", "on");
+                    check(statement, "SHOW full_page_writes", "on");
+                }
+                case MARIADB -> {
+                    check(statement, "SELECT @@innodb_flush_log_at_trx_commit", "1");
+                    check(statement, "SELECT @@innodb_doublewrite", "1");
+                }
+                case SQLITE -> {
+                    check(statement, "PRAGMA journal_mode", "wal");
+                    check(statement, "PRAGMA synchronous", "2");
+                }
+            }
+        }
+    }
+
+    private static void check(Statement statement, String query, String expected) throws SQLException {
+        try (ResultSet rows = statement.executeQuery(query)) {
+            rows.next();
+            String actual = rows.getString(1).toLowerCase(Locale.ROOT);
+            if (!actual.equals(expected)) {
+                throw new IllegalStateException(query + " says " + actual + ", so the benchmark would lie");
+            }
+        }
+    }
+
+    /** A pool of the given size, filled. */
+    HikariDataSource pool(String url, int size) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url);
+        config.setMaximumPoolSize(size);
+        config.setMinimumIdle(size);
+        config.setConnectionTimeout(60_000);
+        HikariDataSource pool = new HikariDataSource(config);
+        opened.add(pool);
+        return pool;
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+}

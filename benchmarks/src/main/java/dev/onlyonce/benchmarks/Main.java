@@ -1,0 +1,59 @@
+package dev.onlyonce.benchmarks;
+
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** Runs the benchmarks that the command line names and writes their tables as Markdown. */
+public final class Main {
+    private Main() {}
+
+    /** See {@link Options#USAGE}. */
+    public static void main(String[] args) throws Exception {
+        PrintStream screen = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        if (Memory.isChild(args)) {
+            screen.println(Memory.measure());
+            return;
+        }
+        Options options;
+        try {
+            options = Options.parse(args);
+        } catch (IllegalArgumentException e) {
+            screen.println(e.getMessage());
+            screen.println(Options.USAGE);
+            System.exit(2);
+            return;
+        }
+        Path folder = options.out().toAbsolutePath().getParent();
+        if (folder != null) {
+            Files.createDirectories(folder);
+        }
+        try (PrintStream file = new PrintStream(Files.newOutputStream(options.out()), true, StandardCharsets.UTF_8);
+                Databases databases = new Databases()) {
+            Report report = new Report(screen, file);
+            report.line(
+                    "JDK %s, %d cores, %s %s; turns of %.1f s, %d each, taken alternately.",
+                    Runtime.version(),
+                    Runtime.getRuntime().availableProcessors(),
+                    System.getProperty("os.name"),
+                    System.getProperty("os.arch"),
+                    options.round().toMillis() / 1000.0,
+                    options.rounds());
+            for (String benchmark : options.benchmarks()) {
+                run(benchmark.toLowerCase(Locale.ROOT), options, databases, report);
+            }
+        }
+    }
+
+    private static void run(String benchmark, Options options, Databases databases, Report report) throws Exception {
+        switch (benchmark) {
+            case "fresh" -> new Fresh(options, databases, report).run();
+            case "lookup" -> new Lookup(options, databases, report).run();
+            case "replay" -> new Replay(options, report).run();
+            case "memory" -> new Memory(report).run();
+            default -> throw new IllegalArgumentException(benchmark + " is not a benchmark\n" + Options.USAGE);
+        }
+    }
+}

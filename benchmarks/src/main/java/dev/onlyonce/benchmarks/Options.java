@@ -1,0 +1,72 @@
+package dev.onlyonce.benchmarks;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What the command line says.
+ *
+ * @param round how long each contender runs before the next one has its turn
+ * @param rounds how many turns each has
+ * @param rows how many rows the large table has
+ * @param out where the tables go
+ */
+record Options(
+        List<String> benchmarks,
+        Duration round,
+        int rounds,
+        List<Integer> callers,
+        List<Databases.Kind> databases,
+        int rows,
+        Path out) {
+    static final List<String> ALL = List.of("fresh", "lookup", "replay", "fingerprint", "memory");
+    static final String USAGE = """
+            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|size|all]...
+                [--seconds 3]      each contender's turn
+                [--rounds 3]       turns of each contender, taken alternately
+                [--callers 1,16,64,256]
+                [--databases postgresql,mariadb,sqlite]
+                [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
+                [--out FILE]       default benchmarks/target/benchmarks.md""";
+
+    static Options parse(String... args) {
+        List<String> benchmarks = new ArrayList<>();
+        Duration round = Duration.ofSeconds(3);
+        int rounds = 3;
+        List<Integer> callers = List.of(1, 16, 64, 256);
+        List<Databases.Kind> databases = List.of(Databases.Kind.values());
+        int rows = 5_000_000;
+        Path out = Path.of("benchmarks", "target", "benchmarks.md");
+        for (int i = 0; i < args.length; i++) {
+            if (!args[i].startsWith("--")) {
+                benchmarks.addAll("all".equals(args[i]) ? ALL : List.of(args[i]));
+                continue;
+            }
+            if (i + 1 == args.length) {
+                throw new IllegalArgumentException(args[i] + " needs a value");
+            }
+            String value = args[i + 1];
+            switch (args[i]) {
+                case "--seconds" -> round = Duration.ofMillis((long) (Double.parseDouble(value) * 1000));
+                case "--rounds" -> rounds = Integer.parseInt(value);
+                case "--callers" ->
+                    callers = Arrays.stream(value.split(","))
+                            .map(Integer::valueOf)
+                            .toList();
+                case "--databases" ->
+                    databases = Arrays.stream(value.split(","))
+                            .map(name -> Databases.Kind.valueOf(name.toUpperCase(Locale.ROOT)))
+                            .toList();
+                case "--rows" -> rows = Integer.parseInt(value);
+                case "--out" -> out = Path.of(value);
+                default -> throw new IllegalArgumentException("unknown option " + args[i]);
+            }
+            i++;
+        }
+        return new Options(benchmarks.isEmpty() ? ALL : benchmarks, round, rounds, callers, databases, rows, out);
+    }
+}

@@ -1,0 +1,344 @@
+package dev.onlyonce.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class GroupCommitTest {
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    private final Time time = Time.system();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final CountDownLatch gate = new CountDownLatch(1);
+    private final Semaphore atGate = new Semaphore(0);
+
+    @AfterEach
+    void stop() {
+        gate.countDown();
+        threads.shutdownNow();
+        time.close();
+    }
+
+    /** Calls for keys "gate-…" wait until the gate opens. */
+    private void waitAtGate(List<EntryId> ids) {
+        if (ids.get(0).key().startsWith("gate-")) {
+            atGate.release();
+            try {
+                gate.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private GroupedStore store(Consumer<List<EntryId>> then) {
+        return new GroupedStore(ids -> {
+            waitAtGate(ids);
+            then.accept(ids);
+        });
+    }
+
+    private GroupCommit group(Store store, int queueMax, Duration waitMax) {
+        return new GroupCommit(store, time, new GroupCommit.Limits(queueMax, waitMax), failure -> {});
+    }
+
+    private Future<ClaimResult> claim(GroupCommit group, String key) {
+        return threads.submit(() -> group.claim(GroupedStore.claim(key)));
+    }
+
+    /** Keeps all lanes busy until the gate opens. */
+    private List<Future<ClaimResult>> fillLanes(GroupCommit group) throws InterruptedException {
+        List<Future<ClaimResult>> leaders = new ArrayList<>();
+        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+            leaders.add(claim(group, "gate-" + lane));
+            assertThat(atGate.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
+        }
+        return leaders;
+    }
+
+    private static <T> T get(Future<T> future) throws Exception {
+        return future.get(60, TimeUnit.SECONDS);
+    }
+
+    private static void awaitWaiting(GroupCommit group, int count) {
+        while (group.waiting() < count) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    @DisplayName("a lone caller goes at once and alone")
+    void lone() {
+        GroupedStore store = store(ids -> {});
+        GroupCommit group = group(store, 10, LONG);
+        assertThat(group.claim(GroupedStore.claim("a"))).isEqualTo(GroupedStore.claimed(GroupedStore.id("a")));
+        assertThat(group.find(GroupedStore.id("a"))).isPresent();
+        assertThat(store.calls).containsExactly(List.of(GroupedStore.id("a")), List.of(GroupedStore.id("a")));
+    }
+
+    @Test
+    @DisplayName("what gathers while the lanes are busy travels in one call, each id once")
+    void gathers() throws Exception {
+        GroupedStore store = store(ids -> {});
+        GroupCommit group = group(store, 1000, LONG);
+        List<Future<ClaimResult>> leaders = fillLanes(group);
+        List<Future<ClaimResult>> followers = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            followers.add(claim(group, "k" + i));
+        }
+        followers.add(claim(group, "k7"));
+        awaitWaiting(group, 51);
+        gate.countDown();
+        for (Future<ClaimResult> leader : leaders) {
+            get(leader);
+        }
+        for (int i = 0; i < 50; i++) {
+            assertThat(get(followers.get(i))).isEqualTo(GroupedStore.claimed(GroupedStore.id("k" + i)));
+        }
+        assertThat(get(followers.get(50))).isEqualTo(GroupedStore.claimed(GroupedStore.id("k7")));
+        assertThat(store.breaches).isEmpty();
+        // Each lane's next leader is one of the 50; the one that comes first takes all the others along.
+        assertThat(store.calls.stream().mapToInt(List::size).max().orElseThrow())
+                .isGreaterThan(50 - GroupCommit.LANES);
+    }
+
+    @Test
+    @DisplayName("a bad row fails its own caller and nobody else, in far fewer calls than there are rows")
+    void badRow() throws Exception {
+        GroupedStore store = store(ids -> {
+            if (ids.contains(GroupedStore.id("k13"))) {
+                throw new StoreRejected("a bad row", null);
+            }
+        });
+        GroupCommit group = group(store, 1000, LONG);
+        fillLanes(group);
+        List<Future<ClaimResult>> followers = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            followers.add(claim(group, "k" + i));
+            awaitWaiting(group, i + 1);
+        }
+        gate.countDown();
+        for (int i = 0; i < 64; i++) {
+            if (i == 13) {
+                Future<ClaimResult> bad = followers.get(i);
+                assertThatThrownBy(() -> get(bad)).hasCauseInstanceOf(StoreRejected.class);
+            } else {
+                assertThat(get(followers.get(i))).isEqualTo(GroupedStore.claimed(GroupedStore.id("k" + i)));
+            }
+        }
+        assertThat(store.calls).hasSizeLessThan(GroupCommit.LANES + 20);
+    }
+
+    @Test
+    @DisplayName("what the store has taken is not sent again when another part of the batch fails")
+    void takenOnce() throws Exception {
+        GroupedStore store = store(ids -> {
+            if (ids.contains(GroupedStore.id("find"))) {
+                throw new StoreRejected("cannot be read", null);
+            }
+        });
+        GroupCommit group = group(store, 1000, LONG);
+        fillLanes(group);
+        Future<ClaimResult> claim = claim(group, "claim");
+        awaitWaiting(group, 1);
+        Future<?> find = threads.submit(() -> group.find(GroupedStore.id("find")));
+        awaitWaiting(group, 2);
+        gate.countDown();
+        assertThat(get(claim)).isEqualTo(GroupedStore.claimed(GroupedStore.id("claim")));
+        assertThatThrownBy(() -> get(find)).hasCauseInstanceOf(StoreRejected.class);
+        assertThat(store.calls.stream().filter(ids -> ids.contains(GroupedStore.id("claim"))))
+                .hasSize(1);
+    }
+
+    @Test
+    @DisplayName("C5 a call with an unknown outcome is repeated with the same tokens, a bounded number of times")
+    void repeats() {
+        AtomicInteger failures = new AtomicInteger(GroupCommit.OUTCOME_TRIES - 1);
+        GroupedStore store = store(ids -> {
+            if (failures.getAndDecrement() > 0) {
+                throw new StoreOutcomeUnknown("reset", null);
+            }
+        });
+        GroupCommit group = group(store, 10, LONG);
+        ClaimRequest request = GroupedStore.claim("a");
+        assertThat(group.claim(request)).isEqualTo(GroupedStore.claimed(request.id()));
+        assertThat(store.calls).hasSize(GroupCommit.OUTCOME_TRIES);
+
+        failures.set(GroupCommit.OUTCOME_TRIES);
+        assertThatThrownBy(() -> group.claim(request)).isInstanceOf(StoreOutcomeUnknown.class);
+    }
+
+    @Test
+    @DisplayName("an unavailable store after an unknown outcome leaves the outcome unknown")
+    void staysUnknown() {
+        AtomicInteger calls = new AtomicInteger();
+        GroupCommit group = group(
+                store(ids -> {
+                    throw calls.incrementAndGet() == 1
+                            ? new StoreOutcomeUnknown("reset", null)
+                            : new StoreUnavailable("refused", null);
+                }),
+                10,
+                LONG);
+        assertThatThrownBy(() -> group.claim(GroupedStore.claim("a"))).isInstanceOf(StoreOutcomeUnknown.class);
+    }
+
+    @Test
+    @DisplayName("D9 a store that is unavailable is not hammered")
+    void pauses() {
+        GroupedStore store = store(ids -> {
+            throw new StoreUnavailable("refused", null);
+        });
+        GroupCommit group = group(store, 10, LONG);
+        for (int i = 0; i < 1000; i++) {
+            assertThatThrownBy(() -> group.claim(GroupedStore.claim("a"))).isInstanceOf(StoreUnavailable.class);
+        }
+        assertThat(store.calls).hasSizeLessThan(100);
+    }
+
+    @Test
+    @DisplayName("the queue is bounded: one caller too many is refused at once")
+    void queueBound() throws Exception {
+        GroupCommit group = group(store(ids -> {}), 3, LONG);
+        fillLanes(group);
+        List<Future<ClaimResult>> followers = List.of(claim(group, "a"), claim(group, "b"), claim(group, "c"));
+        awaitWaiting(group, 3);
+        assertThatThrownBy(() -> group.claim(GroupedStore.claim("d")))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("Too many");
+        gate.countDown();
+        for (Future<ClaimResult> follower : followers) {
+            get(follower);
+        }
+    }
+
+    @Test
+    @DisplayName("the wait is bounded: nothing was done for those in the queue, nothing is known of those under way")
+    void waitBound() throws Exception {
+        GroupCommit group = group(store(ids -> {}), 10, Duration.ofMillis(200));
+        List<Future<ClaimResult>> leaders = fillLanes(group);
+        Future<ClaimResult> follower = claim(group, "a");
+        assertThatThrownBy(() -> get(follower)).hasCauseInstanceOf(StoreUnavailable.class);
+        assertThat(group.waiting()).isZero();
+        assertThatThrownBy(() -> group.claim(GroupedStore.claim("b")))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("has not answered");
+        gate.countDown();
+        for (Future<ClaimResult> leader : leaders) {
+            get(leader);
+        }
+        assertThat(group.claim(GroupedStore.claim("c"))).isNotNull();
+    }
+
+    @Test
+    @DisplayName("the outcome is unknown to a follower whose batch the store does not answer in time")
+    void underWay() throws Exception {
+        CountDownLatch second = new CountDownLatch(1);
+        GroupCommit group = group(
+                store(ids -> {
+                    if (ids.contains(GroupedStore.id("b"))) {
+                        waitFor(second);
+                    }
+                }),
+                10,
+                Duration.ofSeconds(2));
+        fillLanes(group);
+        List<Future<ClaimResult>> leaders = leadersInWaiting(group);
+        Future<ClaimResult> follower = claim(group, "b");
+        awaitWaiting(group, GroupCommit.LANES + 1);
+        gate.countDown();
+        assertThatThrownBy(() -> get(follower))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(StoreOutcomeUnknown.class);
+        second.countDown();
+        assertThat(get(leaders.get(0))).isEqualTo(GroupedStore.claimed(GroupedStore.id("next-0")));
+    }
+
+    /** One for each lane, first in the queue, so that whoever comes after them follows. */
+    private List<Future<ClaimResult>> leadersInWaiting(GroupCommit group) {
+        List<Future<ClaimResult>> leaders = new ArrayList<>();
+        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+            leaders.add(claim(group, "next-" + lane));
+            awaitWaiting(group, lane + 1);
+        }
+        return leaders;
+    }
+
+    private static void waitFor(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    @DisplayName("an interrupted caller gets its answer and stays interrupted")
+    void interrupted() throws Exception {
+        GroupCommit group = group(store(ids -> {}), 10, LONG);
+        fillLanes(group);
+        Callable<Boolean> caller = () -> {
+            Thread.currentThread().interrupt();
+            group.claim(GroupedStore.claim("a"));
+            return Thread.interrupted();
+        };
+        Future<Boolean> interrupted = threads.submit(caller);
+        awaitWaiting(group, 1);
+        gate.countDown();
+        assertThat(get(interrupted)).isTrue();
+    }
+
+    @Test
+    @DisplayName("an error in the store reaches every caller of the batch and frees the lane")
+    void error() throws Exception {
+        GroupCommit group = group(
+                store(ids -> {
+                    if (ids.contains(GroupedStore.id("b"))) {
+                        throw new StackOverflowError();
+                    }
+                }),
+                10,
+                LONG);
+        fillLanes(group);
+        List<Future<ClaimResult>> leaders = leadersInWaiting(group);
+        Future<ClaimResult> follower = claim(group, "b");
+        awaitWaiting(group, GroupCommit.LANES + 1);
+        gate.countDown();
+        assertThatThrownBy(() -> get(follower)).hasRootCauseInstanceOf(StackOverflowError.class);
+        int told = 0;
+        for (Future<ClaimResult> leader : leaders) {
+            try {
+                get(leader);
+            } catch (ExecutionException e) {
+                assertThat(e).hasRootCauseInstanceOf(StackOverflowError.class);
+                told++;
+            }
+        }
+        assertThat(told).isPositive();
+        assertThat(group.claim(GroupedStore.claim("c"))).isNotNull();
+    }
+}

@@ -1,0 +1,31 @@
+package dev.onlyonce.payments;
+
+import java.net.URI;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The application's own settings, {@code payments.*}.
+ *
+ * @param demo whether the demo's API keys and accounts are made at the start
+ * @param provider how to reach the provider
+ * @param webhookSecret what the provider signs its webhooks with
+ */
+@ConfigurationProperties("payments")
+public record PaymentsProperties(
+        @DefaultValue("false") boolean demo,
+        @DefaultValue Provider provider,
+        @DefaultValue("whsec_demo") String webhookSecret) {
+
+    /**
+     * How to reach the provider.
+     *
+     * @param timeout after which a call is unclear
+     * @param keyLifetime how long the provider honours an idempotency key, as it declares
+     */
+    public record Provider(
+            @DefaultValue("http://127.0.0.1:8081") URI url,
+            @DefaultValue("5s") Duration timeout,
+            @DefaultValue("24h") Duration keyLifetime) {}
+}

@@ -1,0 +1,100 @@
+package dev.onlyonce.payments.db;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Locale;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The payments' database. Thread-safe.
+ *
+ * @param source where connections come from
+ * @param dialect of all of them
+ */
+public record Database(DataSource source, Dialect dialect) {
+
+    private static final int CREATE_TRIES = 5;
+
+    /** What is done in a transaction. */
+    @FunctionalInterface
+    public interface Work<T extends @Nullable Object> {
+        /** Does it; the transaction is rolled back if it throws. */
+        T in(Sql sql) throws SQLException;
+    }
+
+    /** The database is not there, or does not do what it must: whoever asked should try again later. */
+    public static final class Unavailable extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        Unavailable(SQLException cause) {
+            super(cause);
+        }
+    }
+
+    /** The statements of this database on a connection whose transaction belongs to the caller. */
+    public Sql on(Connection connection) {
+        return new Sql(connection, dialect);
+    }
+
+    /** Commits what the work does, or nothing of it. Throws {@link Unavailable}, or what the work throws. */
+    public <T extends @Nullable Object> T transaction(Work<T> work) {
+        try (Connection connection = source.getConnection()) {
+            connection.setAutoCommit(false);
+            boolean done = false;
+            try {
+                T result = work.in(on(connection));
+                connection.commit();
+                done = true;
+                return result;
+            } finally {
+                if (!done) {
+                    connection.rollback();
+                }
+                connection.setAutoCommit(true);
+            }
+        } catch (SQLException e) {
+            throw new Unavailable(e);
+        }
+    }
+
+    /** Creates the tables that are not there; safe on every node at once. */
+    public void createTables() {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                runScript();
+                return;
+            } catch (Unavailable e) {
+                // On PostgreSQL, of two nodes that create the same table at once one fails; it finds it there then.
+                if (attempt == CREATE_TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private void runScript() {
+        String script = "/schema/payments/" + dialect.name().toLowerCase(Locale.ROOT) + ".sql";
+        try (InputStream in = Database.class.getResourceAsStream(script);
+                Connection connection = source.getConnection();
+                Statement statement = connection.createStatement()) {
+            if (in == null) {
+                throw new IllegalStateException(script + " is missing");
+            }
+            for (String sql : new String(in.readAllBytes(), StandardCharsets.UTF_8).split(";\\s*\n")) {
+                if (!sql.isBlank()) {
+                    statement.execute(sql);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (SQLException e) {
+            throw new Unavailable(e);
+        }
+    }
+}

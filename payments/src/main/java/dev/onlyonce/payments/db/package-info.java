@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.payments.db;
+
+import org.jspecify.annotations.NullMarked;

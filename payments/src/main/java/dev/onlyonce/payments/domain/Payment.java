@@ -1,0 +1,37 @@
+package dev.onlyonce.payments.domain;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A payment.
+ *
+ * @param amount in the currency's smallest unit
+ * @param status {@code pending} until the provider's answer is known, then {@code succeeded} or {@code declined} for good
+ * @param providerId the provider's name for it, once known
+ * @param downstreamKey the idempotency key under which the provider is asked for it
+ * @param refunded how much of it is refunded, or being refunded
+ * @param createdAt milliseconds since 1970
+ */
+public record Payment(
+        String id,
+        @JsonIgnore String tenant,
+        long amount,
+        String currency,
+        String description,
+        @JsonIgnore String source,
+        String status,
+        @Nullable String providerId,
+        @JsonIgnore String downstreamKey,
+        long refunded,
+        long createdAt) {
+
+    /** Accepted; the provider's answer is not known yet. */
+    public static final String PENDING = "pending";
+
+    /** Charged. */
+    public static final String SUCCEEDED = "succeeded";
+
+    /** Refused by the provider; nothing was charged. */
+    public static final String DECLINED = "declined";
+}

@@ -1,0 +1,133 @@
+package dev.onlyonce.payments.domain;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
+
+import dev.onlyonce.payments.db.Sql;
+import dev.onlyonce.payments.provider.Movement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The payments' table. Every method works in the caller's transaction. Thread-safe. */
+public final class Payments {
+    private static final String SELECT = """
+            SELECT id, tenant, amount, currency, description, source, status, provider_id, downstream_key, refunded, created_at
+            FROM payment
+            """;
+
+    private final InstantSource clock;
+
+    /** With the clock that dates them. */
+    public Payments(InstantSource clock) {
+        this.clock = clock;
+    }
+
+    /** Writes a payment that the provider has not been asked for yet. */
+    public Payment accept(Sql sql, String tenant, PaymentOrder order, String downstreamKey) throws SQLException {
+        order.check();
+        Payment payment = new Payment(
+                "pay_" + UUID.randomUUID(),
+                tenant,
+                requireNonNull(order.amount()),
+                requireNonNull(order.currency()),
+                requireNonNullElse(order.description(), ""),
+                requireNonNullElse(order.source(), "tok_visa"),
+                Payment.PENDING,
+                null,
+                downstreamKey,
+                0,
+                clock.millis());
+        sql.update(
+                """
+                INSERT INTO payment (id, tenant, amount, currency, description, source, status, downstream_key, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                payment.id(),
+                payment.tenant(),
+                payment.amount(),
+                payment.currency(),
+                payment.description(),
+                payment.source(),
+                payment.status(),
+                payment.downstreamKey(),
+                payment.createdAt());
+        return payment;
+    }
+
+    /** Writes down how the provider decided, unless that was done before; returns the payment as it stands. */
+    public Payment decide(Sql sql, String id, Movement charge) throws SQLException {
+        sql.update(
+                "UPDATE payment SET status = ?, provider_id = ? WHERE id = ? AND status = ?",
+                charge.succeeded() ? Payment.SUCCEEDED : Payment.DECLINED,
+                charge.id(),
+                id,
+                Payment.PENDING);
+        return get(sql, id);
+    }
+
+    /** Writes down the provider's name for a payment that is still pending. */
+    public void noteProviderId(Sql sql, String id, String providerId) throws SQLException {
+        sql.update(
+                "UPDATE payment SET provider_id = ? WHERE id = ? AND status = ? AND provider_id IS NULL",
+                providerId,
+                id,
+                Payment.PENDING);
+    }
+
+    /** A payment that is there. */
+    public Payment get(Sql sql, String id) throws SQLException {
+        return sql.first(Payments::read, SELECT + "WHERE id = ?", id)
+                .orElseThrow(() -> new IllegalStateException("there is no payment " + id));
+    }
+
+    /** A tenant's payment; another tenant's is simply not there. */
+    public Optional<Payment> find(Sql sql, String tenant, String id) throws SQLException {
+        return sql.first(Payments::read, SELECT + "WHERE id = ? AND tenant = ?", id, tenant);
+    }
+
+    /** The payment that the provider was asked for under this key. */
+    public Optional<Payment> byDownstreamKey(Sql sql, String downstreamKey) throws SQLException {
+        return sql.first(Payments::read, SELECT + "WHERE downstream_key = ?", downstreamKey);
+    }
+
+    /** All payments that were accepted in a period; to: exclusive. */
+    public List<Payment> period(Sql sql, long from, long to) throws SQLException {
+        return sql.list(
+                Payments::read, SELECT + "WHERE created_at >= ? AND created_at < ? ORDER BY created_at, id", from, to);
+    }
+
+    /** Sets money aside for a refund, if that much is left; says whether it is. */
+    public boolean reserveRefund(Sql sql, String id, long amount) throws SQLException {
+        return sql.update(
+                        "UPDATE payment SET refunded = refunded + ? WHERE id = ? AND status = ? AND refunded + ? <= amount",
+                        amount,
+                        id,
+                        Payment.SUCCEEDED,
+                        amount)
+                == 1;
+    }
+
+    /** Gives back what was set aside for a refund that the provider declined. */
+    public void releaseRefund(Sql sql, String id, long amount) throws SQLException {
+        sql.update("UPDATE payment SET refunded = refunded - ? WHERE id = ?", amount, id);
+    }
+
+    private static Payment read(ResultSet row) throws SQLException {
+        return new Payment(
+                row.getString(1),
+                row.getString(2),
+                row.getLong(3),
+                row.getString(4),
+                row.getString(5),
+                row.getString(6),
+                row.getString(7),
+                row.getString(8),
+                row.getString(9),
+                row.getLong(10),
+                row.getLong(11));
+    }
+}

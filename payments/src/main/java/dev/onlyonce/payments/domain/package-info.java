@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.payments.domain;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.payments.faults;
+
+import org.jspecify.annotations.NullMarked;

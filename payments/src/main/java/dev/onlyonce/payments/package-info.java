@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.payments;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.payments.provider;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,203 @@
+package dev.onlyonce.payments.storm;
+
+import dev.onlyonce.payments.faults.Chances;
+import dev.onlyonce.payments.faults.FaultyNetwork;
+import dev.onlyonce.payments.faults.NetworkFault;
+import dev.onlyonce.payments.provider.Movement;
+import dev.onlyonce.store.Time;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Sends many payments, each many times at once, through a bad network and to a bad provider; then counts the charges. */
+public final class Storm {
+    private static final List<String> API_KEYS = List.of("test_alice", "test_bob");
+    private static final Duration REPORT_EVERY = Duration.ofSeconds(1);
+    private static final int WRONG_MAX = 20;
+
+    private final StormOptions options;
+    private final Consumer<String> progress;
+    private final Tally tally = new Tally();
+    private final JsonMapper json = new JsonMapper();
+    private final ConcurrentLinkedQueue<Result> results = new ConcurrentLinkedQueue<>();
+
+    /** What the copies of a payment were answered; fewer than copies if some gave up. */
+    private record Result(StormPayment payment, List<Sending.Answer> answers) {}
+
+    /** The result of a storm, and what the network did to it. */
+    public record Report(Verdict verdict, Map<NetworkFault, Long> networkFaults) {}
+
+    /**
+     * Prepares a storm.
+     *
+     * @param progress is told of the progress about every second, and in the end
+     */
+    public Storm(StormOptions options, Consumer<String> progress) {
+        this.options = options;
+        this.progress = progress;
+    }
+
+    /** Runs to the end; the provider's faults are as before afterwards. */
+    public Report run() throws IOException, InterruptedException {
+        ProviderLedger ledger = new ProviderLedger(options.provider());
+        Map<String, Double> calm = ledger.faults(with(options.faults(), "seed", (double) options.seed()));
+        try (Time time = Time.system();
+                FaultyNetwork network = network()) {
+            URI api = URI.create("http://127.0.0.1:" + network.port());
+            reportRegularly(time);
+            sendAll(api, time);
+            return new Report(judge(ledger.byReference()), network.counts());
+        } finally {
+            ledger.faults(calm);
+        }
+    }
+
+    private static Map<String, Double> with(Map<String, Double> faults, String name, double value) {
+        Map<String, Double> all = new HashMap<>(faults);
+        all.put(name, value);
+        return all;
+    }
+
+    private FaultyNetwork network() {
+        Map<NetworkFault, Double> chances = new EnumMap<>(NetworkFault.class);
+        options.network().forEach((name, chance) -> chances.put(Chances.fault(NetworkFault.class, name), chance));
+        URI api = options.api();
+        int port = api.getPort() < 0 ? 80 : api.getPort();
+        return FaultyNetwork.open(
+                0,
+                new InetSocketAddress(api.getHost(), port),
+                new Chances<>(NetworkFault.class, chances, options.seed()));
+    }
+
+    private void reportRegularly(Time time) {
+        time.schedule(REPORT_EVERY, () -> {
+            progress.accept(tally.line(options.size().payments()));
+            reportRegularly(time);
+        });
+    }
+
+    private void sendAll(URI api, Time time) throws InterruptedException {
+        HttpClient client = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(Duration.ofSeconds(10))
+                .build();
+        StormOptions.Size size = options.size();
+        Semaphore open = new Semaphore(size.open());
+        String run = UUID.randomUUID().toString().substring(0, 8);
+        SplittableRandom random = new SplittableRandom(options.seed());
+        ConcurrentLinkedQueue<Sending> all = new ConcurrentLinkedQueue<>();
+        for (int i = 0; i < size.payments(); i++) {
+            if (!open.tryAcquire(options.patience().toMillis(), TimeUnit.MILLISECONDS)) {
+                break;
+            }
+            StormPayment payment = payment(run, i, random);
+            List<Sending> copies = new ArrayList<>();
+            for (int copy = 0; copy < size.copies(); copy++) {
+                copies.add(new Sending(client, api, payment, tally, time));
+            }
+            all.addAll(copies);
+            send(payment, copies, open);
+        }
+        if (!open.tryAcquire(size.open(), options.patience().toMillis(), TimeUnit.MILLISECONDS)) {
+            all.forEach(Sending::giveUp);
+            open.acquire(size.open());
+        }
+        progress.accept(tally.line(size.payments()));
+    }
+
+    private void send(StormPayment payment, List<Sending> copies, Semaphore open) {
+        List<CompletableFuture<Sending.Answer>> answers =
+                copies.stream().map(Sending::start).toList();
+        var unused = CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+                .whenComplete((done, failure) -> {
+                    List<Sending.Answer> received = answers.stream()
+                            .filter(answer -> !answer.isCompletedExceptionally())
+                            .map(CompletableFuture::join)
+                            .toList();
+                    results.add(new Result(payment, received));
+                    tally.finished();
+                    open.release();
+                });
+    }
+
+    private StormPayment payment(String run, int number, SplittableRandom random) {
+        long amount = 100 + random.nextLong(100_000);
+        String body = "{\"amount\": %d, \"currency\": \"EUR\", \"description\": \"storm %s, payment %d\"}"
+                .formatted(amount, run, number);
+        String apiKey = API_KEYS.get(random.nextInt(API_KEYS.size()));
+        return new StormPayment(apiKey, "storm-" + run + "-" + number, amount, body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private Verdict judge(Map<String, List<Movement>> ledger) {
+        int declined = 0;
+        int once = 0;
+        int twice = 0;
+        int lost = 0;
+        int differing = 0;
+        int undecided = 0;
+        List<String> wrong = new ArrayList<>();
+        for (Result result : results) {
+            if (result.answers().size() < options.size().copies()) {
+                undecided++;
+                continue;
+            }
+            Sending.Answer first = result.answers().get(0);
+            if (!result.answers().stream().allMatch(other -> same(first, other))) {
+                differing++;
+            }
+            if (first.status() != 201 && first.status() != 402) {
+                note(wrong, result.payment().key() + " was answered " + first.status() + " " + text(first));
+                continue;
+            }
+            JsonNode payment = json.readTree(first.body());
+            long charges = ledger.getOrDefault(payment.path("id").asString(""), List.of()).stream()
+                    .filter(movement -> movement.kind().equals("charge") && movement.succeeded())
+                    .filter(movement -> movement.amount() == result.payment().amount())
+                    .count();
+            if (charges > 1) {
+                twice++;
+            } else if (charges == (first.status() == 201 ? 0 : 1)) {
+                lost++;
+                note(wrong, result.payment().key() + " has " + charges + " charges for " + text(first));
+            } else if (charges == 1) {
+                once++;
+            } else {
+                declined++;
+            }
+        }
+        undecided += options.size().payments() - results.size();
+        return new Verdict(options.size().payments(), declined, once, twice, lost, differing, undecided, wrong);
+    }
+
+    private static void note(List<String> wrong, String what) {
+        if (wrong.size() < WRONG_MAX) {
+            wrong.add(what);
+        }
+    }
+
+    private static boolean same(Sending.Answer one, Sending.Answer other) {
+        return one.status() == other.status() && Arrays.equals(one.body(), other.body());
+    }
+
+    private static String text(Sending.Answer answer) {
+        return new String(answer.body(), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,121 @@
+package dev.onlyonce.payments.storm;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URI;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Sends a storm and prints what came of it; the exit code is 0 only if all is well. */
+@Command(
+        name = "storm",
+        description = "Sends a retry storm through a bad network at the demo, then counts the provider's charges.",
+        mixinStandardHelpOptions = true)
+public final class StormCommand implements Callable<Integer> {
+    /** Where nobody watches, a line now and then is enough. */
+    private static final int LINE_EVERY = 5;
+
+    @Option(
+            names = "--url",
+            paramLabel = "URL",
+            defaultValue = "http://127.0.0.1:8080",
+            description = "The payments API. Default: ${DEFAULT-VALUE}")
+    private URI url = URI.create("http://127.0.0.1:8080");
+
+    @Option(
+            names = "--provider-url",
+            paramLabel = "URL",
+            defaultValue = "http://127.0.0.1:8081",
+            description = "The provider behind it. Default: ${DEFAULT-VALUE}")
+    private URI providerUrl = URI.create("http://127.0.0.1:8081");
+
+    @Option(names = "--payments", defaultValue = "2000", description = "How many payments. Default: ${DEFAULT-VALUE}")
+    private int payments;
+
+    @Option(
+            names = "--copies",
+            defaultValue = "5",
+            description = "How many times each is sent, at the same time. Default: ${DEFAULT-VALUE}")
+    private int copies;
+
+    @Option(
+            names = "--open",
+            defaultValue = "50",
+            description = "How many payments are open at the same time. Default: ${DEFAULT-VALUE}")
+    private int open;
+
+    @Option(names = "--seed", description = "Repeats the faults of an earlier storm. Default: a new one, printed")
+    private @Nullable Long seed;
+
+    @Option(
+            names = "--network-fault",
+            paramLabel = "NAME=CHANCE",
+            description = "reset_request, reset_answer, drop_answer, cut_answer; replaces the usual ones.")
+    private Map<String, Double> network = new LinkedHashMap<>();
+
+    @Option(
+            names = "--fault",
+            paramLabel = "NAME=CHANCE",
+            description = "A fault of the provider, as its own --fault; replaces the usual ones.")
+    private Map<String, Double> faults = new LinkedHashMap<>();
+
+    @Option(
+            names = "--patience",
+            paramLabel = "DURATION",
+            defaultValue = "PT2M",
+            description = "How long to wait for the last answers. Default: ${DEFAULT-VALUE}")
+    private Duration patience = Duration.ofMinutes(2);
+
+    @Override
+    public Integer call() throws InterruptedException {
+        long chosen = seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed;
+        StormOptions options = new StormOptions(
+                url,
+                providerUrl,
+                new StormOptions.Size(payments, copies, open),
+                network.isEmpty() ? StormOptions.NETWORK : network,
+                faults.isEmpty() ? StormOptions.FAULTS : faults,
+                chosen,
+                patience);
+        PrintStream out = System.out;
+        out.printf("Sending %,d payments, each %d times at once, to %s (seed %d)%n", payments, copies, url, chosen);
+        boolean live = isTerminal();
+        Storm storm = new Storm(options, progress(out, live));
+        try {
+            Storm.Report report = storm.run();
+            out.print(live ? System.lineSeparator() : "");
+            report.verdict().lines(report.networkFaults()).forEach(out::println);
+            return report.verdict().allWell() ? 0 : 1;
+        } catch (IOException e) {
+            System.err.println("The provider at " + providerUrl + " does not answer: is the demo running? (" + e + ")");
+            return 2;
+        }
+    }
+
+    /** Newer JDKs have a console even when the output goes to a file, unless told otherwise. */
+    @SuppressWarnings("SystemConsoleNull")
+    private static boolean isTerminal() {
+        System.setProperty("jdk.console", "java.base");
+        return System.console() != null;
+    }
+
+    private static Consumer<String> progress(PrintStream out, boolean live) {
+        AtomicInteger calls = new AtomicInteger();
+        return line -> {
+            if (live) {
+                out.print("\r\u001b[K" + line);
+                out.flush();
+            } else if (calls.incrementAndGet() % LINE_EVERY == 0) {
+                out.println(line);
+            }
+        };
+    }
+}

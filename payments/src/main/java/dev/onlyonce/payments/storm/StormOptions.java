@@ -1,0 +1,55 @@
+package dev.onlyonce.payments.storm;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * What a storm is.
+ *
+ * @param api the payments API
+ * @param provider the provider behind it, whose ledger is the truth and whose faults are switched on
+ * @param size how much is sent
+ * @param network the chances of network faults between the storm and the API, by name
+ * @param faults the provider's fault switches during the storm
+ * @param seed decides amounts, tenants and faults
+ * @param patience how long the last payment may take after the last was sent
+ */
+public record StormOptions(
+        URI api,
+        URI provider,
+        Size size,
+        Map<String, Double> network,
+        Map<String, Double> faults,
+        long seed,
+        Duration patience) {
+
+    /**
+     * How much is sent.
+     *
+     * @param payments how many different payments
+     * @param copies how many times each is sent, at the same time; each copy retries until it has a final answer
+     * @param open how many payments are open at the same time
+     */
+    public record Size(int payments, int copies, int open) {}
+
+    /** A network that loses about one request or answer in seven. */
+    public static final Map<String, Double> NETWORK =
+            Map.of("reset_request", 0.03, "reset_answer", 0.03, "drop_answer", 0.05, "cut_answer", 0.03);
+
+    /** A provider on a bad day. */
+    public static final Map<String, Double> FAULTS = Map.ofEntries(
+            Map.entry("decline", 0.10),
+            Map.entry("delay", 0.05),
+            Map.entry("delay_ms", 200.0),
+            Map.entry("error_before", 0.05),
+            Map.entry("error_after", 0.05),
+            Map.entry("drop_after", 0.05),
+            Map.entry("reset_before", 0.03),
+            Map.entry("reset_after", 0.05),
+            Map.entry("webhook_late", 0.10),
+            Map.entry("webhook_twice", 0.20),
+            Map.entry("webhook_never", 0.20),
+            Map.entry("webhook_swapped", 0.10),
+            Map.entry("webhook_forged", 0.05));
+}

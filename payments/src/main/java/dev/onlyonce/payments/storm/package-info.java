@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.payments.storm;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,76 @@
+package dev.onlyonce.payments.web;
+
+import dev.onlyonce.payments.db.Database;
+import dev.onlyonce.payments.domain.Invalid;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
+
+/** Turns what handlers throw into problem details. */
+@RestControllerAdvice
+class Refusals extends ResponseEntityExceptionHandler {
+    private static final Logger log = LoggerFactory.getLogger(Refusals.class);
+    /** A database that is well again is noticed within a second. */
+    private static final String RETRY_AFTER_SECONDS = "1";
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> refused(Refusal refusal) {
+        ProblemDetail problem = refusal.problem();
+        return ResponseEntity.status(problem.getStatus()).body(problem);
+    }
+
+    @ExceptionHandler
+    ProblemDetail invalid(Invalid invalid) {
+        ProblemDetail problem =
+                Refusal.problem(HttpStatus.BAD_REQUEST, "request_invalid", "The request says something impossible");
+        problem.setProperty("errors", invalid.errors());
+        return problem;
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> unavailable(Database.Unavailable e) {
+        log.warn("The database does not answer: {}", String.valueOf(e.getCause()));
+        return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE)
+                .header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS)
+                .body(Refusal.problem(
+                        HttpStatus.SERVICE_UNAVAILABLE, "database_unavailable", "Nothing was done; try again"));
+    }
+
+    @Override
+    protected ResponseEntity<Object> handleHttpMessageNotReadable(
+            HttpMessageNotReadableException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        ProblemDetail problem = Refusal.problem(HttpStatus.BAD_REQUEST, "request_invalid", unreadable(e.getCause()));
+        if (e.getCause() instanceof UnrecognizedPropertyException unknown) {
+            problem.setProperty(
+                    "errors", List.of(Map.of("field", unknown.getPropertyName(), "message", "is not known here")));
+        }
+        return ResponseEntity.badRequest().body(problem);
+    }
+
+    /** Says where, but never repeats what was sent. */
+    private static String unreadable(@Nullable Throwable cause) {
+        if (cause instanceof UnrecognizedPropertyException) {
+            return "The request says something impossible";
+        }
+        if (cause instanceof JacksonException json && json.getLocation() != null) {
+            return "The body is not the JSON that is expected here; see line %d, column %d"
+                    .formatted(
+                            json.getLocation().getLineNr(), json.getLocation().getColumnNr());
+        }
+        return "The body is missing or is not JSON";
+    }
+}

@@ -1,0 +1,22 @@
+package dev.onlyonce.payments.web;
+
+import dev.onlyonce.payments.domain.ApiKeys;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What stands before the controllers. */
+@Configuration(proxyBeanMethods = false)
+class WebWiring {
+    /** Before everything that asks who is there. */
+    private static final int FIRST = Ordered.HIGHEST_PRECEDENCE + 100;
+
+    @Bean
+    FilterRegistrationBean<ApiKeyFilter> apiKeyFilter(ApiKeys keys, JsonMapper json) {
+        FilterRegistrationBean<ApiKeyFilter> registration = new FilterRegistrationBean<>(new ApiKeyFilter(keys, json));
+        registration.setOrder(FIRST);
+        return registration;
+    }
+}

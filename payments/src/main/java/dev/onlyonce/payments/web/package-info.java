@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.payments.web;
+
+import org.jspecify.annotations.NullMarked;

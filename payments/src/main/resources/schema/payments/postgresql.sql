@@ -1,0 +1,65 @@
+CREATE TABLE IF NOT EXISTS api_key (
+  key_hash   VARCHAR(64) PRIMARY KEY,
+  tenant     VARCHAR(64) NOT NULL
+);
+CREATE TABLE IF NOT EXISTS account (
+  tenant     VARCHAR(64) NOT NULL,
+  id         VARCHAR(64) NOT NULL,
+  currency   VARCHAR(3)  NOT NULL,
+  balance    BIGINT      NOT NULL CHECK (balance >= 0),
+  PRIMARY KEY (tenant, id)
+);
+CREATE TABLE IF NOT EXISTS payment (
+  id             VARCHAR(64)  PRIMARY KEY,
+  tenant         VARCHAR(64)  NOT NULL,
+  amount         BIGINT       NOT NULL,
+  currency       VARCHAR(3)   NOT NULL,
+  description    VARCHAR(255) NOT NULL,
+  source         VARCHAR(64)  NOT NULL,
+  status         VARCHAR(16)  NOT NULL,
+  provider_id    VARCHAR(64),
+  downstream_key VARCHAR(64)  NOT NULL UNIQUE,
+  refunded       BIGINT       NOT NULL DEFAULT 0 CHECK (refunded >= 0 AND refunded <= amount),
+  created_at     BIGINT       NOT NULL
+);
+CREATE INDEX IF NOT EXISTS payment_by_time ON payment (created_at);
+CREATE TABLE IF NOT EXISTS refund (
+  id          VARCHAR(64) PRIMARY KEY,
+  tenant      VARCHAR(64) NOT NULL,
+  payment_id  VARCHAR(64) NOT NULL,
+  amount      BIGINT      NOT NULL,
+  status      VARCHAR(16) NOT NULL,
+  provider_id VARCHAR(64),
+  created_at  BIGINT      NOT NULL
+);
+CREATE INDEX IF NOT EXISTS refund_by_time ON refund (created_at);
+CREATE TABLE IF NOT EXISTS transfer (
+  id           VARCHAR(64) PRIMARY KEY,
+  tenant       VARCHAR(64) NOT NULL,
+  from_account VARCHAR(64) NOT NULL,
+  to_account   VARCHAR(64) NOT NULL,
+  amount       BIGINT      NOT NULL,
+  currency     VARCHAR(3)  NOT NULL,
+  created_at   BIGINT      NOT NULL
+);
+CREATE TABLE IF NOT EXISTS customer_order (
+  id              VARCHAR(64)  PRIMARY KEY,
+  tenant          VARCHAR(64)  NOT NULL,
+  client_order_id VARCHAR(128) NOT NULL,
+  item            VARCHAR(255) NOT NULL,
+  quantity        BIGINT       NOT NULL,
+  created_at      BIGINT       NOT NULL,
+  UNIQUE (tenant, client_order_id)
+);
+CREATE TABLE IF NOT EXISTS customer_settings (
+  tenant         VARCHAR(64) NOT NULL,
+  customer_id    VARCHAR(64) NOT NULL,
+  language       VARCHAR(16) NOT NULL,
+  email_receipts BOOLEAN     NOT NULL,
+  PRIMARY KEY (tenant, customer_id)
+);
+CREATE TABLE IF NOT EXISTS webhook_event (
+  id          VARCHAR(64) PRIMARY KEY,
+  type        VARCHAR(64) NOT NULL,
+  received_at BIGINT      NOT NULL
+);

@@ -1,0 +1,126 @@
+package dev.onlyonce.testkit;
+
+import dev.onlyonce.Claim;
+import dev.onlyonce.Codec;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.LeaseLost;
+import dev.onlyonce.NotExecuted;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import java.io.Serial;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Supplier;
+
+/** Sends one request again and again, to any machine, until it has been answered for good a few times. */
+final class Customer {
+    private final World world;
+    private final Ledger ledger;
+    private final Supplier<Machine> machines;
+    private final String name;
+    private final Key key;
+    private final String body;
+    private final Fingerprint fingerprint;
+    private int answersWanted;
+
+    /**
+     * A customer with a request of its own.
+     *
+     * @param machines picks one to talk to
+     */
+    Customer(World world, Ledger ledger, Supplier<Machine> machines, String name, Key key, String body) {
+        this.world = world;
+        this.ledger = ledger;
+        this.machines = machines;
+        this.name = name;
+        this.key = key;
+        this.body = body;
+        this.fingerprint = Requests.fingerprint(body);
+        this.answersWanted = 1 + world.pick(3);
+    }
+
+    boolean isDone() {
+        return answersWanted == 0;
+    }
+
+    @Override
+    public String toString() {
+        return name + " with " + key.value() + " " + body;
+    }
+
+    void sendWithin(Duration max) {
+        world.after(world.upTo(max), this::send);
+    }
+
+    private void send() {
+        Machine machine = machines.get();
+        if (!machine.isDead() && ask(machine)) {
+            answersWanted--;
+        }
+        if (!isDone()) {
+            sendWithin(Duration.ofSeconds(world.isHealed() ? 5 : 20));
+        }
+    }
+
+    /** Whether the answer is final. */
+    private boolean ask(Machine machine) {
+        world.note(name, "asks " + machine.name() + " for " + key.value() + " " + body);
+        Instant asked = world.now();
+        boolean[] begun = new boolean[1];
+        try {
+            Outcome<String> outcome = machine.once().execute(key, fingerprint, Codec.text(), claim -> {
+                begun[0] = true;
+                return act(machine, claim);
+            });
+            world.note(name, "is told " + outcome);
+            ledger.answered(key, fingerprint, body, asked, outcome);
+            return !(outcome instanceof Outcome.InFlight || outcome instanceof Outcome.Unknown);
+        } catch (StoreException e) {
+            world.note(name, "is told " + e);
+            if (begun[0] && !(e instanceof StoreOutcomeUnknown)) {
+                throw new AssertionError("told that it did not run, but it did: " + key, e);
+            }
+        } catch (Crash | Timeout | NotExecuted | LeaseLost e) {
+            world.note(name, "gets no answer: " + e);
+        }
+        return false;
+    }
+
+    private String act(Machine machine, Claim claim) {
+        if (world.oneIn(3)) {
+            world.pass(world.upTo(Duration.ofSeconds(70)));
+            machine.ensureAlive();
+        }
+        if (world.oneIn(20)) {
+            machine.crash("before the effect of " + key.value());
+        } else if (world.oneIn(15)) {
+            throw new NotExecuted("refused");
+        } else if (world.oneIn(30)) {
+            throw new Timeout();
+        }
+        claim.ensureHeld();
+        String result = ledger.effect(claim, fingerprint, body);
+        if (world.oneIn(4)) {
+            world.pass(world.upTo(Duration.ofSeconds(70)));
+            machine.ensureAlive();
+        }
+        if (world.oneIn(20)) {
+            machine.crash("after the effect of " + key.value());
+        } else if (world.oneIn(20)) {
+            throw new Timeout();
+        }
+        return result;
+    }
+
+    /** What an action throws when it does not know whether it had its effect. */
+    private static final class Timeout extends RuntimeException {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        Timeout() {
+            super("no answer in time", null, false, false);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package dev.onlyonce.testkit;
+
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/** One life of a node: from its start to its crash, after which every call that it makes unwinds. */
+final class Machine implements Time {
+    /** The engine's pauses are random within their bounds; rounding them up to this makes them the same every time. */
+    private static final long GRAIN_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final World world;
+    private final String name;
+    private final Onlyonce once;
+    private boolean dead;
+    private long cutOffUntil;
+    private Duration wrong = Duration.ZERO;
+
+    /**
+     * Starts the node.
+     *
+     * @param engine builds the engine, given the node's way to the store; it must use this machine as its time
+     */
+    Machine(World world, String name, Store store, Function<Onlyonce.Builder, Onlyonce> engine) {
+        this.world = world;
+        this.name = name;
+        this.once = engine.apply(
+                Onlyonce.builder(new Wire(world, this, store)).name(name).time(this));
+        world.note(name, "starts");
+    }
+
+    String name() {
+        return name;
+    }
+
+    Onlyonce once() {
+        return once;
+    }
+
+    boolean isDead() {
+        return dead;
+    }
+
+    void crash(String when) {
+        world.note(name, "crashes " + when);
+        dead = true;
+        throw new Crash(name);
+    }
+
+    void ensureAlive() {
+        if (dead) {
+            throw new Crash(name);
+        }
+    }
+
+    boolean isCutOff() {
+        return world.nanos() < cutOffUntil;
+    }
+
+    void cutOff(Duration span) {
+        world.note(name, "is cut off for " + span);
+        cutOffUntil = world.nanos() + span.toNanos();
+    }
+
+    void setClockWrong(Duration by) {
+        world.note(name, "has a clock wrong by " + by);
+        wrong = by;
+    }
+
+    @Override
+    public Instant now() {
+        return world.now().plus(wrong);
+    }
+
+    @Override
+    public long nanos() {
+        return world.nanos();
+    }
+
+    @Override
+    public Scheduled schedule(Duration delay, Runnable task) {
+        boolean[] cancelled = new boolean[1];
+        world.after(delay, () -> {
+            if (!dead && !cancelled[0]) {
+                run(task);
+            }
+        });
+        return () -> cancelled[0] = true;
+    }
+
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (Crash e) {
+            // The machine is marked dead; whoever has frames beneath this one notices by itself.
+        }
+    }
+
+    @Override
+    public boolean await(CompletableFuture<?> signal, Duration max) {
+        ensureAlive();
+        long grains = (max.toNanos() + GRAIN_NANOS - 1) / GRAIN_NANOS;
+        world.pass(Duration.ofNanos(grains * GRAIN_NANOS), signal::isDone);
+        ensureAlive();
+        return signal.isDone();
+    }
+
+    @Override
+    public void close() {}
+}
