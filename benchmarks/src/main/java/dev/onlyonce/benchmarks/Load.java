@@ -87,10 +87,8 @@ final class Load {
     private static long cpuNanos() {
         ProcessHandle self = ProcessHandle.current();
         return Stream.concat(Stream.of(self), self.descendants())
-                .mapToLong(process -> process.info()
-                        .totalCpuDuration()
-                        .orElse(Duration.ZERO)
-                        .toNanos())
+                .mapToLong(process ->
+                        process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos())
                 .sum();
     }
 

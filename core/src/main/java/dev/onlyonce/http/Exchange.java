@@ -49,6 +49,14 @@ public final class Exchange {
      */
     public record Large(HttpAnswer answer, boolean streams) {}
 
+    /**
+     * What to do about an exception.
+     *
+     * @param answer what to send
+     * @param passes whether the exception may be handed on instead, to those who know how to answer it
+     */
+    public record Failed(HttpAnswer answer, boolean passes) {}
+
     /** What a status says about the entry. */
     private enum Ending {
         RECORD,
@@ -154,25 +162,38 @@ public final class Exchange {
     }
 
     /**
+     * Whether the answer to this exception is part of the record: then make it and {@link #finish} with it, as if the handler
+     * had. Otherwise call {@link #failed}.
+     */
+    public boolean isAnswerRecorded(Throwable thrown) {
+        return operation.profile().onServerError() == OnServerError.STORE && judge(thrown) instanceof Verdict.Unknown;
+    }
+
+    /**
      * The handler threw. The policy's {@link FailureRule} is asked first; of what it does not know, the profile says what a
      * server error means.
-     *
-     * @return 500, or what to send instead
      */
-    public HttpAnswer failed(Throwable thrown) {
-        Verdict verdict = operation.policy().failures().judge(thrown);
+    public Failed failed(Throwable thrown) {
+        Verdict verdict = judge(thrown);
         HttpAnswer answer = refusal(Problem.HANDLER_FAILED.report());
-        if (verdict instanceof Verdict.NoEffect) {
-            return settle(
-                            Kept.NO,
-                            answer,
-                            () -> claim.retryable(thrown.getClass().getName()))
-                    .answer;
-        }
         if (verdict instanceof Verdict.Final known) {
-            return settle(Kept.YES, failure(operation, known.failure()), () -> claim.fail(known.failure())).answer;
+            HttpAnswer told = failure(operation, known.failure());
+            return new Failed(settle(Kept.YES, told, () -> claim.fail(known.failure())).answer, false);
         }
-        return finish(answer);
+        Sent sent = verdict instanceof Verdict.NoEffect
+                ? settle(
+                        Kept.NO, answer, () -> claim.retryable(thrown.getClass().getName()))
+                : finish(answer, StoredResponse.of(answer).encode());
+        return new Failed(sent.answer, sent.own);
+    }
+
+    private Verdict judge(Throwable thrown) {
+        try {
+            return operation.policy().failures().judge(thrown);
+        } catch (RuntimeException broken) {
+            log.error("The failure rule of {} broke, which proves nothing", operation.name(), broken);
+            return new Verdict.Unknown();
+        }
     }
 
     /** The answer to everybody for whom a final failure was recorded. */

@@ -1,7 +1,5 @@
 package dev.onlyonce.internal;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.onlyonce.Begun;
 import dev.onlyonce.Event;
 import dev.onlyonce.Event.Decision;
@@ -49,8 +47,6 @@ final class Engine implements LiveClaim.Settling {
     static final int CLAIM_ROUNDS_MAX = 8;
     /** What a client is told to wait at least. */
     static final Duration RETRY_AFTER_MIN = Duration.ofMillis(100);
-    /** How long reconciling takes is anybody's guess. */
-    static final Duration RETRY_AFTER_UNKNOWN = Duration.ofSeconds(10);
 
     private final GroupCommit store;
     private final Claims claims;
@@ -165,34 +161,7 @@ final class Engine implements LiveClaim.Settling {
 
     /** What a request is told about an entry that stands there. */
     Outcome<byte[]> answer(Key key, Fingerprint fingerprint, Entry entry) {
-        if (!entry.operation().equals(key.operation())) {
-            return new Outcome.Mismatched<>(Outcome.Mismatched.Reason.OPERATION);
-        }
-        int version = entry.fingerprint().version();
-        Fingerprint same = fingerprint
-                .in(version)
-                .orElseThrow(() -> new StoreUnavailable(
-                        "The entry has a fingerprint of version " + version
-                                + ", which this node cannot compute: a newer release made it, or its secret is not configured",
-                        null));
-        if (!same.matches(entry.fingerprint())) {
-            return new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST);
-        }
-        return switch (entry.state()) {
-            case COMPLETED, FAILED -> replay(entry);
-            case PENDING, PROCESSING, RETRYABLE ->
-                new Outcome.InFlight<>(entry.state() == State.PENDING, retryAfter(entry));
-            case UNKNOWN -> new Outcome.Unknown<>(RETRY_AFTER_UNKNOWN);
-            case EXPIRED -> new Outcome.Expired<>();
-        };
-    }
-
-    private static Outcome<byte[]> replay(Entry entry) {
-        var expiresAt = requireNonNull(entry.expiresAt());
-        Envelope.Content content = Envelope.open(entry.result());
-        return content instanceof Envelope.Content.Value value
-                ? new Outcome.Replayed<>(value.bytes(), expiresAt)
-                : new Outcome.Failed<>(((Envelope.Content.Failed) content).failure(), expiresAt);
+        return Answer.of(key, fingerprint, entry, retryAfter(entry));
     }
 
     private Duration retryAfter(Entry entry) {

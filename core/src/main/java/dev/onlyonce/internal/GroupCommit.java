@@ -29,11 +29,14 @@ import java.util.function.Consumer;
  * Concurrent callers' claims, settlements and look-ups travel to the store together.
  *
  * <ol>
- *   <li>A caller takes a free lane and leads, or puts its item into the queue and waits.
+ *   <li>A caller takes a free lane and leads, or puts its item into the queue and waits. While another lane carries more
+ *       items than wait here, it waits although there is a free lane: what goes together costs less, and callers that were
+ *       just answered are about to come with their next items.
  *   <li>A leader takes what is in the queue, up to {@link Store#BATCH_MAX} items with distinct ids, and carries it with
- *       its own to the store in one call. There is no timer: a lone caller goes at once, and while a call is under way the next batch
- *       gathers.
- *   <li>It hands out the answers, passes its lane to the first caller that waits, and returns.
+ *       its own to the store in one call. There is no timer: a lone caller goes at once, and while a call is under way the
+ *       next batch gathers.
+ *   <li>It hands out the answers, passes its lane to the first caller that waits, unless the rule of 1 says that they
+ *       gather, and returns. So somebody waits only while a call is under way.
  * </ol>
  *
  * <p>If the outcome of a call is unknown, the same call is made again: tokens make it answer as the first would have. If
@@ -44,6 +47,10 @@ import java.util.function.Consumer;
 final class GroupCommit {
     /** Two keep the store busy while a leader hands out answers; more only make batches smaller. */
     static final int LANES = 2;
+    /** So many items are worth a call of their own at any time; larger batches cost hardly less for each item. */
+    static final int WORTH_A_CALL = 32;
+    /** Nobody gathers for longer while a lane is free: the call under way may hang. */
+    static final long GATHER_MAX_NANOS = Duration.ofMillis(20).toNanos();
     /** How often a call whose outcome is unknown is repeated before its callers are told so. */
     static final int OUTCOME_TRIES = 3;
 
@@ -57,7 +64,8 @@ final class GroupCommit {
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<Item<?>> queue = new ArrayDeque<>();
     private final long[] laneBusySince = new long[LANES];
-    private final boolean[] laneBusy = new boolean[LANES];
+    /** How many items each lane carries; 0: it is free. */
+    private final int[] laneItems = new int[LANES];
 
     GroupCommit(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
         this.store = store;
@@ -104,33 +112,42 @@ final class GroupCommit {
     private <R> R submit(Item<R> item) {
         pause.check();
         int lane = enter(item);
-        long deadline = time.nanos() + waitMaxNanos;
+        long begun = time.nanos();
         while (!item.isDone()) {
-            if (lane != Item.NO_LANE) {
-                lead(lane, item);
+            if (lane == Item.NO_LANE) {
+                lane = await(item, begun);
             } else {
-                lane = item.awaitNanos(deadline - time.nanos());
-                if (lane == Item.NO_LANE && time.nanos() - deadline >= 0) {
-                    giveUp(item);
-                }
+                lead(lane, item);
             }
         }
         return item.result();
+    }
+
+    /** Waits for an answer or a lane; returns the lane, if any. */
+    private int await(Item<?> item, long begun) {
+        long waited = time.nanos() - begun;
+        if (waited >= waitMaxNanos) {
+            giveUp(item);
+            // A lane that was passed just now must be led all the same.
+            return item.awaitNanos(0);
+        }
+        if (waited >= GATHER_MAX_NANOS) {
+            int lane = leaveQueue(item);
+            return lane == Item.NO_LANE ? item.awaitNanos(waitMaxNanos - waited) : lane;
+        }
+        return item.awaitNanos(Math.min(waitMaxNanos, GATHER_MAX_NANOS) - waited);
     }
 
     /** Takes a free lane, or a place in the queue. */
     private int enter(Item<?> item) {
         lock.lock();
         try {
-            boolean stuck = true;
-            for (int lane = 0; lane < LANES; lane++) {
-                if (!laneBusy[lane]) {
-                    occupy(lane);
-                    return lane;
-                }
-                stuck &= time.nanos() - laneBusySince[lane] >= waitMaxNanos;
+            int lane = freeLane();
+            if (lane != Item.NO_LANE && isWorthACall(queue.size() + 1)) {
+                occupy(lane);
+                return lane;
             }
-            if (stuck) {
+            if (lane == Item.NO_LANE && isStuck()) {
                 throw new StoreUnavailable("The store has not answered for " + Duration.ofNanos(waitMaxNanos), null);
             }
             if (queue.size() >= queueMax) {
@@ -143,9 +160,52 @@ final class GroupCommit {
         }
     }
 
+    /** Whether so many items should go now, or gather until there are more or a call under way is done. */
+    private boolean isWorthACall(int items) {
+        int most = 0;
+        for (int carried : laneItems) {
+            most = Math.max(most, carried);
+        }
+        return items >= Math.min(most, WORTH_A_CALL);
+    }
+
+    private int freeLane() {
+        for (int lane = 0; lane < LANES; lane++) {
+            if (laneItems[lane] == 0) {
+                return lane;
+            }
+        }
+        return Item.NO_LANE;
+    }
+
+    private boolean isStuck() {
+        long now = time.nanos();
+        for (long since : laneBusySince) {
+            if (now - since < waitMaxNanos) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private void occupy(int lane) {
-        laneBusy[lane] = true;
+        laneItems[lane] = Math.min(queue.size() + 1, Store.BATCH_MAX);
         laneBusySince[lane] = time.nanos();
+    }
+
+    /** For one who has gathered long enough: takes a free lane, if it still waits and there is one. */
+    private int leaveQueue(Item<?> item) {
+        lock.lock();
+        try {
+            int lane = freeLane();
+            if (lane != Item.NO_LANE && queue.remove(item)) {
+                occupy(lane);
+                return lane;
+            }
+            return Item.NO_LANE;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void giveUp(Item<?> item) {
@@ -164,7 +224,7 @@ final class GroupCommit {
     private void lead(int lane, Item<?> own) {
         List<Item<?>> batch = List.of(own);
         try {
-            batch = take(own);
+            batch = take(lane, own);
             carry(batch);
         } catch (Error e) {
             // The others must not wait for an answer that nobody will give.
@@ -175,7 +235,7 @@ final class GroupCommit {
         }
     }
 
-    private List<Item<?>> take(Item<?> own) {
+    private List<Item<?>> take(int lane, Item<?> own) {
         lock.lock();
         try {
             List<Item<?>> batch = new ArrayList<>(Math.min(queue.size() + 1, Store.BATCH_MAX));
@@ -190,6 +250,7 @@ final class GroupCommit {
                     waiting.remove();
                 }
             }
+            laneItems[lane] = batch.size();
             return batch;
         } finally {
             lock.unlock();
@@ -199,10 +260,9 @@ final class GroupCommit {
     private void passOn(int lane) {
         lock.lock();
         try {
-            Item<?> next = queue.pollFirst();
-            if (next == null) {
-                laneBusy[lane] = false;
-            } else {
+            laneItems[lane] = 0;
+            if (!queue.isEmpty() && isWorthACall(queue.size())) {
+                Item<?> next = queue.removeFirst();
                 occupy(lane);
                 next.passLane(lane);
             }

@@ -212,7 +212,7 @@ public final class Node implements AutoCloseable {
 
     /** When to ask again about an unknown outcome. */
     public Duration retryAfterUnknown() {
-        return Engine.RETRY_AFTER_UNKNOWN;
+        return Answer.RETRY_AFTER_UNKNOWN;
     }
 
     @Override

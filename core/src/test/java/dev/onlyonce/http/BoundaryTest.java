@@ -346,16 +346,35 @@ class BoundaryTest {
         Policy policy = Policy.builder().failures(rule).build();
         try (TestBoundary test = TestBoundary.of(
                 payments().profile(Profile.strict()).policy(policy).build())) {
-            assertProblem(test.begin(post("k-1")).failed(new NotExecuted("no")), 500, Problem.HANDLER_FAILED);
+            Exchange.Failed proven = test.begin(post("k-1")).failed(new NotExecuted("no"));
+            assertProblem(proven.answer(), 500, Problem.HANDLER_FAILED);
+            assertThat(proven.passes()).isTrue();
             assertThat(test.send(post("k-1")).status()).isEqualTo(201);
-            HttpAnswer first = test.begin(post("k-2")).failed(new IllegalStateException());
+            Exchange.Failed known = test.begin(post("k-2")).failed(new IllegalStateException());
+            assertThat(known.passes()).isFalse();
+            HttpAnswer first = known.answer();
             assertProblem(first, 500, Problem.OPERATION_FAILED);
             assertThat(json(first).path("failure").asText()).isEqualTo("card_stolen");
             HttpAnswer replay = test.send(post("k-2"));
             assertThat(replay.body()).isEqualTo(first.body());
             assertThat(header(replay, "Idempotent-Replayed")).isEqualTo("true");
-            test.begin(post("k-3")).failed(new IllegalArgumentException());
+            Exchange third = test.begin(post("k-3"));
+            assertThat(third.isAnswerRecorded(new IllegalArgumentException())).isFalse();
+            third.failed(new IllegalArgumentException());
             assertProblem(test.send(post("k-3")), 409, Problem.OUTCOME_UNKNOWN);
+        }
+    }
+
+    @Test
+    @DisplayName("R2 in the profile stripe the answer to an exception is recorded, but not to proof of no effect")
+    void exceptionsStripe() {
+        try (TestBoundary test = TestBoundary.of(Profile.stripe())) {
+            Exchange exchange = test.begin(post("k-1"));
+            assertThat(exchange.isAnswerRecorded(new IllegalStateException())).isTrue();
+            assertThat(exchange.isAnswerRecorded(new NotExecuted("no"))).isFalse();
+            HttpAnswer first = exchange.failed(new IllegalStateException()).answer();
+            assertThat(test.send(post("k-1")).body()).isEqualTo(first.body());
+            assertThat(test.effects).hasValue(0);
         }
     }
 

@@ -288,6 +288,32 @@ class GroupCommitTest {
         return leaders;
     }
 
+    @Test
+    @DisplayName("a large call that hangs does not hold up the few who come after it")
+    void passesBy() throws Exception {
+        CountDownLatch second = new CountDownLatch(1);
+        GroupedStore store = store(ids -> {
+            if (ids.size() > 1) {
+                atGate.release();
+                waitFor(second);
+            }
+        });
+        GroupCommit group = group(store, 100, LONG);
+        fillLanes(group);
+        List<Future<ClaimResult>> many = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            many.add(claim(group, "k" + i));
+            awaitWaiting(group, i + 1);
+        }
+        gate.countDown();
+        assertThat(atGate.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(get(claim(group, "late"))).isEqualTo(GroupedStore.claimed(GroupedStore.id("late")));
+        second.countDown();
+        for (Future<ClaimResult> one : many) {
+            get(one);
+        }
+    }
+
     private static void waitFor(CountDownLatch latch) {
         try {
             latch.await();

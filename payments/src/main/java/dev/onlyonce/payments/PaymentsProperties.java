@@ -8,12 +8,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The application's own settings, {@code payments.*}.
  *
+ * @param db the JDBC URL of the database, with user and password
  * @param demo whether the demo's API keys and accounts are made at the start
  * @param provider how to reach the provider
  * @param webhookSecret what the provider signs its webhooks with
  */
 @ConfigurationProperties("payments")
 public record PaymentsProperties(
+        @DefaultValue("jdbc:sqlite:payments.db") String db,
         @DefaultValue("false") boolean demo,
         @DefaultValue Provider provider,
         @DefaultValue("whsec_demo") String webhookSecret) {

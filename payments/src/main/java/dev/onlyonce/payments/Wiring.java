@@ -1,17 +1,19 @@
 package dev.onlyonce.payments;
 
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Dialect;
 import dev.onlyonce.payments.domain.ApiKeys;
 import dev.onlyonce.payments.domain.Orders;
 import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.payments.domain.ProviderClient;
+import dev.onlyonce.payments.domain.ProviderEvents;
 import dev.onlyonce.payments.domain.Refunds;
 import dev.onlyonce.payments.domain.Transfers;
-import java.time.Clock;
+import dev.onlyonce.store.Time;
 import java.time.InstantSource;
 import javax.sql.DataSource;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -19,13 +21,23 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class Wiring {
     @Bean
-    InstantSource clock() {
-        return Clock.systemUTC();
+    Time time() {
+        return Time.system();
     }
 
     @Bean
-    Database database(DataSource source, @Value("${spring.datasource.url}") String url) {
-        Database database = new Database(source, Dialect.of(url));
+    InstantSource clock(Time time) {
+        return time::now;
+    }
+
+    @Bean
+    HikariDataSource dataSource(PaymentsProperties properties) {
+        return DataSources.open(properties.db());
+    }
+
+    @Bean
+    Database database(DataSource source, PaymentsProperties properties) {
+        Database database = new Database(source, Dialect.of(properties.db()));
         database.createTables();
         return database;
     }
@@ -68,5 +80,10 @@ class Wiring {
     @Bean
     WebhookSignature webhookSignature(PaymentsProperties properties) {
         return new WebhookSignature(properties.webhookSecret());
+    }
+
+    @Bean
+    ProviderEvents providerEvents(Database database, Payments payments, InstantSource clock) {
+        return new ProviderEvents(database, payments, clock);
     }
 }

@@ -24,10 +24,7 @@ final class PaymentsServer implements AutoCloseable {
 
     static PaymentsServer start(String jdbcUrl, String... settings) {
         List<String> arguments = new ArrayList<>(List.of(
-                "--server.port=0",
-                "--spring.datasource.url=" + jdbcUrl,
-                "--payments.demo=true",
-                "--server.shutdown=immediate"));
+                "--server.port=0", "--payments.db=" + jdbcUrl, "--payments.demo=true", "--server.shutdown=immediate"));
         for (String setting : settings) {
             arguments.add("--" + setting);
         }

@@ -13,6 +13,14 @@ interface Binding {
      */
     int bind(PreparedStatement statement, int first) throws SQLException;
 
+    /** No parameters. */
+    Binding NONE = (statement, first) -> first;
+
+    /** The statement's text for these parameters. */
+    default String fit(String sql) {
+        return sql;
+    }
+
     /** Numbers, one parameter each. */
     static Binding longs(long... numbers) {
         return (statement, first) -> {

@@ -48,7 +48,7 @@ final class Calls implements AutoCloseable {
     }
 
     private <T> T once(boolean writing, Work<T> work) throws SQLException {
-        Source.Taken taken = take(writing);
+        Source.Taken taken = take(writing ? Source.Use.WRITE : Source.Use.READ);
         boolean done = false;
         try {
             T answer = work.run(taken.connection());
@@ -59,9 +59,10 @@ final class Calls implements AutoCloseable {
         }
     }
 
-    private Source.Taken take(boolean writing) {
+    /** A connection; throws {@link StoreException} if there is none. */
+    Source.Taken take(Source.Use use) {
         try {
-            return source.take(writing);
+            return source.take(use);
         } catch (StoreException e) {
             throw e;
         } catch (SQLException | RuntimeException e) {

@@ -69,6 +69,9 @@ interface Database {
     /** Lists entries in the order of their ids. */
     List<Entry> list(Connection connection, EntryQuery query) throws SQLException;
 
+    /** The statements for a caller's transaction. */
+    Inside inside();
+
     /**
      * What was written.
      *

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * statistics say.
  */
 final class MySql implements Database {
-    private static final Columns COLUMNS = Columns.BYTES;
+    static final Columns COLUMNS = Columns.BYTES;
 
     /** Bounds a statement, lock waits included. */
     private static final int STATEMENT_TIMEOUT_SECONDS = 5;
@@ -294,7 +294,7 @@ final class MySql implements Database {
         });
     }
 
-    private int settle(Connection connection, List<Settlement> settlements) throws SQLException {
+    int settle(Connection connection, List<Settlement> settlements) throws SQLException {
         List<Binding> rows = new ArrayList<>();
         for (int i = 0; i < settlements.size(); i++) {
             rows.add(RowParameters.of(COLUMNS, settlements.get(i), i + 1));
@@ -525,16 +525,21 @@ final class MySql implements Database {
         return entries;
     }
 
+    @Override
+    public Inside inside() {
+        return new InsideMySql(this);
+    }
+
     private static EntryId id(ResultSet row) throws SQLException {
         return StoredEntry.id(row, 1, COLUMNS);
     }
 
     @FunctionalInterface
-    private interface RowReader {
+    interface RowReader {
         void accept(ResultSet row) throws SQLException;
     }
 
-    private void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
+    void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
         try (PreparedStatement statement = prepare(connection, sql, rows, rows.size());
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
@@ -543,7 +548,7 @@ final class MySql implements Database {
         }
     }
 
-    private int change(Connection connection, String sql, List<Binding> rows) throws SQLException {
+    int change(Connection connection, String sql, List<Binding> rows) throws SQLException {
         return rows.isEmpty() ? 0 : change(connection, sql, rows, rows.size());
     }
 

@@ -28,14 +28,15 @@ final class Pool implements Source {
     }
 
     @Override
-    public Taken take(boolean writing) throws SQLException {
+    public Taken take(Use use) throws SQLException {
         Connection connection = dataSource.getConnection();
         try {
             boolean autoCommit = connection.getAutoCommit();
             if (!autoCommit) {
                 connection.setAutoCommit(true);
             }
-            return new Borrowed(connection, autoCommit, boundNetwork(connection));
+            return new Borrowed(
+                    connection, autoCommit, network && use != Use.TRANSACTION ? boundNetwork(connection) : -1);
         } catch (SQLException | RuntimeException e) {
             connection.close();
             throw e;
@@ -43,10 +44,7 @@ final class Pool implements Source {
     }
 
     /** Returns what to set the time-out back to; negative: it was left alone. */
-    private int boundNetwork(Connection connection) throws SQLException {
-        if (!network) {
-            return -1;
-        }
+    private static int boundNetwork(Connection connection) throws SQLException {
         try {
             int timeout = connection.getNetworkTimeout();
             if (timeout > 0 && timeout <= NETWORK_TIMEOUT_MS) {

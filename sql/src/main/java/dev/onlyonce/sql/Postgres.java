@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * PostgreSQL 14 and newer.
@@ -26,6 +27,9 @@ import java.util.Set;
  * <p>A statement takes a batch as arrays. {@link #SETTINGS} goes before it in the same string: the driver sends both in
  * one round trip, and in auto-commit mode they are one transaction, so the settings end with it and the caller's
  * connection is as it was.
+ *
+ * <p>The arrays are unnested side by side in a SELECT list, because {@code FROM unnest(a, b, …)} fills a temporary store for
+ * each array, which costs as much as the row's way into an index.
  */
 final class Postgres implements Database {
     private static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
@@ -56,10 +60,12 @@ final class Postgres implements Database {
                    CASE a.state WHEN 2 THEN 1 ELSE 0 END,
                    a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
                    (SELECT now FROM clock), (SELECT now FROM clock) + a.lease_us, (SELECT now FROM clock) + a.retention_us
-            FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::bytea[], ?::uuid[], ?::text[],
-                        ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::smallint[])
-                AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                      lease_us, on_lease_lost, retention_us, tombstone_us, state)
+            FROM (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                         unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
+                         unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
+                         unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
+                         unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
+                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
             ON CONFLICT (tenant, space, key_) DO NOTHING
             RETURNING tenant, space, key_, attempt""";
 
@@ -71,10 +77,12 @@ final class Postgres implements Database {
             UPDATE onlyonce_entry e
             SET lease_until = clock.now + e.lease_us
             FROM clock,
-                 unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::bytea[], ?::uuid[], ?::text[],
-                        ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::smallint[])
-                AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                      lease_us, on_lease_lost, retention_us, tombstone_us, state)
+                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                         unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
+                         unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
+                         unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
+                         unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
+                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
               AND e.token = a.token AND e.state = a.state
             RETURNING e.tenant, e.space, e.key_, e.attempt""";
@@ -91,10 +99,12 @@ final class Postgres implements Database {
                 lease_until = clock.now + a.lease_us, settled_at = NULL, expires_at = NULL, purge_at = NULL,
                 reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
             FROM clock,
-                 unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::bytea[], ?::uuid[], ?::text[],
-                        ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::smallint[])
-                AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                      lease_us, on_lease_lost, retention_us, tombstone_us, state)
+                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                         unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
+                         unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
+                         unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
+                         unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
+                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
               AND a.state = 2 AND e.state IN (1, 5) AND (e.purge_at IS NULL OR e.purge_at > clock.now)
               AND e.operation = a.operation
@@ -115,10 +125,12 @@ final class Postgres implements Database {
                 settled_at = NULL, expires_at = NULL, purge_at = NULL,
                 reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
             FROM clock,
-                 unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::bytea[], ?::uuid[], ?::text[],
-                        ?::bigint[], ?::smallint[], ?::bigint[], ?::bigint[], ?::smallint[])
-                AS a (tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                      lease_us, on_lease_lost, retention_us, tombstone_us, state)
+                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                         unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
+                         unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
+                         unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
+                         unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
+                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
               AND e.purge_at <= clock.now
             RETURNING e.tenant, e.space, e.key_, e.attempt""";
@@ -135,8 +147,9 @@ final class Postgres implements Database {
                                 WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
                 unknown_since = CASE WHEN a.state = 6 THEN clock.now END
             FROM clock,
-                 unnest(?::text[], ?::text[], ?::text[], ?::uuid[], ?::smallint[], ?::bytea[])
-                AS a (tenant, space, key_, token, state, result)
+                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                         unnest(?::uuid[]) AS token, unnest(?::smallint[]) AS state,
+                         unnest(?::bytea[]) AS result) AS a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
               AND e.token = a.token AND e.state = 2
             RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
@@ -148,8 +161,8 @@ final class Postgres implements Database {
             UPDATE onlyonce_entry e
             SET lease_until = clock.now + a.lease_us
             FROM clock,
-                 unnest(?::text[], ?::text[], ?::text[], ?::uuid[], ?::bigint[])
-                AS a (tenant, space, key_, token, lease_us)
+                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                         unnest(?::uuid[]) AS token, unnest(?::bigint[]) AS lease_us) AS a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
               AND e.token = a.token AND e.state = 2
             RETURNING e.tenant, e.space, e.key_""";
@@ -162,7 +175,7 @@ final class Postgres implements Database {
                    e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
                    e.settled_at, e.expires_at, e.result, clock.now
             FROM clock,
-                 unnest(?::text[], ?::text[], ?::text[]) AS a (tenant, space, key_)
+                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_) AS a
                  JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > clock.now""";
 
@@ -190,8 +203,9 @@ final class Postgres implements Database {
             ), lapsed AS MATERIALIZED (
                 SELECT e.tenant, e.space, e.key_, a.next
                 FROM clock,
-                     unnest(?::text[], ?::text[], ?::text[], ?::int[], ?::smallint[], ?::smallint[])
-                    AS a (tenant, space, key_, attempt, state, next)
+                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                             unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
+                             unnest(?::smallint[]) AS next) AS a
                      JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 WHERE e.attempt = a.attempt AND e.state = a.state AND e.lease_until <= clock.now
                 FOR UPDATE OF e SKIP LOCKED
@@ -253,8 +267,9 @@ final class Postgres implements Database {
                 reap_at = clock.now + e.retention_us,
                 unknown_since = NULL
             FROM clock,
-                 unnest(?::text[], ?::text[], ?::text[], ?::int[], ?::smallint[], ?::bytea[])
-                AS a (tenant, space, key_, attempt, state, result)
+                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                         unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
+                         unnest(?::bytea[]) AS result) AS a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
               AND e.attempt = a.attempt AND e.state = 6
             RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
@@ -268,6 +283,7 @@ final class Postgres implements Database {
                       settled_at, expires_at, NULL::bytea, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint""";
 
     private final Optional<String> clock;
+    private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
 
     /** With another clock than the server's: for tests only. */
     Postgres(Optional<String> clock) {
@@ -286,12 +302,10 @@ final class Postgres implements Database {
         Map<EntryId, Integer> claimed = new HashMap<>();
         List<Part> parts = new ArrayList<>(2);
         if (!settlements.isEmpty()) {
-            ArrayParameters<Settlement> arrays = new ArrayParameters<>(settlements)
-                    .ids(Settlement::id)
-                    .tokens(Settlement::token)
-                    .shorts(s -> s.to().code())
-                    .bytes(Settlement::result);
-            parts.add(new Part(SETTLE, arrays, row -> settled.put(id(row), StoredEntry.settled(row, 4))));
+            parts.add(new Part(
+                    SETTLE,
+                    ArrayParameters.ofSettlements(settlements),
+                    row -> settled.put(id(row), StoredEntry.settled(row, 4))));
         }
         if (!claims.isEmpty()) {
             parts.add(new Part(INSERT, ArrayParameters.of(claims), row -> claimed.put(id(row), row.getInt(4))));
@@ -408,38 +422,59 @@ final class Postgres implements Database {
         return entries;
     }
 
+    @Override
+    public Inside inside() {
+        return new InsidePostgres(this);
+    }
+
     private static EntryId id(ResultSet row) throws SQLException {
         return StoredEntry.id(row, 1, Columns.NATIVE);
     }
 
-    /** Sends the settings and all parts in one round trip; without an open transaction they are one. */
+    /** Sends the settings and the parts in one round trip; without an open transaction they are one. */
     private void run(Connection connection, Part... parts) throws SQLException {
-        StringBuilder sql = new StringBuilder(SETTINGS);
+        List<Part> all = new ArrayList<>(parts.length + 1);
+        all.add(new Part(SETTINGS, Binding.NONE, row -> {}));
+        all.addAll(List.of(parts));
+        runAll(connection, all);
+    }
+
+    /** Sends all parts in one round trip. */
+    void runAll(Connection connection, List<Part> parts) throws SQLException {
+        List<String> texts = new ArrayList<>(parts.size());
         for (Part part : parts) {
-            sql.append(";\n").append(clock.isPresent() ? part.sql.replace(CLOCK, clock.get()) : part.sql);
+            texts.add(part.binding.fit(part.sql));
         }
-        try (PreparedStatement statement = connection.prepareStatement(sql.toString())) {
+        try (PreparedStatement statement = connection.prepareStatement(script(texts))) {
             int next = 1;
             for (Part part : parts) {
                 next = part.binding.bind(statement, next);
             }
             statement.execute();
             for (Part part : parts) {
-                statement.getMoreResults();
                 try (ResultSet rows = statement.getResultSet()) {
                     while (rows.next()) {
                         part.each.accept(rows);
                     }
                 }
+                statement.getMoreResults();
             }
         }
     }
 
-    /** A statement, its parameters, and what to do with each row that it returns. */
-    private record Part(String sql, Binding binding, RowReader each) {}
+    private String script(List<String> texts) {
+        // A text that is always the same object finds its prepared statement without being read.
+        return scripts.computeIfAbsent(texts, list -> {
+            String script = String.join(";\n", list);
+            return clock.isPresent() ? script.replace(CLOCK, clock.get()) : script;
+        });
+    }
+
+    /** A statement that returns rows, its parameters, and what to do with each row. */
+    record Part(String sql, Binding binding, RowReader each) {}
 
     @FunctionalInterface
-    private interface RowReader {
+    interface RowReader {
         void accept(ResultSet row) throws SQLException;
     }
 }

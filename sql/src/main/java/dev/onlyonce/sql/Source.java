@@ -6,8 +6,18 @@ import java.sql.SQLException;
 /** Where connections come from. */
 interface Source extends AutoCloseable {
 
-    /** A connection in auto-commit mode, with bounds on how long it waits. */
-    Taken take(boolean writing) throws SQLException;
+    /** A connection in auto-commit mode. */
+    Taken take(Use use) throws SQLException;
+
+    /** What a connection is wanted for. */
+    enum Use {
+        /** Statements of ours that change nothing. */
+        READ,
+        /** Statements of ours. */
+        WRITE,
+        /** A transaction in which the application does what it likes: not ours to bound. */
+        TRANSACTION
+    }
 
     @Override
     void close();

@@ -35,7 +35,10 @@ enum SqlFailure {
     /** A packet that is too large (1153), an incorrect value (1366), data too long (1406). */
     private static final Set<Integer> MYSQL_REJECTED = Set.of(1153, 1366, 1406);
 
-    private static final int MYSQL_DEADLOCK = 1213;
+    /** A deadlock; a row that changed after the transaction's snapshot (MariaDB 11 and newer). */
+    private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
+    /** Another process wrote after this transaction had read. */
+    private static final int SQLITE_BUSY_SNAPSHOT = 517;
 
     /** Judges. */
     static SqlFailure of(SqlDatabase database, SQLException e) {
@@ -59,7 +62,7 @@ enum SqlFailure {
 
     private static SqlFailure mysql(SQLException e) {
         int code = e.getErrorCode();
-        if (code == MYSQL_DEADLOCK) {
+        if (MYSQL_CONFLICT.contains(code)) {
             return CONFLICT;
         }
         if (MYSQL_BUSY.contains(code) || e instanceof SQLTimeoutException) {
@@ -89,8 +92,11 @@ enum SqlFailure {
         };
     }
 
-    /** The low byte of SQLite's result code. */
+    /** The low byte (and sometimes more) of SQLite's result code. */
     private static SqlFailure sqlite(int code) {
+        if (code == SQLITE_BUSY_SNAPSHOT) {
+            return CONFLICT;
+        }
         return switch (code & 0xff) {
             // BUSY and LOCKED: the bounded wait is over. Nothing was begun.
             case 5, 6 -> BUSY;

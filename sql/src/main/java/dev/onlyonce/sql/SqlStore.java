@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
@@ -284,6 +285,11 @@ public final class SqlStore implements Store {
         return calls.read(c -> database.list(c, query)).stream()
                 .map(StoredEntry::shown)
                 .toList();
+    }
+
+    /** The transactional way to execute, under this policy: claim, effect and result commit together. */
+    public SqlTransactions transactions(Policy policy) {
+        return new SqlTransactions(database, calls, policy);
     }
 
     /** The tables, for looking at their version. */

@@ -28,7 +28,7 @@ import java.util.function.Function;
 final class Sqlite implements Database {
     static final List<String> BEGIN = List.of("BEGIN IMMEDIATE");
 
-    private static final Columns COLUMNS = Columns.TEXT;
+    static final Columns COLUMNS = Columns.TEXT;
 
     private static final String CLOCK =
             "CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000";
@@ -329,11 +329,16 @@ final class Sqlite implements Database {
         return query(connection, listing.sql(), listing, Sqlite::entry);
     }
 
-    private static Entry entry(ResultSet row) throws SQLException {
+    @Override
+    public Inside inside() {
+        return new InsideSqlite(this);
+    }
+
+    static Entry entry(ResultSet row) throws SQLException {
         return StoredEntry.read(row, COLUMNS);
     }
 
-    private static SettleResult.Settled settled(ResultSet row) throws SQLException {
+    static SettleResult.Settled settled(ResultSet row) throws SQLException {
         return StoredEntry.settled(row, 1);
     }
 
@@ -345,12 +350,11 @@ final class Sqlite implements Database {
     }
 
     @FunctionalInterface
-    private interface RowReader<R> {
+    interface RowReader<R> {
         R read(ResultSet row) throws SQLException;
     }
 
-    private <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader)
-            throws SQLException {
+    <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader) throws SQLException {
         try (PreparedStatement statement = prepare(connection, sql)) {
             List<R> rows = new ArrayList<>();
             parameters.bind(statement, 1);

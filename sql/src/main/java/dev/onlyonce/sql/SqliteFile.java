@@ -43,11 +43,11 @@ final class SqliteFile implements Source {
     }
 
     @Override
-    public Taken take(boolean write) throws SQLException {
+    public Taken take(Use use) throws SQLException {
         if (closed) {
             throw new StoreUnavailable("the store is closed", null);
         }
-        return write ? takeWriter() : takeReader();
+        return use == Use.READ ? takeReader() : takeWriter();
     }
 
     private Taken takeWriter() throws SQLException {

@@ -64,7 +64,7 @@ final class Wire extends ForwardingStore {
             throw unknown("the call was lost");
         } else if (dice < 90) {
             note(what, "is done, but the answer is lost");
-            call.get();
+            var unused = call.get();
             throw unknown("the answer was lost");
         } else if (dice < 110) {
             note(what, "busy");
@@ -76,7 +76,7 @@ final class Wire extends ForwardingStore {
         } else if (dice < 145) {
             machine.crash("before " + what);
         } else if (dice < 165) {
-            call.get();
+            var unused = call.get();
             machine.crash("after " + what);
         } else if (dice < 215) {
             return slow(what, grouped, chance, call);
@@ -87,7 +87,7 @@ final class Wire extends ForwardingStore {
 
     private void late(String what, Supplier<?> call) {
         note(what, "arrives now");
-        call.get();
+        var unused = call.get();
     }
 
     private <T> T slow(String what, boolean grouped, Random chance, Supplier<T> call) {

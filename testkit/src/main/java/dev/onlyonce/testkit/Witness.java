@@ -11,11 +11,17 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Looks at all entries before and after every call that may change them, and allows only what the states allow. */
 final class Witness extends ForwardingStore {
     private final World world;
     private final Map<EntryId, Set<Fingerprint>> fingerprints = new HashMap<>();
+
+    /** Entries change by themselves only when time passes. */
+    private Map<EntryId, Snapshot> seen = Map.of();
+
+    private long seenAt = -1;
 
     Witness(World world, Store store) {
         super(store);
@@ -27,9 +33,11 @@ final class Witness extends ForwardingStore {
         if (verb == Verb.FIND || verb == Verb.LIST) {
             return call.get();
         }
-        Map<EntryId, Snapshot> before = entries();
+        Map<EntryId, Snapshot> before = world.nanos() == seenAt ? seen : entries();
         T answer = call.get();
         Map<EntryId, Snapshot> after = entries();
+        seen = after;
+        seenAt = world.nanos();
         after.forEach((id, now) -> {
             Snapshot then = before.get(id);
             if (!now.equals(then)) {
@@ -44,7 +52,7 @@ final class Witness extends ForwardingStore {
         return answer;
     }
 
-    private void check(Verb verb, @org.jspecify.annotations.Nullable Snapshot then, Snapshot now) {
+    private void check(Verb verb, @Nullable Snapshot then, Snapshot now) {
         world.note(
                 "store",
                 verb + " " + now.id().key() + ": " + (then == null ? "absent" : then.state()) + " → " + now.state()

@@ -14,6 +14,7 @@ import dev.onlyonce.store.ClaimResult.Existing;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
@@ -23,7 +24,6 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
 import dev.onlyonce.store.Transition;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,7 +32,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
@@ -262,9 +261,9 @@ enum Mutant {
             return super.purge(Integer.MAX_VALUE);
         }
     }),
-    PURGES_OLD_CLAIMS((store, clock) -> new Hiding(store, PROCESSING)),
-    PURGES_OLD_UNKNOWN_ENTRIES((store, clock) -> new Hiding(store, UNKNOWN)),
-    PURGES_OLD_PENDING_ENTRIES((store, clock) -> new Hiding(store, State.PENDING)),
+    PURGES_OLD_CLAIMS((store, clock) -> new HidingStore(store, PROCESSING)),
+    PURGES_OLD_UNKNOWN_ENTRIES((store, clock) -> new HidingStore(store, UNKNOWN)),
+    PURGES_OLD_PENDING_ENTRIES((store, clock) -> new HidingStore(store, State.PENDING)),
     ANSWERS_A_MICROSECOND_TOO_LONG((store, clock) -> new Mutated(store) {
         @Override
         public List<Optional<Entry>> find(List<EntryId> ids) {
@@ -292,15 +291,15 @@ enum Mutant {
         }
     }),
     FOLDS_CASE((store, clock) ->
-            new Renaming(store, id -> new EntryId(id.tenant().toLowerCase(Locale.ROOT), id.space(), id.key()))),
-    FOLDS_CASE_OF_KEYS((store, clock) -> new Renaming(
+            new RenamingStore(store, id -> new EntryId(id.tenant().toLowerCase(Locale.ROOT), id.space(), id.key()))),
+    FOLDS_CASE_OF_KEYS((store, clock) -> new RenamingStore(
             store, id -> new EntryId(id.tenant(), id.space(), id.key().toLowerCase(Locale.ROOT)))),
-    PADS_SPACES((store, clock) -> new Renaming(
+    PADS_SPACES((store, clock) -> new RenamingStore(
             store, id -> new EntryId(id.tenant().stripTrailing(), id.space().stripTrailing(), id.key()))),
     JOINS_THE_PARTS_OF_IDS((store, clock) ->
-            new Renaming(store, id -> new EntryId("all", "", id.tenant() + ":" + id.space() + ":" + id.key()))),
-    IGNORES_THE_TENANT((store, clock) -> new Renaming(store, id -> new EntryId("all", id.space(), id.key()))),
-    IGNORES_THE_SPACE((store, clock) -> new Renaming(store, id -> new EntryId(id.tenant(), "", id.key()))),
+            new RenamingStore(store, id -> new EntryId("all", "", id.tenant() + ":" + id.space() + ":" + id.key()))),
+    IGNORES_THE_TENANT((store, clock) -> new RenamingStore(store, id -> new EntryId("all", id.space(), id.key()))),
+    IGNORES_THE_SPACE((store, clock) -> new RenamingStore(store, id -> new EntryId(id.tenant(), "", id.key()))),
     RESOLVES_WHATEVER_THE_ATTEMPT((store, clock) -> new Mutated(store) {
         @Override
         public List<SettleResult> resolve(List<Resolution> resolutions) {
@@ -340,6 +339,47 @@ enum Mutant {
             return page;
         }
     }),
+    TAKES_OVER_LAPSED_CLAIMS((store, clock) -> new Mutated(store) {
+        @Override
+        ClaimRequest change(ClaimRequest r) {
+            entry(r.id())
+                    .filter(e -> e.state() == PROCESSING && e.leaseLeft().isZero())
+                    .filter(e -> !r.token().equals(e.token()))
+                    .ifPresent(e -> {
+                        settle(List.of(new Settlement(e.id(), e.token(), RETRYABLE, null, "lapsed")));
+                    });
+            return r;
+        }
+    }),
+    LETS_CLIENTS_CLAIM_UNKNOWN_ENTRIES((store, clock) -> new Mutated(store) {
+        @Override
+        ClaimRequest change(ClaimRequest r) {
+            entry(r.id())
+                    .filter(e -> e.state() == UNKNOWN)
+                    .ifPresent(e -> resolve(List.of(new Resolution(e.id(), e.attempt(), RETRYABLE, null, "?", "?"))));
+            return r;
+        }
+    }),
+    ANSWERS_HEARTBEATS_WITHOUT_RENEWING((store, clock) -> new Mutated(store) {
+        @Override
+        public List<Boolean> renew(List<Renewal> renewals) {
+            return renewals.stream()
+                    .map(r -> entry(r.id())
+                            .filter(e -> e.state() == PROCESSING && r.token().equals(e.token()))
+                            .isPresent())
+                    .toList();
+        }
+    }),
+    ACKNOWLEDGES_WITHOUT_RECORDING((store, clock) -> new Mutated(store) {
+        @Override
+        public List<SettleResult> settle(List<Settlement> settlements) {
+            return settlements.stream()
+                    .<SettleResult>map(s -> s.to() == State.COMPLETED
+                            ? new Settled(clock.now(), clock.now().plusSeconds(86_400))
+                            : super.settle(List.of(s)).get(0))
+                    .toList();
+        }
+    }),
     LOSES_THE_SETTLEMENTS_OF_A_MIXED_BATCH((store, clock) -> new Mutated(store) {
         @Override
         public BatchResult write(Batch batch) {
@@ -353,161 +393,15 @@ enum Mutant {
         }
     });
 
-    private final BiFunction<Store, Clock, Store> mutation;
+    private final BiFunction<Store, ShiftedTime, Store> mutation;
 
-    Mutant(BiFunction<Store, Clock, Store> mutation) {
+    Mutant(BiFunction<Store, ShiftedTime, Store> mutation) {
         this.mutation = mutation;
     }
 
-    Store of(Store store, Clock clock) {
-        return mutation.apply(store, clock);
-    }
-
-    /** The store's time, which a mutant can shift for the length of a call. */
-    static final class Clock extends ForwardingTime {
-        private final ThreadLocal<Long> micros = ThreadLocal.withInitial(() -> 0L);
-
-        Clock(Time time) {
-            super(time);
-        }
-
-        @Override
-        public Instant now() {
-            return super.now().plusNanos(micros.get() * 1000);
-        }
-
-        <T> T shifted(long by, java.util.function.Supplier<T> call) {
-            micros.set(by);
-            try {
-                return call.get();
-            } finally {
-                micros.set(0L);
-            }
-        }
-    }
-
-    /** Changes requests and answers one by one. */
-    private static class Mutated extends ForwardingStore {
-        Mutated(Store store) {
-            super(store);
-        }
-
-        Optional<Entry> entry(EntryId id) {
-            return find(List.of(id)).get(0);
-        }
-
-        ClaimRequest change(ClaimRequest request) {
-            return request;
-        }
-
-        ClaimResult change(ClaimRequest request, ClaimResult result) {
-            return result;
-        }
-
-        Settlement change(Settlement settlement) {
-            return settlement;
-        }
-
-        SettleResult change(Settlement settlement, SettleResult result) {
-            return result;
-        }
-
-        @Override
-        public List<ClaimResult> claim(List<ClaimRequest> requests) {
-            List<ClaimResult> results =
-                    super.claim(requests.stream().map(this::change).toList());
-            List<ClaimResult> changed = new ArrayList<>();
-            for (int i = 0; i < results.size(); i++) {
-                changed.add(change(requests.get(i), results.get(i)));
-            }
-            return changed;
-        }
-
-        @Override
-        public List<SettleResult> settle(List<Settlement> settlements) {
-            List<SettleResult> results =
-                    super.settle(settlements.stream().map(this::change).toList());
-            List<SettleResult> changed = new ArrayList<>();
-            for (int i = 0; i < results.size(); i++) {
-                changed.add(change(settlements.get(i), results.get(i)));
-            }
-            return changed;
-        }
-
-        @Override
-        public BatchResult write(Batch batch) {
-            List<SettleResult> settled = settle(batch.settlements());
-            return new BatchResult(claim(batch.claims()), settled);
-        }
-
-        static Entry readAt(Entry e, Instant at) {
-            return new Entry(
-                    e.id(),
-                    e.operation(),
-                    e.fingerprint(),
-                    e.state(),
-                    e.token(),
-                    e.owner(),
-                    e.attempt(),
-                    e.terms(),
-                    e.createdAt(),
-                    e.leaseUntil(),
-                    e.settledAt(),
-                    e.expiresAt(),
-                    e.result(),
-                    at);
-        }
-    }
-
-    /** Purges what it must not: entries of a state that are older than a day. */
-    private static final class Hiding extends Mutated {
-        private final State state;
-        private final Set<EntryId> hidden = ConcurrentHashMap.newKeySet();
-
-        Hiding(Store store, State state) {
-            super(store);
-            this.state = state;
-        }
-
-        @Override
-        public int purge(int limit) {
-            int purged = super.purge(limit);
-            EntryQuery old = new EntryQuery(null, null, state, Duration.ofDays(1), null, EntryQuery.LIMIT_MAX);
-            list(old).forEach(entry -> hidden.add(entry.id()));
-            return purged;
-        }
-
-        @Override
-        public List<Optional<Entry>> find(List<EntryId> ids) {
-            return super.find(ids).stream()
-                    .map(found -> found.filter(e -> !hidden.contains(e.id())))
-                    .toList();
-        }
-    }
-
-    /** Takes different ids for one. */
-    private static final class Renaming extends Mutated {
-        private final java.util.function.UnaryOperator<EntryId> rename;
-
-        Renaming(Store store, java.util.function.UnaryOperator<EntryId> rename) {
-            super(store);
-            this.rename = rename;
-        }
-
-        @Override
-        ClaimRequest change(ClaimRequest r) {
-            return new ClaimRequest(
-                    rename.apply(r.id()), r.operation(), r.fingerprint(), r.token(), r.owner(), r.terms(), r.start());
-        }
-
-        @Override
-        Settlement change(Settlement s) {
-            return new Settlement(rename.apply(s.id()), s.token(), s.to(), s.result(), s.reason());
-        }
-
-        @Override
-        public List<Optional<Entry>> find(List<EntryId> ids) {
-            return super.find(ids.stream().map(rename).toList());
-        }
+    /** A store that follows the time, and is broken. */
+    Store on(Time time) {
+        ShiftedTime clock = new ShiftedTime(time);
+        return mutation.apply(new MemoryStore(clock), clock);
     }
 }

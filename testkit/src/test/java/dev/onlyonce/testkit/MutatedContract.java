@@ -2,7 +2,6 @@ package dev.onlyonce.testkit;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -12,8 +11,7 @@ final class MutatedContract extends StoreContract {
     static volatile @Nullable Mutant mutant;
 
     private final ManualTime time = new ManualTime();
-    private final Mutant.Clock clock = new Mutant.Clock(time);
-    private final Store store = requireNonNull(mutant).of(new MemoryStore(clock), clock);
+    private final Store store = requireNonNull(mutant).on(time);
 
     @Override
     protected Store open() {

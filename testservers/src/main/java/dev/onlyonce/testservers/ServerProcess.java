@@ -35,7 +35,7 @@ final class ServerProcess {
               wait "$server"
               [ "$trash" ] && rm -rf "$trash"
             else
-              kill "$watcher"
+              kill "$watcher"; wait "$watcher"
             fi
             exit "$status"
             """;

@@ -2,6 +2,7 @@ package dev.onlyonce.payments.provider;
 
 import static java.util.Objects.requireNonNull;
 
+import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -69,7 +70,9 @@ public final class ProviderCommand implements Callable<Integer> {
         }
         Provider provider = Provider.start(options);
         Runtime.getRuntime().addShutdownHook(new Thread(provider::close));
-        System.out.println("The provider listens on " + provider.url());
+        PrintWriter out = requireNonNull(spec).commandLine().getOut();
+        out.println("The provider listens on " + provider.url());
+        out.flush();
         new CountDownLatch(1).await();
         return 0;
     }

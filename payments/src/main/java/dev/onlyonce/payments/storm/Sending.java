@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,7 @@ final class Sending {
     private static final Duration RETRY_AFTER_MAX = Duration.ofSeconds(5);
 
     private final HttpClient client;
-    private final URI api;
+    private final Supplier<URI> apis;
     private final StormPayment payment;
     private final Tally tally;
     private final Time time;
@@ -39,9 +40,9 @@ final class Sending {
     /** A final answer. */
     record Answer(int status, byte[] body) {}
 
-    Sending(HttpClient client, URI api, StormPayment payment, Tally tally, Time time) {
+    Sending(HttpClient client, Supplier<URI> apis, StormPayment payment, Tally tally, Time time) {
         this.client = client;
-        this.api = api;
+        this.apis = apis;
         this.payment = payment;
         this.tally = tally;
         this.time = time;
@@ -58,7 +59,7 @@ final class Sending {
     }
 
     private void send() {
-        HttpRequest request = HttpRequest.newBuilder(api.resolve("/payments"))
+        HttpRequest request = HttpRequest.newBuilder(apis.get().resolve("/payments"))
                 .timeout(TIMEOUT)
                 .header("Authorization", "Bearer " + payment.apiKey())
                 .header("Idempotency-Key", payment.key())
@@ -73,8 +74,7 @@ final class Sending {
         tally.answered(status);
         Optional<String> location = response.headers().firstValue("Location");
         if (status == 202 && location.isPresent()) {
-            URI place = api.resolve(location.get());
-            later(retryAfter(response), () -> poll(place));
+            later(retryAfter(response), () -> poll(location.get()));
         } else if (status == 202 || status == 409 || status == 429 || status >= 500) {
             later(retryAfter(response), this::send);
         } else {
@@ -82,8 +82,8 @@ final class Sending {
         }
     }
 
-    private void poll(URI place) {
-        HttpRequest request = HttpRequest.newBuilder(place)
+    private void poll(String place) {
+        HttpRequest request = HttpRequest.newBuilder(apis.get().resolve(place))
                 .timeout(TIMEOUT)
                 .header("Authorization", "Bearer " + payment.apiKey())
                 .header("Idempotency-Key", payment.key())

@@ -22,8 +22,10 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -59,15 +61,53 @@ public final class Storm {
     public Report run() throws IOException, InterruptedException {
         ProviderLedger ledger = new ProviderLedger(options.provider());
         Map<String, Double> calm = ledger.faults(with(options.faults(), "seed", (double) options.seed()));
-        try (Time time = Time.system();
-                FaultyNetwork network = network()) {
-            URI api = URI.create("http://127.0.0.1:" + network.port());
+        List<FaultyNetwork> networks =
+                options.apis().stream().map(this::network).toList();
+        try (Time time = Time.system()) {
             reportRegularly(time);
-            sendAll(api, time);
-            return new Report(judge(ledger.byReference()), network.counts());
+            sendAll(networks, time);
+            Map<NetworkFault, Long> counts = new EnumMap<>(NetworkFault.class);
+            networks.forEach(
+                    network -> network.counts().forEach((fault, count) -> counts.merge(fault, count, Long::sum)));
+            return new Report(judge(ledger.byReference()), counts);
         } finally {
+            networks.forEach(FaultyNetwork::close);
             ledger.faults(calm);
         }
+    }
+
+    /**
+     * Sends every payment that was decided once more, without faults, and compares.
+     *
+     * @return the keys whose answer is not, byte for byte, what it was
+     */
+    public List<String> sendAgain() throws InterruptedException {
+        List<String> changed = new ArrayList<>();
+        HttpClient client = client();
+        try (Time time = Time.system()) {
+            for (Result result : results) {
+                URI api = options.apis().get(changed.size() % options.apis().size());
+                Sending sending = new Sending(client, () -> api, result.payment(), tally, time);
+                CompletableFuture<Sending.Answer> again = sending.start();
+                boolean answered = time.await(again, options.patience());
+                sending.giveUp();
+                boolean same = answered
+                        && !again.isCompletedExceptionally()
+                        && !result.answers().isEmpty()
+                        && same(again.join(), result.answers().get(0));
+                if (!same) {
+                    changed.add(result.payment().key());
+                }
+            }
+        }
+        return changed;
+    }
+
+    private static HttpClient client() {
+        return HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(Duration.ofSeconds(10))
+                .build();
     }
 
     private static Map<String, Double> with(Map<String, Double> faults, String name, double value) {
@@ -76,10 +116,9 @@ public final class Storm {
         return all;
     }
 
-    private FaultyNetwork network() {
+    private FaultyNetwork network(URI api) {
         Map<NetworkFault, Double> chances = new EnumMap<>(NetworkFault.class);
         options.network().forEach((name, chance) -> chances.put(Chances.fault(NetworkFault.class, name), chance));
-        URI api = options.api();
         int port = api.getPort() < 0 ? 80 : api.getPort();
         return FaultyNetwork.open(
                 0,
@@ -94,11 +133,12 @@ public final class Storm {
         });
     }
 
-    private void sendAll(URI api, Time time) throws InterruptedException {
-        HttpClient client = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(Duration.ofSeconds(10))
-                .build();
+    private void sendAll(List<FaultyNetwork> networks, Time time) throws InterruptedException {
+        HttpClient client = client();
+        List<URI> urls = networks.stream()
+                .map(network -> URI.create("http://127.0.0.1:" + network.port()))
+                .toList();
+        Supplier<URI> any = () -> urls.get(ThreadLocalRandom.current().nextInt(urls.size()));
         StormOptions.Size size = options.size();
         Semaphore open = new Semaphore(size.open());
         String run = UUID.randomUUID().toString().substring(0, 8);
@@ -111,7 +151,7 @@ public final class Storm {
             StormPayment payment = payment(run, i, random);
             List<Sending> copies = new ArrayList<>();
             for (int copy = 0; copy < size.copies(); copy++) {
-                copies.add(new Sending(client, api, payment, tally, time));
+                copies.add(new Sending(client, any, payment, tally, time));
             }
             all.addAll(copies);
             send(payment, copies, open);

@@ -1,10 +1,13 @@
 package dev.onlyonce.payments.storm;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
@@ -12,7 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Sends a storm and prints what came of it; the exit code is 0 only if all is well. */
 @Command(
@@ -20,6 +25,9 @@ import picocli.CommandLine.Option;
         description = "Sends a retry storm through a bad network at the demo, then counts the provider's charges.",
         mixinStandardHelpOptions = true)
 public final class StormCommand implements Callable<Integer> {
+    @Spec
+    private @Nullable CommandSpec spec;
+
     /** Where nobody watches, a line now and then is enough. */
     private static final int LINE_EVERY = 5;
 
@@ -78,14 +86,14 @@ public final class StormCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         long chosen = seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed;
         StormOptions options = new StormOptions(
-                url,
+                List.of(url),
                 providerUrl,
                 new StormOptions.Size(payments, copies, open),
                 network.isEmpty() ? StormOptions.NETWORK : network,
                 faults.isEmpty() ? StormOptions.FAULTS : faults,
                 chosen,
                 patience);
-        PrintStream out = System.out;
+        PrintWriter out = requireNonNull(spec).commandLine().getOut();
         out.printf("Sending %,d payments, each %d times at once, to %s (seed %d)%n", payments, copies, url, chosen);
         boolean live = isTerminal();
         Storm storm = new Storm(options, progress(out, live));
@@ -93,9 +101,13 @@ public final class StormCommand implements Callable<Integer> {
             Storm.Report report = storm.run();
             out.print(live ? System.lineSeparator() : "");
             report.verdict().lines(report.networkFaults()).forEach(out::println);
+            out.flush();
             return report.verdict().allWell() ? 0 : 1;
         } catch (IOException e) {
-            System.err.println("The provider at " + providerUrl + " does not answer: is the demo running? (" + e + ")");
+            requireNonNull(spec)
+                    .commandLine()
+                    .getErr()
+                    .println("The provider at " + providerUrl + " does not answer: is the demo running? (" + e + ")");
             return 2;
         }
     }
@@ -107,7 +119,7 @@ public final class StormCommand implements Callable<Integer> {
         return System.console() != null;
     }
 
-    private static Consumer<String> progress(PrintStream out, boolean live) {
+    private static Consumer<String> progress(PrintWriter out, boolean live) {
         AtomicInteger calls = new AtomicInteger();
         return line -> {
             if (live) {
@@ -115,6 +127,7 @@ public final class StormCommand implements Callable<Integer> {
                 out.flush();
             } else if (calls.incrementAndGet() % LINE_EVERY == 0) {
                 out.println(line);
+                out.flush();
             }
         };
     }

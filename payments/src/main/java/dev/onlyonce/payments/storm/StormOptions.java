@@ -2,12 +2,13 @@ package dev.onlyonce.payments.storm;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 /**
  * What a storm is.
  *
- * @param api the payments API
+ * @param apis the payments API, one URL for each node; every request goes to any of them
  * @param provider the provider behind it, whose ledger is the truth and whose faults are switched on
  * @param size how much is sent
  * @param network the chances of network faults between the storm and the API, by name
@@ -16,7 +17,7 @@ import java.util.Map;
  * @param patience how long the last payment may take after the last was sent
  */
 public record StormOptions(
-        URI api,
+        List<URI> apis,
         URI provider,
         Size size,
         Map<String, Double> network,

@@ -1,0 +1,142 @@
+package dev.onlyonce.payments;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.payments.provider.Provider;
+import dev.onlyonce.payments.provider.ProviderOptions;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Runs the payments and their provider, and says how to try them. */
+@Command(
+        name = "demo",
+        description = "Runs the reference payments system with its simulated provider.",
+        mixinStandardHelpOptions = true)
+final class DemoCommand implements Callable<Integer> {
+    private static final String SECRET = "whsec_" + UUID.randomUUID();
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            defaultValue = "8080",
+            description = "Where the payments listen; 0 for any free port. Default: ${DEFAULT-VALUE}")
+    private int port;
+
+    @Option(
+            names = "--provider-port",
+            paramLabel = "PORT",
+            defaultValue = "8081",
+            description = "Where the provider listens; 0 for any free port. Default: ${DEFAULT-VALUE}")
+    private int providerPort;
+
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            defaultValue = "data/demo",
+            description = "The folder of all data, kept between runs. Default: ${DEFAULT-VALUE}")
+    private Path data = Path.of("data/demo");
+
+    @Option(
+            names = "--db",
+            paramLabel = "JDBC-URL",
+            description =
+                    "Keeps the payments in this PostgreSQL, MySQL or MariaDB database instead of SQLite in --data.")
+    private @Nullable String db;
+
+    private DemoCommand() {}
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Files.createDirectories(data);
+        // Known before either starts: each must be told where the other is.
+        int ownPort = port == 0 ? freePort() : port;
+        URI hooks = URI.create("http://127.0.0.1:" + ownPort + "/webhooks/provider");
+        Provider provider =
+                Provider.start(ProviderOptions.in(data).port(providerPort).webhooks(hooks, SECRET));
+        ConfigurableApplicationContext payments;
+        try {
+            payments = start(ownPort, provider.url());
+        } catch (RuntimeException e) {
+            provider.close();
+            throw e;
+        }
+        print(URI.create("http://127.0.0.1:" + ownPort), provider.url());
+        CountDownLatch ended = new CountDownLatch(1);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            // First the one that calls, then the one that is called.
+            payments.close();
+            provider.close();
+            out().println("Ended. The data are kept in " + data.toAbsolutePath());
+            out().flush();
+            ended.countDown();
+        }));
+        ended.await();
+        return 0;
+    }
+
+    private ConfigurableApplicationContext start(int ownPort, URI provider) {
+        return new SpringApplicationBuilder(PaymentsApplication.class)
+                .registerShutdownHook(false)
+                .run(
+                        "--server.port=" + ownPort,
+                        "--payments.demo=true",
+                        "--payments.db=" + (db == null ? "jdbc:sqlite:" + data.resolve("payments.db") : db),
+                        "--payments.provider.url=" + provider,
+                        "--payments.webhook-secret=" + SECRET);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private PrintWriter out() {
+        return requireNonNull(spec).commandLine().getOut();
+    }
+
+    private void print(URI payments, URI provider) {
+        // A new key for each run, because the data are kept: an old one would be answered from the record.
+        String key = "demo-" + UUID.randomUUID().toString().substring(0, 8).toLowerCase(Locale.ROOT);
+        String curl = "curl -i %s/payments -H 'Authorization: Bearer test_alice' -H 'Idempotency-Key: %s'"
+                        .formatted(payments, key)
+                + " -H 'Content-Type: application/json' -d '{\"amount\": %d, \"currency\": \"EUR\"}'";
+        out().printf("""
+                        The payments    %1$s   (%1$s/openapi.yaml, /health, /metrics)
+                        The provider    %2$s   (%2$s/ledger, /faults, /stats)
+                        The data        %3$s
+                        API keys        test_alice and test_bob, two tenants
+
+                        First call:
+                          %4$s
+                        Retry, the same answer and no second charge:
+                          %4$s
+                        The same key with another amount, refused:
+                          %5$s
+
+                        A retry storm, from another terminal:
+                          ./onlyonce storm --url %1$s --provider-url %2$s
+
+                        Ctrl-C ends it; the data are kept.
+                        """, payments, provider, data.toAbsolutePath(), curl.formatted(1999), curl.formatted(2999));
+        out().flush();
+    }
+}

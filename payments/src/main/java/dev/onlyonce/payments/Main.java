@@ -1,0 +1,39 @@
+package dev.onlyonce.payments;
+
+import dev.onlyonce.payments.provider.ProviderCommand;
+import dev.onlyonce.payments.storm.StormCommand;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.SpringApplication;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The payments program: {@code demo}, {@code storm}, and the parts of a demo one by one, {@code provider} and {@code app}. */
+@Command(
+        name = "payments",
+        description = "The reference payments system.",
+        mixinStandardHelpOptions = true,
+        subcommands = {DemoCommand.class, StormCommand.class, ProviderCommand.class})
+public final class Main implements Runnable {
+    @CommandLine.Spec
+    private CommandLine.Model.@Nullable CommandSpec spec;
+
+    private Main() {}
+
+    /** Runs the command; the application ({@code app}) takes Spring Boot's arguments, such as {@code --payments.db=…}. */
+    public static void main(String[] arguments) {
+        if (arguments.length > 0 && arguments[0].equals("app")) {
+            SpringApplication.run(PaymentsApplication.class, Arrays.copyOfRange(arguments, 1, arguments.length));
+            return;
+        }
+        int code = new CommandLine(new Main()).execute(arguments);
+        System.exit(code);
+    }
+
+    @Override
+    public void run() {
+        if (spec != null) {
+            spec.commandLine().usage(spec.commandLine().getOut());
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package dev.onlyonce.payments.domain;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import dev.onlyonce.payments.provider.Movement;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a provider's webhook says.
+ *
+ * @param id the same for every delivery of the same event
+ * @param type such as {@code charge.succeeded}
+ * @param data what it is about, as it stands
+ */
+@JsonIgnoreProperties(ignoreUnknown = true)
+public record ProviderEvent(
+        @Nullable String id,
+        @Nullable String type,
+        @Nullable Movement data) {}

@@ -1,0 +1,54 @@
+package dev.onlyonce.payments.web;
+
+import dev.onlyonce.payments.WebhookSignature;
+import dev.onlyonce.payments.domain.Invalid;
+import dev.onlyonce.payments.domain.ProviderEvent;
+import dev.onlyonce.payments.domain.ProviderEvents;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the provider tells by itself: believed only with its signature, and applied once. */
+@RestController
+class WebhooksController {
+    private final WebhookSignature signature;
+    private final ProviderEvents events;
+    private final InstantSource clock;
+    /** The provider's spelling is its own, whatever ours is. */
+    private final JsonMapper json = new JsonMapper();
+
+    WebhooksController(WebhookSignature signature, ProviderEvents events, InstantSource clock) {
+        this.signature = signature;
+        this.events = events;
+        this.clock = clock;
+    }
+
+    @PostMapping("/webhooks/provider")
+    ResponseEntity<Void> receive(
+            @RequestHeader(name = WebhookSignature.HEADER, required = false) @Nullable String header,
+            @RequestBody byte[] body) {
+        String wrong = signature.check(header, body, clock.instant());
+        if (wrong != null) {
+            throw new Refusal(HttpStatus.UNAUTHORIZED, "signature_invalid", wrong);
+        }
+        ProviderEvent event;
+        try {
+            event = json.readValue(body, ProviderEvent.class);
+        } catch (JacksonException e) {
+            throw new Refusal(HttpStatus.BAD_REQUEST, "event_malformed", "the event cannot be read");
+        }
+        new Invalid.Check()
+                .text(event.id(), "id", 64)
+                .text(event.type(), "type", 64)
+                .done();
+        events.receive(event);
+        return ResponseEntity.noContent().build();
+    }
+}

@@ -1,0 +1,119 @@
+package dev.onlyonce.payments;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/** The payments application in a process of its own, which can be killed as a crash would, and started again. */
+final class Instance implements AutoCloseable {
+    private static final Duration START_PATIENCE = Duration.ofMinutes(2);
+
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final List<String> command = new ArrayList<>();
+    private final int port;
+    private final File log;
+    private Process process;
+
+    private Instance(int port, Path log, List<String> settings) {
+        this.port = port;
+        this.log = log.toFile();
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        // Short lives: compile little, reserve little.
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Xshare:auto"));
+        if (Runtime.version().feature() >= 24) {
+            command.add("--enable-native-access=ALL-UNNAMED");
+        }
+        command.addAll(List.of("-cp", classPath, Main.class.getName(), "app", "--server.port=" + port));
+        settings.forEach(setting -> command.add("--" + setting));
+        Runtime.getRuntime().addShutdownHook(new Thread(this::kill));
+    }
+
+    /** Starts one and waits until it is healthy. */
+    static Instance start(int port, Path log, List<String> settings) {
+        Instance instance = new Instance(port, log, settings);
+        instance.restart();
+        return instance;
+    }
+
+    URI url() {
+        return URI.create("http://127.0.0.1:" + port);
+    }
+
+    /** SIGKILL; returns when it is dead. */
+    synchronized void kill() {
+        if (process != null) {
+            process.destroyForcibly();
+            try {
+                process.waitFor();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Starts it, where it was; returns when it is healthy. */
+    synchronized void restart() {
+        try {
+            process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
+                    .start();
+            long end = System.nanoTime() + START_PATIENCE.toNanos();
+            while (!isHealthy()) {
+                if (process.waitFor(50, TimeUnit.MILLISECONDS)) {
+                    throw new IllegalStateException("The instance ended with " + process.exitValue() + ", see " + log);
+                }
+                if (System.nanoTime() > end) {
+                    throw new IllegalStateException("The instance does not become healthy, see " + log);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private boolean isHealthy() throws InterruptedException {
+        try {
+            HttpRequest request = HttpRequest.newBuilder(url().resolve("/health"))
+                    .timeout(Duration.ofSeconds(10))
+                    .build();
+            return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+
+    /** A port that is free now and that no outgoing connection takes while the instance is dead. */
+    static int freePort() {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return socket.getLocalPort();
+            } catch (IOException e) {
+                // Taken: try another.
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package dev.onlyonce.servlet;
+
+import static java.util.Objects.requireNonNull;
+
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URLDecoder;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** A request whose body was read and can be read again: as a stream, as text, or as form parameters. */
+final class BufferedRequest extends HttpServletRequestWrapper {
+    private final RequestBody body;
+    private @Nullable Map<String, String[]> parameters;
+    private @Nullable ServletInputStream stream;
+    private @Nullable BufferedReader reader;
+    private @Nullable CapturedResponse response;
+    private UnaryOperator<AsyncContext> onAsync = UnaryOperator.identity();
+
+    BufferedRequest(HttpServletRequest request, RequestBody body) {
+        super(request);
+        this.body = body;
+    }
+
+    /** Lets asynchronous work go on with the captured response. */
+    void capturedBy(CapturedResponse captured, UnaryOperator<AsyncContext> async) {
+        response = captured;
+        onAsync = async;
+    }
+
+    @Override
+    public ServletInputStream getInputStream() throws IOException {
+        if (!body.readable()) {
+            return super.getInputStream();
+        }
+        if (reader != null) {
+            throw new IllegalStateException("the body is being read as text");
+        }
+        if (stream == null) {
+            stream = new BodyStream(body.bytes());
+        }
+        return stream;
+    }
+
+    @Override
+    public BufferedReader getReader() throws IOException {
+        if (!body.readable()) {
+            return super.getReader();
+        }
+        if (stream != null) {
+            throw new IllegalStateException("the body is being read as bytes");
+        }
+        if (reader == null) {
+            String encoding = getCharacterEncoding();
+            Charset charset = encoding == null ? StandardCharsets.ISO_8859_1 : Charset.forName(encoding);
+            reader = new BufferedReader(new InputStreamReader(new ByteArrayInputStream(body.bytes()), charset));
+        }
+        return reader;
+    }
+
+    @Override
+    public @Nullable String getParameter(String name) {
+        String[] values = getParameterMap().get(name);
+        return values == null ? null : values[0];
+    }
+
+    @Override
+    public Enumeration<String> getParameterNames() {
+        return Collections.enumeration(getParameterMap().keySet());
+    }
+
+    @Override
+    public String @Nullable [] getParameterValues(String name) {
+        String[] values = getParameterMap().get(name);
+        return values == null ? null : values.clone();
+    }
+
+    @Override
+    public Map<String, String[]> getParameterMap() {
+        if (!body.readable() || !RequestBody.isForm(getContentType())) {
+            return super.getParameterMap();
+        }
+        if (parameters == null) {
+            parameters = parameters();
+        }
+        return parameters;
+    }
+
+    /** Those of the query first, then those of the body. */
+    private Map<String, String[]> parameters() {
+        Map<String, List<String>> lists = new LinkedHashMap<>();
+        String encoding = getCharacterEncoding();
+        Charset charset = encoding == null ? StandardCharsets.UTF_8 : Charset.forName(encoding);
+        addAll(lists, getQueryString(), StandardCharsets.UTF_8);
+        addAll(lists, new String(body.bytes(), StandardCharsets.ISO_8859_1), charset);
+        Map<String, String[]> map = new LinkedHashMap<>();
+        lists.forEach((name, values) -> map.put(name, values.toArray(String[]::new)));
+        return Collections.unmodifiableMap(map);
+    }
+
+    private static void addAll(Map<String, List<String>> lists, @Nullable String form, Charset charset) {
+        if (form == null || form.isEmpty()) {
+            return;
+        }
+        for (String pair : form.split("&")) {
+            int equals = pair.indexOf('=');
+            String name = equals < 0 ? pair : pair.substring(0, equals);
+            String value = equals < 0 ? "" : pair.substring(equals + 1);
+            if (!pair.isEmpty()) {
+                lists.computeIfAbsent(URLDecoder.decode(name, charset), any -> new ArrayList<>())
+                        .add(URLDecoder.decode(value, charset));
+            }
+        }
+    }
+
+    @Override
+    public AsyncContext startAsync() {
+        return startAsync(this, requireNonNull(response, "the response is captured before the handler runs"));
+    }
+
+    @Override
+    public AsyncContext startAsync(ServletRequest request, ServletResponse response) {
+        return onAsync.apply(super.startAsync(request, response));
+    }
+
+    /** Bytes that are all there. */
+    private static final class BodyStream extends ServletInputStream {
+        private final ByteArrayInputStream bytes;
+
+        BodyStream(byte[] body) {
+            bytes = new ByteArrayInputStream(body);
+        }
+
+        @Override
+        public int read() {
+            return bytes.read();
+        }
+
+        @Override
+        public int read(byte[] into, int from, int length) {
+            return bytes.read(into, from, length);
+        }
+
+        @Override
+        public int available() {
+            return bytes.available();
+        }
+
+        @Override
+        public boolean isFinished() {
+            return bytes.available() == 0;
+        }
+
+        @Override
+        public boolean isReady() {
+            return true;
+        }
+
+        @Override
+        public void setReadListener(ReadListener listener) {
+            try {
+                listener.onDataAvailable();
+                if (isFinished()) {
+                    listener.onAllDataRead();
+                }
+            } catch (IOException e) {
+                listener.onError(e);
+            }
+        }
+    }
+}

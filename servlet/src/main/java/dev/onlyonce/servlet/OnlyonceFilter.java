@@ -1,0 +1,182 @@
+package dev.onlyonce.servlet;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.HttpDecision;
+import dev.onlyonce.http.HttpRequest;
+import dev.onlyonce.http.Operation;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpFilter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.Serial;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Protects operations in a servlet container. Map it to all paths, for the dispatcher types REQUEST and ASYNC, with
+ * asynchronous requests supported, inside whatever authenticates: the tenant must be known, and what a filter outside
+ * writes is not recorded.
+ *
+ * <p>A protected request's body and response are held in memory within the operation's bounds. Nothing reaches the client
+ * before the entry is durable. It also answers {@code GET} on {@link Boundary#SPECIFICATION_PATH} and on the boundary's
+ * status path.
+ */
+public final class OnlyonceFilter extends HttpFilter {
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    private final transient Boundary boundary;
+    private final transient OperationResolver operations;
+    private final transient TenantResolver tenants;
+    private final transient ProtectedCall.ErrorPage errorPage;
+
+    private OnlyonceFilter(Builder builder) {
+        boundary = builder.boundary;
+        operations = builder.operations;
+        tenants = builder.tenants;
+        errorPage = new ForwardedErrorPage(builder.errorPath);
+    }
+
+    /** Starts with operations found by path, the principal as the tenant, and no error path. */
+    public static Builder builder(Boundary boundary) {
+        return new Builder(boundary);
+    }
+
+    @Override
+    protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        if (request.getDispatcherType() != DispatcherType.REQUEST) {
+            if (request.getDispatcherType() == DispatcherType.ASYNC
+                    && request.getAttribute(ProtectedCall.ATTRIBUTE) instanceof ProtectedCall call) {
+                call.again(chain, request, response);
+            } else {
+                chain.doFilter(request, response);
+            }
+            return;
+        }
+        if (request.getMethod().equals("GET")) {
+            Optional<HttpAnswer> published = published(request);
+            if (published.isPresent()) {
+                send(response, published.get());
+                return;
+            }
+        }
+        Optional<Operation> operation = operations.operation(request);
+        Headers headers = operation.isPresent() ? headers(request) : Headers.none();
+        if (operation.isEmpty() || !operation.get().concerns(headers)) {
+            chain.doFilter(request, response);
+            return;
+        }
+        decide(operation.get(), headers, request, response, chain);
+    }
+
+    private void decide(
+            Operation operation,
+            Headers headers,
+            HttpServletRequest request,
+            HttpServletResponse response,
+            FilterChain chain)
+            throws IOException, ServletException {
+        RequestBody body = RequestBody.read(request, operation.bodyBytesMax());
+        HttpDecision decision = boundary.decide(operation, asked(request, headers, body.bytes()));
+        BufferedRequest buffered = new BufferedRequest(request, body);
+        if (decision instanceof HttpDecision.Run run) {
+            ProtectedCall call = new ProtectedCall(run.exchange(), buffered, response, errorPage);
+            request.setAttribute(ProtectedCall.ATTRIBUTE, call);
+            call.first(chain);
+        } else if (decision instanceof HttpDecision.Answer answer) {
+            send(response, answer.answer());
+        } else {
+            chain.doFilter(buffered, response);
+        }
+    }
+
+    private Optional<HttpAnswer> published(HttpServletRequest request) {
+        String path = path(request);
+        if (path.equals(Boundary.SPECIFICATION_PATH)) {
+            return Optional.of(boundary.specification());
+        }
+        return path.equals(boundary.statusPath())
+                ? Optional.of(boundary.status(asked(request, headers(request), new byte[0])))
+                : Optional.empty();
+    }
+
+    private HttpRequest asked(HttpServletRequest request, Headers headers, byte[] body) {
+        return new HttpRequest(
+                request.getMethod(),
+                request.getRequestURI(),
+                request.getQueryString(),
+                headers,
+                body,
+                tenants.tenant(request));
+    }
+
+    private static void send(HttpServletResponse response, HttpAnswer answer) throws IOException {
+        CapturedResponse.sendHead(response, answer);
+        CapturedResponse.write(response, answer);
+    }
+
+    private static Headers headers(HttpServletRequest request) {
+        List<Headers.Field> fields = new ArrayList<>();
+        for (String name : Collections.list(request.getHeaderNames())) {
+            for (String value : Collections.list(request.getHeaders(name))) {
+                fields.add(new Headers.Field(name, value));
+            }
+        }
+        return new Headers(fields);
+    }
+
+    /** The path within the application, as it was sent. */
+    static String path(HttpServletRequest request) {
+        return request.getRequestURI().substring(request.getContextPath().length());
+    }
+
+    /** Builds an {@link OnlyonceFilter}. */
+    public static final class Builder {
+        private final Boundary boundary;
+        private OperationResolver operations;
+        private TenantResolver tenants = TenantResolver.principal();
+        private @Nullable String errorPath;
+
+        private Builder(Boundary boundary) {
+            this.boundary = requireNonNull(boundary, "boundary");
+            this.operations = OperationResolver.byPath(boundary);
+        }
+
+        /** Finds the operation of a request otherwise than by its path. */
+        public Builder operations(OperationResolver operations) {
+            this.operations = operations;
+            return this;
+        }
+
+        /** Who a key belongs to. */
+        public Builder tenants(TenantResolver tenants) {
+            this.tenants = tenants;
+            return this;
+        }
+
+        /**
+         * Where the application renders errors, such as {@code /error}. The filter forwards there for {@code sendError}, so
+         * that the page can be recorded; without it a short problem document is sent.
+         */
+        public Builder errorPath(@Nullable String path) {
+            this.errorPath = path;
+            return this;
+        }
+
+        /** Builds it. */
+        public OnlyonceFilter build() {
+            return new OnlyonceFilter(this);
+        }
+    }
+}

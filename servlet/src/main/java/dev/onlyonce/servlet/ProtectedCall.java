@@ -1,0 +1,187 @@
+package dev.onlyonce.servlet;
+
+import dev.onlyonce.http.Exchange;
+import dev.onlyonce.http.HttpAnswer;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.ServletResponseWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One protected request on its way through the handler, however many dispatches and threads that takes. It ends exactly once:
+ *
+ * <ol>
+ *   <li>when the handler returns and nothing asynchronous was started, or its last asynchronous dispatch returns;
+ *   <li>when asynchronous work calls {@code complete()};
+ *   <li>when the handler throws;
+ *   <li>when the response grows larger than the bound;
+ *   <li>when the container gives up on asynchronous work: nobody knows what that does, so the outcome is unknown.
+ * </ol>
+ */
+final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
+    static final String ATTRIBUTE = ProtectedCall.class.getName();
+
+    private static final String EXPIRES = "Idempotency-Key-Expires";
+    private static final int SERVER_ERROR = 500;
+
+    private static final Logger log = LoggerFactory.getLogger(ProtectedCall.class);
+
+    private final Exchange exchange;
+    private final BufferedRequest request;
+    private final CapturedResponse response;
+    private final ErrorPage errorPage;
+    private boolean ended;
+    private boolean timedOut;
+
+    ProtectedCall(Exchange exchange, BufferedRequest request, HttpServletResponse real, ErrorPage errorPage) {
+        this.exchange = exchange;
+        this.request = request;
+        this.response = new CapturedResponse(real, exchange.responseBytesMax(), this);
+        this.errorPage = errorPage;
+        request.capturedBy(response, this::wrap);
+    }
+
+    void first(FilterChain chain) throws IOException, ServletException {
+        run(chain, request, response);
+    }
+
+    void again(FilterChain chain, ServletRequest dispatched, ServletResponse to) throws IOException, ServletException {
+        run(chain, dispatched, isCaptured(to) ? to : response);
+    }
+
+    private boolean isCaptured(ServletResponse candidate) {
+        ServletResponse inner = candidate;
+        while (inner != response && inner instanceof ServletResponseWrapper wrapper) {
+            inner = wrapper.getResponse();
+        }
+        return inner == response;
+    }
+
+    private void run(FilterChain chain, ServletRequest in, ServletResponse out) throws IOException, ServletException {
+        try {
+            chain.doFilter(in, out);
+        } catch (IOException | ServletException | RuntimeException | Error thrown) {
+            if (passes(thrown)) {
+                throw thrown;
+            }
+            return;
+        }
+        if (!request.isAsyncStarted()) {
+            end();
+        }
+    }
+
+    /** Ends the exchange after an exception; whether that is to be handed on. */
+    private synchronized boolean passes(Throwable thrown) throws IOException {
+        if (ended) {
+            return true;
+        }
+        Throwable cause = thrown instanceof ServletException && thrown.getCause() != null ? thrown.getCause() : thrown;
+        if (request.isAsyncStarted()) {
+            ended = true;
+            exchange.ambiguous("the handler failed after it had started asynchronous work");
+            return true;
+        }
+        if (exchange.isAnswerRecorded(cause)) {
+            log.error("{} failed; the answer is recorded", exchange.claim().key(), cause);
+            response.reset();
+            errorPage.render(request, response, SERVER_ERROR, null, cause);
+            end();
+            return false;
+        }
+        ended = true;
+        Exchange.Failed failed = exchange.failed(cause);
+        if (!failed.passes()) {
+            log.error("{} failed", exchange.claim().key(), cause);
+            response.replace(failed.answer());
+        }
+        return failed.passes();
+    }
+
+    private synchronized void end() throws IOException {
+        if (ended) {
+            return;
+        }
+        CapturedResponse.SentError error = response.takeError();
+        if (error != null) {
+            errorPage.render(request, response, error.status(), error.message(), null);
+        }
+        HttpAnswer own = response.answer();
+        if (ended) {
+            // The last of the text has made it too large to hold.
+            return;
+        }
+        ended = true;
+        HttpAnswer answer = timedOut && own.status() >= SERVER_ERROR
+                ? exchange.ambiguous("the asynchronous handler did not answer in time")
+                : exchange.finish(own);
+        // Everything but the handler's own answer has a body of its own.
+        if (answer.body() == own.body()) {
+            response.send(answer, EXPIRES);
+        } else {
+            response.replace(answer);
+        }
+    }
+
+    @Override
+    public synchronized void tooLarge() throws IOException {
+        if (ended) {
+            return;
+        }
+        ended = true;
+        Exchange.Large large = exchange.finishLarge(response.getStatus(), response.ownHeaders());
+        if (large.streams()) {
+            response.stream(large.answer(), EXPIRES);
+        } else {
+            response.replace(large.answer());
+        }
+    }
+
+    private AsyncContext wrap(AsyncContext async) {
+        async.addListener(this);
+        return new CompletingContext(async, this::end);
+    }
+
+    @Override
+    public synchronized void onTimeout(AsyncEvent event) {
+        timedOut = true;
+    }
+
+    @Override
+    public void onError(AsyncEvent event) {
+        // What follows is a dispatch that answers it, or the end.
+    }
+
+    @Override
+    public void onStartAsync(AsyncEvent event) {
+        event.getAsyncContext().addListener(this);
+    }
+
+    @Override
+    public synchronized void onComplete(AsyncEvent event) {
+        if (!ended) {
+            ended = true;
+            exchange.ambiguous("the container ended the asynchronous handler");
+        }
+    }
+
+    /** Renders what {@code sendError} or an exception asks for, into the captured response. */
+    interface ErrorPage {
+        void render(
+                BufferedRequest request,
+                CapturedResponse response,
+                int status,
+                @Nullable String message,
+                @Nullable Throwable thrown)
+                throws IOException;
+    }
+}

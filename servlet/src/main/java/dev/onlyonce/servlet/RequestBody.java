@@ -1,0 +1,110 @@
+package dev.onlyonce.servlet;
+
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.Part;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Collection;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The body of a request, held within a bound.
+ *
+ * @param bytes what is compared; one byte more than the bound if the body is larger
+ * @param readable whether those are the body's own bytes, to be given to the handler again. The container has taken apart
+ *     a multipart body and hands out its parts itself
+ */
+record RequestBody(byte[] bytes, boolean readable) {
+
+    static RequestBody read(HttpServletRequest request, int bytesMax) throws IOException, ServletException {
+        if (isMultipart(request.getContentType())) {
+            return new RequestBody(multipart(request, bytesMax), false);
+        }
+        byte[] bytes = request.getContentLengthLong() > bytesMax
+                ? tooLarge(bytesMax)
+                : request.getInputStream().readNBytes(bytesMax + 1);
+        if (bytes.length == 0 && isForm(request.getContentType())) {
+            // Somebody before us has asked for a parameter, and the container has read the body.
+            bytes = form(request.getParameterMap());
+        }
+        return new RequestBody(bytes, true);
+    }
+
+    static boolean isForm(@Nullable String contentType) {
+        return startsWith(contentType, "application/x-www-form-urlencoded");
+    }
+
+    private static boolean isMultipart(@Nullable String contentType) {
+        return startsWith(contentType, "multipart/form-data");
+    }
+
+    private static boolean startsWith(@Nullable String contentType, String type) {
+        return contentType != null && contentType.toLowerCase(Locale.ROOT).startsWith(type);
+    }
+
+    private static byte[] tooLarge(int bytesMax) {
+        return new byte[bytesMax + 1];
+    }
+
+    private static byte[] form(Map<String, String[]> parameters) {
+        StringJoiner form = new StringJoiner("&");
+        parameters.forEach((name, values) -> {
+            for (String value : values) {
+                form.add(URLEncoder.encode(name, StandardCharsets.UTF_8) + "="
+                        + URLEncoder.encode(value, StandardCharsets.UTF_8));
+            }
+        });
+        return form.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Names, types and digests of the parts: clients make a new boundary for every try, which must not matter. */
+    private static byte[] multipart(HttpServletRequest request, int bytesMax) throws IOException, ServletException {
+        Collection<Part> parts;
+        try {
+            parts = request.getParts();
+        } catch (IllegalStateException overTheContainersLimit) {
+            return tooLarge(bytesMax);
+        }
+        if (parts.stream().mapToLong(Part::getSize).sum() > bytesMax) {
+            return tooLarge(bytesMax);
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        for (Part part : parts) {
+            write(out, part.getName());
+            write(out, part.getSubmittedFileName());
+            write(out, part.getContentType());
+            out.write(sha256(part));
+        }
+        return bytes.toByteArray();
+    }
+
+    private static void write(DataOutputStream out, @Nullable String text) throws IOException {
+        byte[] bytes = text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
+        out.writeInt(text == null ? -1 : bytes.length);
+        out.write(bytes);
+    }
+
+    private static byte[] sha256(Part part) throws IOException {
+        try (InputStream content = part.getInputStream();
+                DigestOutputStream digest =
+                        new DigestOutputStream(OutputStream.nullOutputStream(), MessageDigest.getInstance("SHA-256"))) {
+            content.transferTo(digest);
+            return digest.getMessageDigest().digest();
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.servlet;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,34 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Statements inside a transaction that somebody else has begun and will end. They leave its settings as they were. */
+interface Inside {
+
+    /**
+     * Makes a new entry. Waits no longer than told for a transaction that is making the same one.
+     *
+     * @return its attempt; empty if there is one already
+     */
+    Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
+
+    /** Reads an entry that is not past everything. */
+    Optional<Entry> find(Connection connection, EntryId id) throws SQLException;
+
+    /** As {@link Database#take}. Waits no longer than told for whoever has the entry. */
+    Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
+
+    /** As {@link Database#replace}. Waits no longer than told for whoever has the entry. */
+    Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
+
+    /** Settles the transaction's own claim; empty if it is not its own any more. */
+    Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException;
+}

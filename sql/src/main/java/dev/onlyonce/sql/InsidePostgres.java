@@ -1,0 +1,83 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A conflict is no error here, and leaves no lock on the entry. A lock time-out is one: the caller has set a savepoint,
+ * and going back to it restores the settings too.
+ */
+final class InsidePostgres implements Inside {
+    static final String SAVE_WAIT = "SELECT set_config('onlyonce.lock_timeout', current_setting('lock_timeout'), true)";
+    static final String SET_WAIT = "SELECT set_config('lock_timeout', ?, true)";
+    static final String RESTORE_WAIT =
+            "SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)";
+
+    private final Postgres postgres;
+
+    InsidePostgres(Postgres postgres) {
+        this.postgres = postgres;
+    }
+
+    @Override
+    public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, Postgres.INSERT, claim, waitMax);
+    }
+
+    @Override
+    public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, Postgres.TAKE, claim, waitMax);
+    }
+
+    @Override
+    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, Postgres.REPLACE, claim, waitMax);
+    }
+
+    private Optional<Integer> claim(Connection connection, String sql, ClaimRequest claim, Duration waitMax)
+            throws SQLException {
+        List<Integer> attempts = new ArrayList<>();
+        // Zero would mean to wait for ever.
+        String millis = String.valueOf(Math.max(1, waitMax.toMillis()));
+        postgres.runAll(
+                connection,
+                List.of(
+                        new Postgres.Part(SAVE_WAIT, Binding.NONE, row -> {}),
+                        new Postgres.Part(SET_WAIT, Binding.texts(Columns.NATIVE, millis), row -> {}),
+                        new Postgres.Part(sql, ArrayParameters.of(List.of(claim)), row -> attempts.add(row.getInt(4))),
+                        new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {})));
+        return attempts.stream().findFirst();
+    }
+
+    @Override
+    public Optional<Entry> find(Connection connection, EntryId id) throws SQLException {
+        List<Entry> found = new ArrayList<>();
+        Binding arrays = new ArrayParameters<>(List.of(id)).ids(i -> i);
+        postgres.runAll(
+                connection,
+                List.of(new Postgres.Part(
+                        Postgres.FIND, arrays, row -> found.add(StoredEntry.read(row, Columns.NATIVE)))));
+        return found.stream().findFirst();
+    }
+
+    @Override
+    public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
+        List<SettleResult.Settled> settled = new ArrayList<>();
+        postgres.runAll(
+                connection,
+                List.of(new Postgres.Part(
+                        Postgres.SETTLE,
+                        ArrayParameters.ofSettlements(List.of(settlement)),
+                        row -> settled.add(StoredEntry.settled(row, 4)))));
+        return settled.stream().findFirst();
+    }
+}

@@ -1,0 +1,68 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Optional;
+
+/** SQLite has one writer: whoever claims has the write lock until the transaction ends, and who comes next waits for it. */
+final class InsideSqlite implements Inside {
+    private final Sqlite sqlite;
+
+    InsideSqlite(Sqlite sqlite) {
+        this.sqlite = sqlite;
+    }
+
+    @Override
+    public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, Sqlite.INSERT, claim, waitMax);
+    }
+
+    @Override
+    public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, Sqlite.TAKE, claim, waitMax);
+    }
+
+    @Override
+    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, Sqlite.REPLACE, claim, waitMax);
+    }
+
+    private Optional<Integer> claim(Connection connection, String sql, ClaimRequest claim, Duration waitMax)
+            throws SQLException {
+        int before = sqlite.query(connection, "PRAGMA busy_timeout", Binding.NONE, row -> row.getInt(1))
+                .get(0);
+        setBusyTimeout(connection, (int) waitMax.toMillis());
+        try {
+            return sqlite.query(connection, sql, RowParameters.of(Sqlite.COLUMNS, claim), row -> row.getInt(1)).stream()
+                    .findFirst();
+        } finally {
+            setBusyTimeout(connection, before);
+        }
+    }
+
+    private static void setBusyTimeout(Connection connection, int millis) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("PRAGMA busy_timeout = " + millis);
+        }
+    }
+
+    @Override
+    public Optional<Entry> find(Connection connection, EntryId id) throws SQLException {
+        return sqlite.query(connection, Sqlite.FIND, RowParameters.of(Sqlite.COLUMNS, id), Sqlite::entry).stream()
+                .findFirst();
+    }
+
+    @Override
+    public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
+        Binding parameters = RowParameters.of(Sqlite.COLUMNS, settlement);
+        return sqlite.query(connection, Sqlite.SETTLE, parameters, Sqlite::settled).stream()
+                .findFirst();
+    }
+}
