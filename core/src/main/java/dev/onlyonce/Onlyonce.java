@@ -50,20 +50,31 @@ public final class Onlyonce implements AutoCloseable {
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Codec<T> codec, Action<T, X> action) throws X {
-        Begun begun = begin(key, fingerprint);
+        return execute(key, fingerprint, policy(key.operation()), codec, action);
+    }
+
+    /**
+     * The same under a policy of the caller's.
+     *
+     * @throws X what the action throws, by identity
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, Action<T, X> action) throws X {
+        Begun begun = begin(key, fingerprint, policy);
         if (begun instanceof Begun.Answered answered) {
             return answered.outcome().map(codec::decode);
         }
         OpenClaim claim = ((Begun.Mine) begun).claim();
-        return run(claim, codec, action);
+        return run(claim, policy.failures(), codec, action);
     }
 
-    private <T, X extends Exception> Outcome<T> run(OpenClaim claim, Codec<T> codec, Action<T, X> action) throws X {
+    private <T, X extends Exception> Outcome<T> run(
+            OpenClaim claim, FailureRule failures, Codec<T> codec, Action<T, X> action) throws X {
         T value;
         try {
             value = action.run(claim);
         } catch (Throwable thrown) {
-            settle(claim, thrown);
+            settle(claim, failures, thrown);
             throw thrown;
         }
         byte[] encoded;
@@ -80,10 +91,10 @@ public final class Onlyonce implements AutoCloseable {
                 : new Outcome.Unknown<>(node.retryAfterUnknown());
     }
 
-    private void settle(OpenClaim claim, Throwable thrown) {
+    private static void settle(OpenClaim claim, FailureRule failures, Throwable thrown) {
         String reason = thrown.getClass().getName();
         try {
-            FailureRule.Verdict verdict = judge(claim, thrown);
+            FailureRule.Verdict verdict = judge(failures, thrown);
             if (verdict instanceof FailureRule.Verdict.NoEffect) {
                 claim.retryable(reason);
             } else if (verdict instanceof FailureRule.Verdict.Final failed) {
@@ -97,9 +108,9 @@ public final class Onlyonce implements AutoCloseable {
         }
     }
 
-    private FailureRule.Verdict judge(OpenClaim claim, Throwable thrown) {
+    private static FailureRule.Verdict judge(FailureRule failures, Throwable thrown) {
         try {
-            return policy(claim.key().operation()).failures().judge(thrown);
+            return failures.judge(thrown);
         } catch (RuntimeException e) {
             thrown.addSuppressed(e);
             return new FailureRule.Verdict.Unknown();

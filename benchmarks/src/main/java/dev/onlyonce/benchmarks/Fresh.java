@@ -2,7 +2,6 @@ package dev.onlyonce.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Store;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -63,13 +62,13 @@ final class Fresh {
         for (int i = 0; i < RAW_CONNECTIONS_MAX; i++) {
             connections.add(DriverManager.getConnection(url));
         }
-        try (HikariDataSource pool = databases.pool(url, Databases.POOL);
-                Store store = SqlStore.open(pool);
+        try (Store store = databases.store(kind, url);
                 Onlyonce once = Onlyonce.builder(store).build()) {
             Contest contest = new Contest(options)
                     .add("engine", number -> () -> Work.execute(once))
                     .add("naive", number -> naive.pooled(naivePool))
                     .add("raw", RAW_CONNECTIONS_MAX, number -> naive.raw(connections.get(number)));
+            contest.warmUp();
             for (int callers : options.callers()) {
                 row(kind, "platform", callers, contest.run(Threads.platform(), callers));
             }

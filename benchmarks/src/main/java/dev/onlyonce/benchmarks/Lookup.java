@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Store;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -53,8 +52,7 @@ final class Lookup {
         String url = databases.create(kind);
         HikariDataSource naivePool = databases.pool(url, Databases.POOL);
         Naive.createTable(kind, naivePool);
-        try (HikariDataSource pool = databases.pool(url, Databases.POOL);
-                Store store = SqlStore.open(pool);
+        try (Store store = databases.store(kind, url);
                 Onlyonce once = Onlyonce.builder(store).build()) {
             List<Key> keys = fill(kind, once, naivePool);
             Contest contest = new Contest(options)
@@ -64,6 +62,7 @@ final class Lookup {
                             throw new IllegalStateException("an entry is missing");
                         }
                     });
+            contest.warmUp();
             for (int callers : options.callers()) {
                 Map<String, Measured> measured = contest.run(Threads.platform(), callers);
                 Measured engine = measured.get("engine");

@@ -1,10 +1,8 @@
 package dev.onlyonce.benchmarks;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Begun;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -50,8 +48,8 @@ final class Memory {
     /** Runs in the small heap and returns a row of the table. */
     static String measure() throws Exception {
         try (Databases databases = new Databases()) {
-            HikariDataSource pool = databases.pool(databases.create(Databases.Kind.SQLITE), 4);
-            try (Store store = SqlStore.open(pool);
+            String url = databases.create(Databases.Kind.SQLITE);
+            try (Store store = databases.store(Databases.Kind.SQLITE, url);
                     Onlyonce once = Onlyonce.builder(store)
                             .lease(Duration.ofMinutes(10))
                             .build()) {

@@ -109,84 +109,112 @@ public final class Boundary {
 
     /** Does what can be done without the store, and so never blocks: checks, and answers from memory. */
     public Prepared prepare(Operation operation, HttpRequest request) {
-        if (!operation.concerns(request.headers())) {
+        Checked checked = inspect(operation, request);
+        if (checked instanceof Checked.Refused refused) {
+            return new Prepared.Decided(new HttpDecision.Answer(refused.answer()));
+        }
+        if (!(checked instanceof Checked.Asked asked)) {
             return new Prepared.Decided(new HttpDecision.PassThrough());
+        }
+        try {
+            Optional<Outcome<byte[]>> cached = once.cached(asked.key(), asked.fingerprint());
+            return cached.isPresent()
+                    ? new Prepared.Decided(new HttpDecision.Answer(answer(operation, cached.get())))
+                    : new Prepared.Ready((ready, wait) -> begin(ready, operation, asked, wait));
+        } catch (StoreException e) {
+            return new Prepared.Decided(new HttpDecision.Answer(unavailable(operation, e)));
+        }
+    }
+
+    /** Checks a request for an operation, up to the point where the key would be claimed. */
+    public Checked check(Operation operation, HttpRequest request) {
+        Checked checked = inspect(operation, request);
+        try {
+            return checked instanceof Checked.Asked asked ? limit(operation, asked) : checked;
+        } catch (StoreException e) {
+            return new Checked.Refused(unavailable(operation, e));
+        }
+    }
+
+    private Checked inspect(Operation operation, HttpRequest request) {
+        if (!operation.concerns(request.headers())) {
+            return new Checked.Pass();
         }
         try {
             String tenant = tenant(request);
             if (tenant == null) {
-                return new Prepared.Decided(refuse(operation, unauthenticated()));
+                return refuse(operation, unauthenticated());
             }
             Key key = new Key(tenant, operation.name(), key(operation, request.headers()), operation.scope());
             Optional<Problem.Report> stale = operation.age() == null
                     ? Optional.empty()
                     : operation.age().check(request.headers(), once.time().now());
-            if (stale.isPresent()) {
-                return new Prepared.Decided(refuse(operation, stale.get()));
-            }
-            Fingerprint fingerprint = fingerprint(operation, request);
-            Optional<Outcome<byte[]>> cached = once.cached(key, fingerprint);
-            return cached.isPresent()
-                    ? new Prepared.Decided(answered(operation, key, cached.get()))
-                    : new Prepared.Ready((ready, wait) -> begin(ready, operation, key, fingerprint, wait));
+            return stale.isPresent()
+                    ? refuse(operation, stale.get())
+                    : new Checked.Asked(key, fingerprint(operation, request));
         } catch (MalformedKey e) {
-            return new Prepared.Decided(refuse(operation, report(e)));
+            return refuse(operation, report(e));
         } catch (MalformedRequest e) {
             Problem problem = e.tooLarge() ? Problem.BODY_TOO_LARGE : Problem.REQUEST_MALFORMED;
-            return new Prepared.Decided(
-                    refuse(operation, problem.because(e.getMessage()).member("reason", code(e.reason()))));
-        } catch (StoreException e) {
-            return new Prepared.Decided(storeFailed(operation, e));
+            return refuse(operation, problem.because(e.getMessage()).member("reason", code(e.reason())));
         }
     }
 
-    private HttpDecision begin(
-            Prepared.Ready ready, Operation operation, Key key, Fingerprint fingerprint, boolean wait) {
+    /** Over its limits a tenant may still ask about keys that it has. */
+    private Checked limit(Operation operation, Checked.Asked asked) {
+        Optional<Problem.Report> over =
+                limits == null ? Optional.empty() : limits.check(asked.key().tenant());
+        return over.isPresent() && once.find(asked.key()).isEmpty() ? refuse(operation, over.get()) : asked;
+    }
+
+    private HttpDecision begin(Prepared.Ready ready, Operation operation, Checked.Asked asked, boolean wait) {
+        Begun begun;
         try {
-            Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.check(key.tenant());
-            if (over.isPresent() && once.find(key).isEmpty()) {
-                return refuse(operation, over.get());
+            if (limit(operation, asked) instanceof Checked.Refused refused) {
+                return new HttpDecision.Answer(refused.answer());
             }
             Policy policy = operation.policy();
             boolean waits = wait || policy.waitMax().isZero();
-            Begun begun = once.begin(
-                    key,
-                    fingerprint,
+            begun = once.begin(
+                    asked.key(),
+                    asked.fingerprint(),
                     waits ? policy : policy.toBuilder().waitMax(Duration.ZERO).build());
-            if (begun instanceof Begun.Mine mine) {
-                OpenClaim claim = mine.claim();
-                Runnable onEnd = limits == null ? () -> {} : limits.began(key.tenant(), claim.attempt() == 1);
-                return new HttpDecision.Run(new Exchange(operation, claim, onEnd));
-            }
-            Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
-            ready.setInFlight(outcome instanceof Outcome.InFlight);
-            return answered(operation, key, outcome);
         } catch (StoreException e) {
-            return storeFailed(operation, e);
+            return new HttpDecision.Answer(unavailable(operation, e));
         }
-    }
-
-    private HttpDecision answered(Operation operation, Key key, Outcome<byte[]> outcome) {
-        try {
-            return new HttpDecision.Answer(answer(operation, outcome));
-        } catch (IllegalStateException e) {
-            log.error("The record of {} cannot be read", key, e);
-            return unavailable(operation);
+        if (begun instanceof Begun.Mine mine) {
+            OpenClaim claim = mine.claim();
+            return new HttpDecision.Run(new Exchange(operation, claim, began(asked.key(), claim.attempt() == 1)));
         }
-    }
-
-    private static HttpDecision storeFailed(Operation operation, StoreException e) {
-        log.debug("{} did not run because the store failed", operation.name(), e);
-        return unavailable(operation);
-    }
-
-    private static HttpDecision unavailable(Operation operation) {
-        return refuse(operation, Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+        Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
+        ready.setInFlight(outcome instanceof Outcome.InFlight);
+        return new HttpDecision.Answer(answer(operation, outcome));
     }
 
     /** What a request is told that cannot even wait for the store, because too many do. Nothing was executed. */
     public HttpAnswer overloaded(Operation operation) {
         return operation.profile().refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+    }
+
+    /**
+     * Counts a request that begins to execute towards its tenant's limits; {@link #decide} does so itself.
+     *
+     * @return to be run when it has ended
+     */
+    public Runnable began(Key key, boolean newKey) {
+        return limits == null ? () -> {} : limits.began(key.tenant(), newKey);
+    }
+
+    /** The answer when the store failed before anything was executed: 503. */
+    public HttpAnswer unavailable(Operation operation, StoreException failure) {
+        log.debug("{} did not run because the store failed", operation.name(), failure);
+        return operation.profile().refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+    }
+
+    /** The answer when it was executed, and the store may or may not have recorded that: 503. */
+    public HttpAnswer notRecorded(Operation operation, StoreException failure) {
+        log.warn("{} was executed, but it is not known whether that was recorded", operation.name(), failure);
+        return operation.profile().refuse(Problem.NOT_RECORDED.report().retryAfter(RETRY_AFTER_STORE));
     }
 
     private @Nullable String tenant(HttpRequest request) {
@@ -232,11 +260,21 @@ public final class Boundary {
                         request.body()));
     }
 
-    private static HttpDecision refuse(Operation operation, Problem.Report report) {
-        return new HttpDecision.Answer(operation.profile().refuse(report));
+    private static Checked refuse(Operation operation, Problem.Report report) {
+        return new Checked.Refused(operation.profile().refuse(report));
     }
 
-    private HttpAnswer answer(Operation operation, Outcome<byte[]> outcome) {
+    /** The answer to a request that was not executed now. A record that cannot be read is 503: a newer release may know. */
+    public HttpAnswer answer(Operation operation, Outcome<byte[]> outcome) {
+        try {
+            return translate(operation, outcome);
+        } catch (IllegalStateException e) {
+            log.error("A record of {} cannot be read", operation.name(), e);
+            return operation.profile().refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
+        }
+    }
+
+    private HttpAnswer translate(Operation operation, Outcome<byte[]> outcome) {
         Profile profile = operation.profile();
         return outcome.fold(
                 executed -> {
@@ -316,7 +354,8 @@ public final class Boundary {
         return expiring(answer, expiresAt).header(StoredHeaders.REPLAYED, "true");
     }
 
-    static HttpAnswer expiring(HttpAnswer answer, Instant expiresAt) {
+    /** An answer that is recorded, with how long it is kept. */
+    public static HttpAnswer expiring(HttpAnswer answer, Instant expiresAt) {
         return answer.header(StoredHeaders.EXPIRES, HttpDate.format(expiresAt));
     }
 

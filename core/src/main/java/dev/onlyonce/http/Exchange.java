@@ -85,14 +85,7 @@ public final class Exchange {
      * @return the handler's answer and how long it is kept, or what to send instead
      */
     public HttpAnswer finish(HttpAnswer answer) {
-        byte[] record = answer.body().length > responseBytesMax()
-                ? new byte[0]
-                : StoredResponse.of(answer).encode();
-        if (record.length == 0 || record.length > responseBytesMax()) {
-            record = StoredResponse.withoutBody(answer.status(), answer.headers())
-                    .encode();
-        }
-        return finish(answer, record).answer;
+        return finish(answer, StoredResponse.encode(answer, responseBytesMax())).answer;
     }
 
     /**
@@ -149,6 +142,14 @@ public final class Exchange {
     }
 
     /**
+     * Whether the answer to this exception is part of the record: then make it and {@link #finish} with it, as if the handler
+     * had. Otherwise call {@link #failed}.
+     */
+    public boolean isAnswerRecorded(Throwable thrown) {
+        return operation.profile().onServerError() == OnServerError.STORE && judge(thrown) instanceof Verdict.Unknown;
+    }
+
+    /**
      * As {@link #ambiguous}, but whoever is behind recognises a repeated key by itself: asking again is harmless and the way
      * to find out, so the next retry runs.
      *
@@ -159,14 +160,6 @@ public final class Exchange {
                 .profile()
                 .refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(RETRY_AFTER_REPEATABLE), GATEWAY_TIMEOUT);
         return settle(Kept.NO, answer, () -> claim.retryable("harmless to repeat: " + reason)).answer;
-    }
-
-    /**
-     * Whether the answer to this exception is part of the record: then make it and {@link #finish} with it, as if the handler
-     * had. Otherwise call {@link #failed}.
-     */
-    public boolean isAnswerRecorded(Throwable thrown) {
-        return operation.profile().onServerError() == OnServerError.STORE && judge(thrown) instanceof Verdict.Unknown;
     }
 
     /**

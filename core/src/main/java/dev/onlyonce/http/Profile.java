@@ -134,6 +134,11 @@ public record Profile(
         return new Profile(name, keyRequired, whenRunning, neverStored, onServerError, tombstones, statuses, format);
     }
 
+    /** Whether a response with this status is stored and replayed. */
+    public boolean isStored(int status) {
+        return status < 500 ? !neverStored.contains(status) : onServerError == OnServerError.STORE;
+    }
+
     /** The status of a problem in this profile. */
     public int status(Problem problem) {
         return statuses.getOrDefault(problem, problem.status());

@@ -34,6 +34,17 @@ public record StoredResponse(int status, Headers headers, Optional<byte[]> body)
         return new StoredResponse(answer.status(), StoredHeaders.of(answer.headers()), Optional.of(answer.body()));
     }
 
+    /** The bytes to store for an answer: without its body if they would be more than {@code bytesMax}. */
+    public static byte[] encode(HttpAnswer answer, int bytesMax) {
+        if (answer.body().length <= bytesMax) {
+            byte[] whole = of(answer).encode();
+            if (whole.length <= bytesMax) {
+                return whole;
+            }
+        }
+        return withoutBody(answer.status(), answer.headers()).encode();
+    }
+
     /** What is stored of an answer whose body is too large: the status, and where to find what was made. */
     static StoredResponse withoutBody(int status, Headers headers) {
         return new StoredResponse(status, headers.only(field -> field.is("Location")), Optional.empty());

@@ -26,6 +26,11 @@ public record Resolution(EntryId id, int attempt, State to, byte @Nullable [] re
         }
     }
 
+    /** For callers of other modules, for whose checks of nulls an array is never absent. */
+    public static Resolution of(EntryId id, int attempt, State to, Optional<byte[]> result, String who, String reason) {
+        return new Resolution(id, attempt, to, result.orElse(null), who, reason);
+    }
+
     /** The effect was found; with what to record, if that is known. */
     public static Resolution found(EntryId id, int attempt, Optional<byte[]> result, String who, String reason) {
         return new Resolution(id, attempt, State.COMPLETED, result.orElse(null), who, reason);

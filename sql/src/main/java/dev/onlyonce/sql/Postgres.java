@@ -69,6 +69,23 @@ final class Postgres implements Database {
             ON CONFLICT (tenant, space, key_) DO NOTHING
             RETURNING tenant, space, key_, attempt""";
 
+    /** The same for one row: a lone caller should not pay for arrays. */
+    static final String INSERT_ONE = """
+            INSERT INTO onlyonce_entry (
+                tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner, attempt,
+                lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at)
+            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.state, a.token, a.owner,
+                   CASE a.state WHEN 2 THEN 1 ELSE 0 END,
+                   a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
+                   clock.now, clock.now + a.lease_us, clock.now + a.retention_us
+            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock,
+                 (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::text AS operation,
+                         ?::int AS fingerprint_version, ?::bytea AS fingerprint, ?::uuid AS token, ?::text AS owner,
+                         ?::bigint AS lease_us, ?::smallint AS on_lease_lost, ?::bigint AS retention_us,
+                         ?::bigint AS tombstone_us, ?::smallint AS state) AS a
+            ON CONFLICT (tenant, space, key_) DO NOTHING
+            RETURNING tenant, space, key_, attempt""";
+
     /** A lost acknowledgement: the entry is the caller's already. */
     static final String KEEP = """
             WITH clock AS MATERIALIZED (
@@ -154,6 +171,21 @@ final class Postgres implements Database {
               AND e.token = a.token AND e.state = 2
             RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
 
+    /** The same for one row. */
+    static final String SETTLE_ONE = """
+            UPDATE onlyonce_entry e
+            SET state = a.state, result = a.result, settled_at = clock.now,
+                expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
+                purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
+                                WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
+                unknown_since = CASE WHEN a.state = 6 THEN clock.now END
+            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock,
+                 (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::uuid AS token,
+                         ?::smallint AS state, ?::bytea AS result) AS a
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+              AND e.token = a.token AND e.state = 2
+            RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
+
     static final String RENEW = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
@@ -178,6 +210,14 @@ final class Postgres implements Database {
                  (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_) AS a
                  JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > clock.now""";
+
+    /** The same for one row. */
+    static final String FIND_ONE = """
+            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.state, e.token, e.owner,
+                   e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
+                   e.settled_at, e.expires_at, e.result, clock.now
+            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock, onlyonce_entry e
+            WHERE e.tenant = ? AND e.space = ? AND e.key_ = ? AND (e.purge_at IS NULL OR e.purge_at > clock.now)""";
 
     static final String CHUNK = """
             WITH clock AS MATERIALIZED (
@@ -302,13 +342,10 @@ final class Postgres implements Database {
         Map<EntryId, Integer> claimed = new HashMap<>();
         List<Part> parts = new ArrayList<>(2);
         if (!settlements.isEmpty()) {
-            parts.add(new Part(
-                    SETTLE,
-                    ArrayParameters.ofSettlements(settlements),
-                    row -> settled.put(id(row), StoredEntry.settled(row, 4))));
+            parts.add(settle(settlements, row -> settled.put(id(row), StoredEntry.settled(row, 4))));
         }
         if (!claims.isEmpty()) {
-            parts.add(new Part(INSERT, ArrayParameters.of(claims), row -> claimed.put(id(row), row.getInt(4))));
+            parts.add(insert(claims, row -> claimed.put(id(row), row.getInt(4))));
         }
         run(connection, parts.toArray(Part[]::new));
         return new Written(settled, claimed);
@@ -317,11 +354,29 @@ final class Postgres implements Database {
     @Override
     public Map<EntryId, Entry> find(Connection connection, List<EntryId> ids) throws SQLException {
         Map<EntryId, Entry> found = new HashMap<>();
-        run(connection, new Part(FIND, new ArrayParameters<>(ids).ids(id -> id), row -> {
+        run(connection, find(ids, row -> {
             Entry entry = StoredEntry.read(row, Columns.NATIVE);
             found.put(entry.id(), entry);
         }));
         return found;
+    }
+
+    static Part insert(List<ClaimRequest> claims, RowReader each) {
+        return claims.size() == 1
+                ? new Part(INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each)
+                : new Part(INSERT, ArrayParameters.of(claims), each);
+    }
+
+    static Part settle(List<Settlement> settlements, RowReader each) {
+        return settlements.size() == 1
+                ? new Part(SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)), each)
+                : new Part(SETTLE, ArrayParameters.ofSettlements(settlements), each);
+    }
+
+    static Part find(List<EntryId> ids, RowReader each) {
+        return ids.size() == 1
+                ? new Part(FIND_ONE, RowParameters.of(Columns.NATIVE, ids.get(0)), each)
+                : new Part(FIND, new ArrayParameters<>(ids).ids(id -> id), each);
     }
 
     @Override
@@ -423,6 +478,11 @@ final class Postgres implements Database {
     }
 
     @Override
+    public String clock() {
+        return clock.orElse(CLOCK);
+    }
+
+    @Override
     public Inside inside() {
         return new InsidePostgres(this);
     }
@@ -443,7 +503,7 @@ final class Postgres implements Database {
     void runAll(Connection connection, List<Part> parts) throws SQLException {
         List<String> texts = new ArrayList<>(parts.size());
         for (Part part : parts) {
-            texts.add(part.binding.fit(part.sql));
+            texts.add(part.sql);
         }
         try (PreparedStatement statement = connection.prepareStatement(script(texts))) {
             int next = 1;

@@ -1,0 +1,16 @@
+package dev.onlyonce.http;
+
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+
+/** What checking a request came to, before its key is claimed. */
+public sealed interface Checked {
+    /** It is not protected. */
+    record Pass() implements Checked {}
+
+    /** It breaks a rule or a limit: send this. Nothing was stored. */
+    record Refused(HttpAnswer answer) implements Checked {}
+
+    /** It asks for this. */
+    record Asked(Key key, Fingerprint fingerprint) implements Checked {}
+}
