@@ -102,7 +102,7 @@ public final class LocalOperator implements Operator {
 
     @Override
     public Optional<KeyView> key(KeyName name) {
-        return find(name).map(KeyViews::full);
+        return find(name).map(entry -> KeyViews.full(once, entry));
     }
 
     private Optional<Entry> find(KeyName name) {
@@ -149,7 +149,7 @@ public final class LocalOperator implements Operator {
                             + (lost.now() == null ? "gone" : lost.now().name().toLowerCase(Locale.ROOT)));
         }
         audited("settled as " + finding.outcome(), entry, finding.reason());
-        return KeyViews.full(require(name));
+        return KeyViews.full(once, require(name));
     }
 
     private static Optional<byte[]> record(@Nullable Answer answer) {

@@ -3,6 +3,7 @@ package dev.onlyonce.server.proxy;
 import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxException;
@@ -45,6 +46,7 @@ public final class Errors {
             status = 431;
             code = "headers_too_large";
         }
+        request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         refuse(request, status, code, "The request cannot be read: " + message(cause));
         closeSoon(request);
     }

@@ -3,6 +3,7 @@ package dev.onlyonce.server.proxy;
 import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
@@ -84,6 +85,9 @@ public final class Front extends VerticleBase {
 
     private Handler<HttpServerRequest> receive(Clients clients, Upstreams upstreams, Handling handling) {
         return request -> {
+            if (clients.isClosing(request)) {
+                return;
+            }
             clients.begun(request);
             boolean last = isLast(request);
             request.response().endHandler(ended -> {
@@ -96,7 +100,9 @@ public final class Front extends VerticleBase {
             try {
                 target = Target.of(request);
             } catch (Target.Refused e) {
+                request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
                 plan.errors().refuse(request, e.status(), "request_malformed", String.valueOf(e.getMessage()));
+                clients.closing(request);
                 plan.errors().closeSoon(request);
                 return;
             }

@@ -41,6 +41,7 @@ public final class Proxy {
 
     /** Closes the client's connection when it had time to read its answer. */
     public void closeSoon(HttpServerRequest request) {
+        clients.closing(request);
         errors.closeSoon(request);
     }
 
