@@ -198,6 +198,7 @@ final class Finish {
         }
     }
 
+    @SuppressWarnings("NullAway") // It does not see in class files that the results may be null.
     private int settle(Connection connection, List<Ending> sorted) throws SQLException {
         List<Settlement> settlements = new ArrayList<>();
         List<Resolution> resolutions = new ArrayList<>();

@@ -148,6 +148,7 @@ final class Intake {
         return new Delivery.Delivered(row.row().providerId(), result);
     }
 
+    @SuppressWarnings("NullAway") // It does not see in class files that a result may be null.
     private void claim(Sorted sorted, Map<EntryId, Entry> entries, UUID token) {
         if (sorted.free.isEmpty()) {
             return;
