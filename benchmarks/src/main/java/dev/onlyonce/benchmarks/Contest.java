@@ -9,6 +9,8 @@ import java.util.concurrent.ThreadFactory;
 
 /** Contenders that take turns, so that whatever else happens on the machine happens to all of them. */
 final class Contest {
+    private static final int WARM_UP_CALLERS = 64;
+
     private final Options options;
     private final Map<String, Load.Callers> contenders = new LinkedHashMap<>();
     private final Map<String, Integer> callersMax = new LinkedHashMap<>();
@@ -28,13 +30,22 @@ final class Contest {
         return this;
     }
 
+    /** Gives the compiler time to do its work, with all contenders alike. */
+    Contest warmUp() throws Exception {
+        for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
+            int callers = Math.min(WARM_UP_CALLERS, callersMax.getOrDefault(contender.getKey(), WARM_UP_CALLERS));
+            new Load(Threads.platform(), callers).run(contender.getValue(), options.warmUp());
+        }
+        return this;
+    }
+
     Map<String, Measured> run(ThreadFactory threads, int callers) throws Exception {
         Map<String, List<Measured>> rounds = new LinkedHashMap<>();
         for (int round = 0; round <= options.rounds(); round++) {
             for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
                 String name = contender.getKey();
                 Load load = new Load(threads, Math.min(callers, callersMax.getOrDefault(name, callers)));
-                // The first turn warms up and does not count.
+                // The first turn lets caches and pools settle and does not count.
                 Duration turn = round == 0 ? options.round().dividedBy(3) : options.round();
                 Measured measured = load.run(contender.getValue(), turn);
                 if (round > 0) {

@@ -22,10 +22,11 @@ final class FingerprintCost {
 
     /** A payment such as a shop sends it: text, amounts, a list of items, some of it not ASCII. */
     private static byte[] body() {
-        StringBuilder json = new StringBuilder("{\"reference\":\"order-2026-000123\",\"customer\":{\"name\":\"Zoë Müller\","
-                + "\"email\":\"zoe@example.org\",\"address\":{\"street\":\"Lange Straße 12\",\"city\":\"Köln\","
-                + "\"postcode\":\"50667\",\"country\":\"DE\"}},\"currency\":\"EUR\",\"amount\":1299.5,\"capture\":true,"
-                + "\"items\":[");
+        StringBuilder json =
+                new StringBuilder("{\"reference\":\"order-2026-000123\",\"customer\":{\"name\":\"Zoë Müller\","
+                        + "\"email\":\"zoe@example.org\",\"address\":{\"street\":\"Lange Straße 12\",\"city\":\"Köln\","
+                        + "\"postcode\":\"50667\",\"country\":\"DE\"}},\"currency\":\"EUR\",\"amount\":1299.5,\"capture\":true,"
+                        + "\"items\":[");
         for (int i = 0; json.length() < 950; i++) {
             json.append(i == 0 ? "" : ",")
                     .append("{\"sku\":\"A-10")
@@ -57,7 +58,8 @@ final class FingerprintCost {
         for (int round = 0; round <= options.rounds(); round++) {
             parse = Math.min(parse, micros(() -> mapper.readTree(body).size()));
             json = Math.min(json, micros(() -> Fingerprint.ofJson(body).version()));
-            whole = Math.min(whole, micros(() -> fingerprinter.fingerprint(request).version()));
+            whole = Math.min(
+                    whole, micros(() -> fingerprinter.fingerprint(request).version()));
         }
         report.title("Fingerprint of a JSON body of " + body.length + " bytes, one thread, best of "
                 + (options.rounds() + 1) + " rounds");

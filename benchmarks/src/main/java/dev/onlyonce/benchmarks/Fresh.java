@@ -68,6 +68,7 @@ final class Fresh {
                     .add("engine", number -> () -> Work.execute(once))
                     .add("naive", number -> naive.pooled(naivePool))
                     .add("raw", RAW_CONNECTIONS_MAX, number -> naive.raw(connections.get(number)));
+            contest.warmUp();
             for (int callers : options.callers()) {
                 row(kind, "platform", callers, contest.run(Threads.platform(), callers));
             }

@@ -62,6 +62,7 @@ final class Lookup {
                             throw new IllegalStateException("an entry is missing");
                         }
                     });
+            contest.warmUp();
             for (int callers : options.callers()) {
                 Map<String, Measured> measured = contest.run(Threads.platform(), callers);
                 Measured engine = measured.get("engine");

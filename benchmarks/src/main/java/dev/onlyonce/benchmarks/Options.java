@@ -12,6 +12,7 @@ import java.util.Locale;
  *
  * @param round how long each contender runs before the next one has its turn
  * @param rounds how many turns each has
+ * @param warmUp how long each contender runs on each database before anything counts
  * @param rows how many rows the large table has
  * @param out where the tables go
  */
@@ -19,6 +20,7 @@ record Options(
         List<String> benchmarks,
         Duration round,
         int rounds,
+        Duration warmUp,
         List<Integer> callers,
         List<Databases.Kind> databases,
         int rows,
@@ -28,6 +30,7 @@ record Options(
             usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|size|all]...
                 [--seconds 3]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
+                [--warm-up 5]      seconds that each contender runs on each database before anything counts
                 [--callers 1,16,64,256]
                 [--databases postgresql,mariadb,sqlite]
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
@@ -37,6 +40,7 @@ record Options(
         List<String> benchmarks = new ArrayList<>();
         Duration round = Duration.ofSeconds(3);
         int rounds = 3;
+        Duration warmUp = Duration.ofSeconds(5);
         List<Integer> callers = List.of(1, 16, 64, 256);
         List<Databases.Kind> databases = List.of(Databases.Kind.values());
         int rows = 5_000_000;
@@ -51,7 +55,8 @@ record Options(
             }
             String value = args[i + 1];
             switch (args[i]) {
-                case "--seconds" -> round = Duration.ofMillis((long) (Double.parseDouble(value) * 1000));
+                case "--seconds" -> round = seconds(value);
+                case "--warm-up" -> warmUp = seconds(value);
                 case "--rounds" -> rounds = Integer.parseInt(value);
                 case "--callers" ->
                     callers = Arrays.stream(value.split(","))
@@ -67,6 +72,11 @@ record Options(
             }
             i++;
         }
-        return new Options(benchmarks.isEmpty() ? ALL : benchmarks, round, rounds, callers, databases, rows, out);
+        return new Options(
+                benchmarks.isEmpty() ? ALL : benchmarks, round, rounds, warmUp, callers, databases, rows, out);
+    }
+
+    private static Duration seconds(String value) {
+        return Duration.ofMillis((long) (Double.parseDouble(value) * 1000));
     }
 }

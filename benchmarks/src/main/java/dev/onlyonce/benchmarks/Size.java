@@ -56,6 +56,7 @@ final class Size {
                 Map<String, Measured> measured = new Contest(options)
                         .add("few", number -> () -> Work.execute(few))
                         .add("many", number -> () -> Work.execute(many))
+                        .warmUp()
                         .run(Threads.platform(), CALLERS);
                 Measured one = measured.get("few");
                 Measured other = measured.get("many");
@@ -69,12 +70,7 @@ final class Size {
     private void row(int rows, Measured measured, double cost) {
         report.line(
                 "| %d | %.0f | %.2f | %.2f | %.0f | **%.2fx** |",
-                rows,
-                measured.perSecond(),
-                measured.millis(0.5),
-                measured.millis(0.99),
-                measured.cpuMicros(),
-                cost);
+                rows, measured.perSecond(), measured.millis(0.5), measured.millis(0.99), measured.cpuMicros(), cost);
     }
 
     private static void load(String url, int rows) throws SQLException {

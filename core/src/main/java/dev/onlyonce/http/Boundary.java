@@ -12,6 +12,7 @@ import dev.onlyonce.MalformedRequest;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
 import dev.onlyonce.internal.KeyRules;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
@@ -102,17 +103,40 @@ public final class Boundary {
      * then.
      */
     public HttpDecision decide(Operation operation, HttpRequest request) {
-        Checked checked = check(operation, request);
+        Prepared prepared = prepare(operation, request);
+        return prepared instanceof Prepared.Ready ready ? ready.begin() : ((Prepared.Decided) prepared).decision();
+    }
+
+    /** Does what can be done without the store, and so never blocks: checks, and answers from memory. */
+    public Prepared prepare(Operation operation, HttpRequest request) {
+        Checked checked = inspect(operation, request);
         if (checked instanceof Checked.Refused refused) {
-            return new HttpDecision.Answer(refused.answer());
+            return new Prepared.Decided(new HttpDecision.Answer(refused.answer()));
         }
-        return checked instanceof Checked.Asked asked
-                ? begin(operation, asked.key(), asked.fingerprint())
-                : new HttpDecision.PassThrough();
+        if (!(checked instanceof Checked.Asked asked)) {
+            return new Prepared.Decided(new HttpDecision.PassThrough());
+        }
+        try {
+            Optional<Outcome<byte[]>> cached = once.cached(asked.key(), asked.fingerprint());
+            return cached.isPresent()
+                    ? new Prepared.Decided(new HttpDecision.Answer(answer(operation, cached.get())))
+                    : new Prepared.Ready((ready, wait) -> begin(ready, operation, asked, wait));
+        } catch (StoreException e) {
+            return new Prepared.Decided(new HttpDecision.Answer(unavailable(operation, e)));
+        }
     }
 
     /** Checks a request for an operation, up to the point where the key would be claimed. */
     public Checked check(Operation operation, HttpRequest request) {
+        Checked checked = inspect(operation, request);
+        try {
+            return checked instanceof Checked.Asked asked ? limit(operation, asked) : checked;
+        } catch (StoreException e) {
+            return new Checked.Refused(unavailable(operation, e));
+        }
+    }
+
+    private Checked inspect(Operation operation, HttpRequest request) {
         if (!operation.concerns(request.headers())) {
             return new Checked.Pass();
         }
@@ -125,36 +149,51 @@ public final class Boundary {
             Optional<Problem.Report> stale = operation.age() == null
                     ? Optional.empty()
                     : operation.age().check(request.headers(), once.time().now());
-            if (stale.isPresent()) {
-                return refuse(operation, stale.get());
-            }
-            Fingerprint fingerprint = fingerprint(operation, request);
-            Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.check(tenant);
-            return over.isPresent() && once.find(key).isEmpty()
-                    ? refuse(operation, over.get())
-                    : new Checked.Asked(key, fingerprint);
+            return stale.isPresent()
+                    ? refuse(operation, stale.get())
+                    : new Checked.Asked(key, fingerprint(operation, request));
         } catch (MalformedKey e) {
             return refuse(operation, report(e));
         } catch (MalformedRequest e) {
             Problem problem = e.tooLarge() ? Problem.BODY_TOO_LARGE : Problem.REQUEST_MALFORMED;
             return refuse(operation, problem.because(e.getMessage()).member("reason", code(e.reason())));
-        } catch (StoreException e) {
-            return new Checked.Refused(unavailable(operation, e));
         }
     }
 
-    private HttpDecision begin(Operation operation, Key key, Fingerprint fingerprint) {
+    /** Over its limits a tenant may still ask about keys that it has. */
+    private Checked limit(Operation operation, Checked.Asked asked) {
+        Optional<Problem.Report> over =
+                limits == null ? Optional.empty() : limits.check(asked.key().tenant());
+        return over.isPresent() && once.find(asked.key()).isEmpty() ? refuse(operation, over.get()) : asked;
+    }
+
+    private HttpDecision begin(Prepared.Ready ready, Operation operation, Checked.Asked asked, boolean wait) {
         Begun begun;
         try {
-            begun = once.begin(key, fingerprint, operation.policy());
+            if (limit(operation, asked) instanceof Checked.Refused refused) {
+                return new HttpDecision.Answer(refused.answer());
+            }
+            Policy policy = operation.policy();
+            boolean waits = wait || policy.waitMax().isZero();
+            begun = once.begin(
+                    asked.key(),
+                    asked.fingerprint(),
+                    waits ? policy : policy.toBuilder().waitMax(Duration.ZERO).build());
         } catch (StoreException e) {
             return new HttpDecision.Answer(unavailable(operation, e));
         }
         if (begun instanceof Begun.Mine mine) {
             OpenClaim claim = mine.claim();
-            return new HttpDecision.Run(new Exchange(operation, claim, began(key, claim.attempt() == 1)));
+            return new HttpDecision.Run(new Exchange(operation, claim, began(asked.key(), claim.attempt() == 1)));
         }
-        return new HttpDecision.Answer(answer(operation, ((Begun.Answered) begun).outcome()));
+        Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
+        ready.setInFlight(outcome instanceof Outcome.InFlight);
+        return new HttpDecision.Answer(answer(operation, outcome));
+    }
+
+    /** What a request is told that cannot even wait for the store, because too many do. Nothing was executed. */
+    public HttpAnswer overloaded(Operation operation) {
+        return operation.profile().refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
     }
 
     /**

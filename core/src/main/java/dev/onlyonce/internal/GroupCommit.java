@@ -32,9 +32,10 @@ import java.util.function.Consumer;
  *   <li>A caller takes a free lane and leads, or puts its item into the queue and waits. While another lane carries more
  *       items than wait here, it waits although there is a free lane: what goes together costs less, and callers that were
  *       just answered are about to come with their next items.
- *   <li>A leader takes what is in the queue, up to {@link Store#BATCH_MAX} items with distinct ids, and carries it with
- *       its own to the store in one call. There is no timer: a lone caller goes at once, and while a call is under way the
- *       next batch gathers.
+ *   <li>A leader takes what is in the queue, up to {@link Store#BATCH_MAX} items of its own kind with distinct ids, and
+ *       carries it with its own to the store in one call. There is no timer: a lone caller goes at once, and while a call is
+ *       under way the next batch gathers. Claims and settlements do not mix, because a call pays for every kind in it, and
+ *       callers that were answered together come with their next items together.
  *   <li>It hands out the answers, passes its lane to the first caller that waits, unless the rule of 1 says that they
  *       gather, and returns. So somebody waits only while a call is under way.
  * </ol>
@@ -245,7 +246,7 @@ final class GroupCommit {
             Iterator<Item<?>> waiting = queue.iterator();
             while (waiting.hasNext() && batch.size() < Store.BATCH_MAX) {
                 Item<?> item = waiting.next();
-                if (ids.add(item.id())) {
+                if (item.getClass() == own.getClass() && ids.add(item.id())) {
                     batch.add(item);
                     waiting.remove();
                 }
@@ -291,7 +292,7 @@ final class GroupCommit {
         }
     }
 
-    /** What has its answer must not go again: its caller may have gone on to the next thing with the same token. */
+    /** What its caller gave up must not go again: the caller may have gone on to the next thing with the same token. */
     private void carryRest(List<Item<?>> part) {
         List<Item<?>> rest = part.stream().filter(item -> !item.isDone()).toList();
         if (!rest.isEmpty()) {
@@ -303,32 +304,31 @@ final class GroupCommit {
         if (e instanceof StoreException failure) {
             onFailure.accept(failure);
         }
-        batch.forEach(item -> item.fail(e));
+        batch.forEach(item -> item.fail(item.isDoubted() ? doubt(e) : e));
+    }
+
+    /** What an earlier try did stays unknown, even if this one did nothing. */
+    private static RuntimeException doubt(RuntimeException e) {
+        return e instanceof StoreOutcomeUnknown
+                ? e
+                : new StoreOutcomeUnknown("The store did not answer, and then failed again", e);
     }
 
     private void answer(List<Item<?>> batch) {
-        List<Item.Claim> claims = new ArrayList<>();
-        List<Item.Settle> settlements = new ArrayList<>();
-        List<Item.Find> finds = new ArrayList<>();
-        for (Item<?> item : batch) {
-            if (item instanceof Item.Claim claim) {
-                claims.add(claim);
-            } else if (item instanceof Item.Settle settle) {
-                settlements.add(settle);
-            } else {
-                finds.add((Item.Find) item);
-            }
-        }
-        if (!claims.isEmpty() || !settlements.isEmpty()) {
-            BatchResult result = write(new Batch(
-                    claims.stream().map(Item.Claim::request).toList(),
-                    settlements.stream().map(Item.Settle::settlement).toList()));
-            answerAll(claims, result.claims());
-            answerAll(settlements, result.settlements());
-        }
-        if (!finds.isEmpty()) {
+        if (batch.get(0) instanceof Item.Claim) {
+            List<Item.Claim> claims = all(Item.Claim.class, batch);
+            answerAll(claims, write(claims, List.of()).claims());
+        } else if (batch.get(0) instanceof Item.Settle) {
+            List<Item.Settle> settlements = all(Item.Settle.class, batch);
+            answerAll(settlements, write(List.of(), settlements).settlements());
+        } else {
+            List<Item.Find> finds = all(Item.Find.class, batch);
             answerAll(finds, store.find(finds.stream().map(Item::id).toList()));
         }
+    }
+
+    private static <I> List<I> all(Class<I> kind, List<Item<?>> batch) {
+        return batch.stream().map(kind::cast).toList();
     }
 
     private static <R> void answerAll(List<? extends Item<R>> items, List<R> results) {
@@ -341,18 +341,20 @@ final class GroupCommit {
         }
     }
 
-    private BatchResult write(Batch batch) {
+    private BatchResult write(List<Item.Claim> claims, List<Item.Settle> settlements) {
+        Batch batch = new Batch(
+                claims.stream().map(Item.Claim::request).toList(),
+                settlements.stream().map(Item.Settle::settlement).toList());
         for (int attempt = 1; ; attempt++) {
             try {
                 return store.write(batch);
             } catch (StoreOutcomeUnknown e) {
-                onFailure.accept(e);
+                claims.forEach(Item::doubt);
+                settlements.forEach(Item::doubt);
                 if (attempt == OUTCOME_TRIES) {
                     throw e;
                 }
-            } catch (StoreUnavailable e) {
-                // What an earlier try did stays unknown, even if this one did nothing.
-                throw attempt == 1 ? e : new StoreOutcomeUnknown("The store failed and is now unavailable", e);
+                onFailure.accept(e);
             }
         }
     }

@@ -154,24 +154,53 @@ class GroupCommitTest {
     }
 
     @Test
-    @DisplayName("what the store has taken is not sent again when another part of the batch fails")
-    void takenOnce() throws Exception {
+    @DisplayName("what its caller has given up is not sent again when the batch is rejected")
+    void givenUp() throws Exception {
+        CountDownLatch gaveUp = new CountDownLatch(1);
         GroupedStore store = store(ids -> {
-            if (ids.contains(GroupedStore.id("find"))) {
-                throw new StoreRejected("cannot be read", null);
+            if (ids.size() > 1) {
+                waitFor(gaveUp);
+                throw new StoreRejected("a bad row", null);
             }
         });
+        GroupCommit group = group(store, 1000, Duration.ofSeconds(2));
+        fillLanes(group);
+        List<Future<ClaimResult>> leaders = leadersInWaiting(group);
+        Future<ClaimResult> follower = claim(group, "b");
+        awaitWaiting(group, GroupCommit.LANES + 1);
+        gate.countDown();
+        assertThatThrownBy(() -> get(follower)).hasCauseInstanceOf(StoreOutcomeUnknown.class);
+        gaveUp.countDown();
+        assertThat(get(leaders.get(0))).isEqualTo(GroupedStore.claimed(GroupedStore.id("next-0")));
+        assertThat(group.claim(GroupedStore.claim("c"))).isNotNull();
+        assertThat(store.calls).doesNotContain(List.of(GroupedStore.id("b")));
+    }
+
+    @Test
+    @DisplayName("claims, settlements and look-ups travel in calls of their own")
+    void kinds() throws Exception {
+        GroupedStore store = store(ids -> {});
         GroupCommit group = group(store, 1000, LONG);
         fillLanes(group);
-        Future<ClaimResult> claim = claim(group, "claim");
-        awaitWaiting(group, 1);
-        Future<?> find = threads.submit(() -> group.find(GroupedStore.id("find")));
-        awaitWaiting(group, 2);
+        List<Future<?>> followers = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            String key = String.valueOf(i);
+            followers.add(threads.submit(() -> group.claim(GroupedStore.claim("claim-" + key))));
+            followers.add(threads.submit(() -> group.settle(GroupedStore.settlement("settle-" + key))));
+            followers.add(threads.submit(() -> group.find(GroupedStore.id("find-" + key))));
+        }
+        awaitWaiting(group, followers.size());
         gate.countDown();
-        assertThat(get(claim)).isEqualTo(GroupedStore.claimed(GroupedStore.id("claim")));
-        assertThatThrownBy(() -> get(find)).hasCauseInstanceOf(StoreRejected.class);
-        assertThat(store.calls.stream().filter(ids -> ids.contains(GroupedStore.id("claim"))))
-                .hasSize(1);
+        for (Future<?> follower : followers) {
+            get(follower);
+        }
+        assertThat(store.calls)
+                .allSatisfy(ids -> assertThat(ids.stream()
+                                .map(id -> id.key().substring(0, id.key().indexOf('-')))
+                                .distinct())
+                        .hasSize(1));
+        assertThat(store.calls.stream().mapToInt(List::size).max().orElseThrow())
+                .isGreaterThan(5);
     }
 
     @Test

@@ -5,21 +5,13 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A batch as PostgreSQL takes it: one array for each column, all of the batch's length. A batch of one goes as plain values,
- * which PostgreSQL takes in two thirds of the time.
- */
+/** A batch as PostgreSQL takes it: one array for each column, all of the batch's length. */
 final class ArrayParameters<T> implements Binding {
-    private static final Map<String, String> ONE = new ConcurrentHashMap<>();
-
     private final List<T> batch;
     private final List<String> types = new ArrayList<>();
     private final List<@Nullable Object[]> arrays = new ArrayList<>();
@@ -92,27 +84,11 @@ final class ArrayParameters<T> implements Binding {
         return this;
     }
 
-    /** The same statement for one row needs no arrays. */
-    @Override
-    public String fit(String sql) {
-        return batch.size() == 1
-                ? ONE.computeIfAbsent(sql, many -> many.replace("unnest(", "(").replace("[]", ""))
-                : sql;
-    }
-
     @Override
     public int bind(PreparedStatement statement, int first) throws SQLException {
         int next = first;
         for (int i = 0; i < arrays.size(); i++) {
-            @Nullable Object[] array = arrays.get(i);
-            if (array.length != 1) {
-                statement.setArray(next++, statement.getConnection().createArrayOf(types.get(i), array));
-            } else if (array[0] == null) {
-                // Only bytes may be missing.
-                statement.setNull(next++, Types.BINARY);
-            } else {
-                statement.setObject(next++, array[0]);
-            }
+            statement.setArray(next++, statement.getConnection().createArrayOf(types.get(i), arrays.get(i)));
         }
         return next;
     }

@@ -16,11 +16,6 @@ interface Binding {
     /** No parameters. */
     Binding NONE = (statement, first) -> first;
 
-    /** The statement's text for these parameters. */
-    default String fit(String sql) {
-        return sql;
-    }
-
     /** Numbers, one parameter each. */
     static Binding longs(long... numbers) {
         return (statement, first) -> {

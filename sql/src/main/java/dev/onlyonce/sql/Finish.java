@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,8 +75,8 @@ final class Finish {
             boolean claimed = held.hold() == Held.Hold.CLAIMED;
             Long sentAt = claimed ? null : held.stored().firstSentAt();
             OutboxTable.Fate now = new OutboxTable.Fate(0, row.tries(), sentAt, row.dead(), row.lastError());
-            endings.add(new Ending(
-                    held, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false));
+            endings.add(
+                    new Ending(held, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false));
         }
         end(endings);
     }
@@ -166,8 +167,9 @@ final class Finish {
         List<Ending> sorted =
                 endings.stream().sorted(Comparator.comparing(Ending::id)).toList();
         transaction(c -> {
-            List<OutboxTable.End> rows =
-                    sorted.stream().map(e -> new OutboxTable.End(e.held, e.fate)).toList();
+            List<OutboxTable.End> rows = sorted.stream()
+                    .map(e -> new OutboxTable.End(e.held, e.fate))
+                    .toList();
             if (parts.table().end(c, rows).contains(false)) {
                 throw new Lost();
             }
@@ -202,21 +204,25 @@ final class Finish {
         for (Ending ending : sorted) {
             Held held = ending.held;
             if (ending.to != null && held.hold() == Held.Hold.CLAIMED) {
-                settlements.add(
-                        new Settlement(ending.id(), held.token(), ending.to, ending.result, ending.reason));
+                settlements.add(Settlement.of(
+                        ending.id(), held.token(), ending.to, Optional.ofNullable(ending.result), ending.reason));
             } else if (ending.to != null) {
-                resolutions.add(new Resolution(
+                resolutions.add(Resolution.of(
                         ending.id(),
                         held.attempt(),
                         ending.to,
-                        ending.result,
+                        Optional.ofNullable(ending.result),
                         parts.settings().name(),
                         ending.reason));
             }
         }
         int expected = settlements.size() + resolutions.size();
         if (expected > 0
-                && parts.database().inside().end(connection, settlements, resolutions).size() < expected) {
+                && parts.database()
+                                .inside()
+                                .end(connection, settlements, resolutions)
+                                .size()
+                        < expected) {
             throw new Lost();
         }
         return expected;
@@ -267,8 +273,7 @@ final class Finish {
             return new Ending(held, State.RETRYABLE, null, not.why(), later, false);
         }
         // That this call did nothing says nothing about the one before it.
-        String why =
-                delivery instanceof Delivery.NotExecuted not ? not.why() : ((Delivery.Ambiguous) delivery).why();
+        String why = delivery instanceof Delivery.NotExecuted not ? not.why() : ((Delivery.Ambiguous) delivery).why();
         return new Ending(held, claimed ? State.UNKNOWN : null, null, why, askLater(held, tries, why), false);
     }
 
@@ -284,7 +289,9 @@ final class Finish {
 
     private OutboxTable.Fate askLater(Held held, int tries, String why) {
         boolean asked = parts.settings().canAsk(held.stored(), tries);
-        long delay = asked ? parts.settings().backoffUs(tries) : StoredEntry.micros(parts.settings().parkFor());
+        long delay = asked
+                ? parts.settings().backoffUs(tries)
+                : StoredEntry.micros(parts.settings().parkFor());
         return new OutboxTable.Fate(delay, tries, sentAt(held), !asked, why);
     }
 
@@ -311,7 +318,13 @@ final class Finish {
         if (ending.to != null) {
             State from = held.hold() == Held.Hold.CLAIMED ? State.PROCESSING : State.UNKNOWN;
             parts.tell(new Event.Changed(new Transition(
-                    ending.id(), operation, from, ending.to, held.attempt(), parts.settings().name(), ending.reason)));
+                    ending.id(),
+                    operation,
+                    from,
+                    ending.to,
+                    held.attempt(),
+                    parts.settings().name(),
+                    ending.reason)));
         }
         Event.Delivery.Fate progress = ending.fate.dead() || ending.to == State.FAILED
                 ? Event.Delivery.Fate.DEAD

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -73,27 +74,24 @@ final class Intake {
         if (rows.isEmpty()) {
             return List.of();
         }
-        List<EntryId> ids = rows.stream()
-                .map(OutboxTable.Stored::entry)
-                .distinct()
-                .sorted()
-                .toList();
+        List<EntryId> ids =
+                rows.stream().map(OutboxTable.Stored::entry).distinct().sorted().toList();
         Map<EntryId, Entry> entries = parts.calls().read(c -> parts.database().find(c, ids));
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
         claim(sorted, entries, token);
         if (!sorted.ends.isEmpty() || !sorted.resent.isEmpty()) {
-            parts.calls().write(c -> Transaction.run(c, begin, t -> {
-                parts.table().sending(t, sorted.resent);
-                return parts.table().end(t, sorted.ends);
-            }));
+            parts.calls()
+                    .write(c -> Transaction.run(c, begin, t -> {
+                        parts.table().sending(t, sorted.resent);
+                        return parts.table().end(t, sorted.ends);
+                    }));
         }
         sorted.held.forEach(held -> held.heldUntil(begun + settings.lease().toNanos()));
         return sorted.held;
     }
 
-    private void sort(
-            OutboxTable.Stored row, @Nullable Entry stored, UUID token, Sorted sorted) {
+    private void sort(OutboxTable.Stored row, @Nullable Entry stored, UUID token, Sorted sorted) {
         if (stored == null || !stored.createdAt().equals(StoredEntry.instant(row.entryAt()))) {
             log.info("Dropped: its entry is gone: {}", row.row());
             sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
@@ -110,7 +108,8 @@ final class Intake {
             case UNKNOWN -> {
                 if (row.answer() != null) {
                     sorted.held.add(new Held(row, token, Held.Hold.UNKNOWN, entry.attempt(), row.answer()));
-                } else if (!row.row().dead() && parts.settings().canAsk(row, row.row().tries())) {
+                } else if (!row.row().dead()
+                        && parts.settings().canAsk(row, row.row().tries())) {
                     sorted.held.add(new Held(row, token, Held.Hold.UNKNOWN, entry.attempt(), NONE));
                 } else {
                     park(row, token, sorted);
@@ -122,13 +121,15 @@ final class Intake {
     private void park(OutboxTable.Stored row, UUID token, Sorted sorted) {
         if (!row.row().dead()) {
             log.warn("Dead letter, the reconciler or an operator has to decide: {}", row.row());
-            parts.tell(new Event.Delivery(
-                    row.entry(), row.row().key().operation(), Event.Delivery.Fate.DEAD));
+            parts.tell(new Event.Delivery(row.entry(), row.row().key().operation(), Event.Delivery.Fate.DEAD));
         }
         long delay = StoredEntry.micros(parts.settings().parkFor());
         Long sentAt = row.firstSentAt() == null ? Long.valueOf(row.takenAt()) : row.firstSentAt();
         sorted.ends.add(end(
-                row, token, new OutboxTable.Fate(delay, row.row().tries(), sentAt, true, row.row().lastError())));
+                row,
+                token,
+                new OutboxTable.Fate(
+                        delay, row.row().tries(), sentAt, true, row.row().lastError())));
     }
 
     /** What the reconciler, an operator or the sweeper made of it. */
@@ -171,8 +172,8 @@ final class Intake {
         try {
             attempts = parts.calls().write(c -> parts.database().take(c, claims));
         } catch (StoreOutcomeUnknown e) {
-            claims.forEach(c -> unconfirmed.add(
-                    new Settlement(c.id(), token, State.RETRYABLE, null, "the claim was not confirmed; nobody called")));
+            claims.forEach(c -> unconfirmed.add(Settlement.of(
+                    c.id(), token, State.RETRYABLE, Optional.empty(), "the claim was not confirmed; nobody called")));
             throw e;
         }
         for (OutboxTable.Stored row : sorted.free) {

@@ -14,6 +14,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -54,16 +55,10 @@ final class MySql implements Database {
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
                 lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
-            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.token, a.owner,
-                   a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us, a.state, IF(a.state = 2, 1, 0),
-                   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
-                   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us,
-                   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.retention_us
-            FROM (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
-                                ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
-                                ? AS tombstone_us, ? AS state /*UNION ALL*/
-            ) AS a
+            VALUES /*each*/ (
+                ?, ?, ?, ?, ?, ?, ?, ?,
+                ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                created_at + lease_us, created_at + retention_us) /*,*/
             ON DUPLICATE KEY UPDATE lease_until =
                 IF(onlyonce_entry.token = VALUES(token) AND onlyonce_entry.state = VALUES(state),
                    VALUES(created_at) + onlyonce_entry.lease_us, onlyonce_entry.lease_until)""";
@@ -108,23 +103,25 @@ final class MySql implements Database {
             WHERE e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     /**
-     * Only the owner settles, and only once. Results are not columns of the batch: MariaDB cuts values of more than 64 KiB
-     * short there, without a word.
+     * Only the owner settles, and only once. For entries that end in the same state: each finds its result by its token and
+     * name. A join with the batch would be shorter, but both servers write what a join updates into a temporary table first,
+     * and MariaDB cuts values of more than 64 KiB short there, without a word.
      */
     static final String SETTLE = """
-            UPDATE (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token, ? AS state, ? AS number /*UNION ALL*/
-            ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-            SET e.state = a.state, e.result = ELT(a.number, /*each*/ ? /*,*/),
-                e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
-                e.expires_at = IF(a.state = 6, NULL,
-                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us),
-                e.purge_at = IF(a.state = 6, NULL,
-                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us
-                        + IF(a.state = 5, 0, e.tombstone_us)),
-                e.unknown_since = IF(a.state = 6, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), NULL)
-            WHERE e.token = a.token AND e.state = 2""";
+            UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
+            SET result = ELT(
+                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ ? /*,*/),
+                    /*each*/ ? /*,*/),
+                settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                expires_at = IF(? = 6, NULL,
+                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us),
+                purge_at = IF(? = 6, NULL,
+                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us
+                        + IF(? = 5, 0, tombstone_us)),
+                unknown_since = IF(? = 6, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), NULL),
+                state = ?
+            WHERE state = 2 AND (
+                /*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
 
     static final String RENEW = """
             UPDATE (
@@ -279,7 +276,7 @@ final class MySql implements Database {
     /** As {@link #write}, in a transaction that is open. */
     Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException {
         int changed = 0;
-        for (List<Settlement> part : parts(settlements)) {
+        for (List<Settlement> part : settlements.isEmpty() ? List.<List<Settlement>>of() : parts(settlements)) {
             changed += settle(c, part);
         }
         if (!claims.isEmpty()) {
@@ -298,17 +295,26 @@ final class MySql implements Database {
     }
 
     int settle(Connection connection, List<Settlement> settlements) throws SQLException {
-        List<Binding> rows = new ArrayList<>();
-        for (int i = 0; i < settlements.size(); i++) {
-            rows.add(RowParameters.of(COLUMNS, settlements.get(i), i + 1));
-        }
-        settlements.forEach(s -> rows.add(RowParameters.result(s.result())));
-        return change(connection, SETTLE, rows, settlements.size());
+        List<Binding> parameters = new ArrayList<>();
+        settlements.forEach(s -> parameters.add(RowParameters.tokenAndName(s)));
+        settlements.forEach(s -> parameters.add(RowParameters.result(s.result())));
+        long state = settlements.get(0).to().code();
+        parameters.add(Binding.longs(state, state, state, state, state));
+        settlements.forEach(s -> parameters.add(RowParameters.owner(COLUMNS, s)));
+        return change(connection, SETTLE, parameters, settlements.size());
     }
 
-    /** Results may be large: cuts the batch into statements that the server takes. */
+    /** One statement for each state; and results may be large: cuts the batch into statements that the server takes. */
     private static List<List<Settlement>> parts(List<Settlement> settlements) {
         List<List<Settlement>> parts = new ArrayList<>();
+        for (State state :
+                EnumSet.copyOf(settlements.stream().map(Settlement::to).toList())) {
+            addParts(parts, settlements.stream().filter(s -> s.to() == state).toList());
+        }
+        return parts;
+    }
+
+    private static void addParts(List<List<Settlement>> parts, List<Settlement> settlements) {
         List<Settlement> part = new ArrayList<>();
         long bytes = 0;
         for (Settlement settlement : settlements) {
@@ -325,7 +331,6 @@ final class MySql implements Database {
         if (!part.isEmpty()) {
             parts.add(part);
         }
-        return parts;
     }
 
     private static Map<EntryId, SettleResult.Settled> settled(

@@ -275,8 +275,7 @@ public final class Outbox implements AutoCloseable {
         try {
             while (true) {
                 boolean woken = ended.isDone();
-                Optional<Outcome<byte[]>> now =
-                        find(id).map(entry -> answer(key, fingerprint, entry));
+                Optional<Outcome<byte[]>> now = find(id).map(entry -> answer(key, fingerprint, entry));
                 Duration left = Duration.ofNanos(until - time.nanos());
                 if (now.isEmpty() || !(now.get() instanceof Outcome.InFlight) || left.isNegative() || left.isZero()) {
                     return now;

@@ -183,8 +183,7 @@ final class OutboxTable {
                             ? r.providerId()
                             : ((Delivery.Delivered) delivery).providerId());
             statement.setBytes(
-                    2,
-                    delivery instanceof Delivery.Refused r ? r.result() : ((Delivery.Delivered) delivery).result());
+                    2, delivery instanceof Delivery.Refused r ? r.result() : ((Delivery.Delivered) delivery).result());
             statement.setInt(3, refused ? 1 : 0);
             bindHeld(statement, 4, held);
         });
@@ -220,8 +219,7 @@ final class OutboxTable {
     }
 
     List<OutboxRow> listDead(Connection connection, long after, int limit) throws SQLException {
-        try (PreparedStatement statement =
-                prepare(connection, LIST_DEAD.replace("{limit}", String.valueOf(limit)))) {
+        try (PreparedStatement statement = prepare(connection, LIST_DEAD.replace("{limit}", String.valueOf(limit)))) {
             statement.setLong(1, after);
             return read(statement).stream().map(Stored::row).toList();
         }
@@ -292,8 +290,7 @@ final class OutboxTable {
     }
 
     /** Runs a statement for each; PostgreSQL's driver sends them together. Others may not tell what each one changed. */
-    private <T> List<Boolean> each(Connection connection, String sql, List<T> items, Bind<T> bind)
-            throws SQLException {
+    private <T> List<Boolean> each(Connection connection, String sql, List<T> items, Bind<T> bind) throws SQLException {
         List<Boolean> changed = new ArrayList<>(items.size());
         if (items.isEmpty()) {
             return changed;
@@ -339,8 +336,7 @@ final class OutboxTable {
         }
     }
 
-    private static void number(PreparedStatement statement, int parameter, @Nullable Long number)
-            throws SQLException {
+    private static void number(PreparedStatement statement, int parameter, @Nullable Long number) throws SQLException {
         if (number == null) {
             statement.setNull(parameter, Types.BIGINT);
         } else {

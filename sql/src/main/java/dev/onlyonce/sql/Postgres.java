@@ -503,7 +503,7 @@ final class Postgres implements Database {
     void runAll(Connection connection, List<Part> parts) throws SQLException {
         List<String> texts = new ArrayList<>(parts.size());
         for (Part part : parts) {
-            texts.add(part.binding.fit(part.sql));
+            texts.add(part.sql);
         }
         try (PreparedStatement statement = connection.prepareStatement(script(texts))) {
             int next = 1;

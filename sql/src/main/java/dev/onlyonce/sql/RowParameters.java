@@ -6,6 +6,8 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.UUID;
@@ -51,14 +53,22 @@ final class RowParameters implements Binding {
                         .bytes(settlement.result()));
     }
 
-    /** Without the result, but with a number for it. */
-    static Binding of(Columns columns, Settlement settlement, int number) {
-        return new RowParameters(
-                columns,
-                s -> s.id(settlement.id())
-                        .token(settlement.token())
-                        .state(settlement.to())
-                        .number(number));
+    /** What identifies a claim, in one value. */
+    static Binding tokenAndName(Settlement settlement) {
+        EntryId id = settlement.id();
+        byte[] name = (id.tenant() + '\0' + id.space() + '\0' + id.key()).getBytes(StandardCharsets.UTF_8);
+        UUID token = settlement.token();
+        byte[] bytes = ByteBuffer.allocate(2 * Long.BYTES + name.length)
+                .putLong(token.getMostSignificantBits())
+                .putLong(token.getLeastSignificantBits())
+                .put(name)
+                .array();
+        return new RowParameters(Columns.BYTES, s -> s.bytes(bytes));
+    }
+
+    /** What identifies a claim, one value for each column. */
+    static Binding owner(Columns columns, Settlement settlement) {
+        return new RowParameters(columns, s -> s.id(settlement.id()).token(settlement.token()));
     }
 
     /** A result alone. */
