@@ -140,7 +140,10 @@ public final class Schema {
 
     private int installed(Connection connection) throws SQLException {
         String tables = switch (database) {
-            case POSTGRESQL -> "SELECT count(to_regclass('onlyonce_schema'))";
+            // Not to_regclass: it may answer from a cache that is older than the lock.
+            case POSTGRESQL -> """
+                        SELECT count(*) FROM pg_catalog.pg_class
+                        WHERE relname = 'onlyonce_schema' AND pg_catalog.pg_table_is_visible(oid)""";
             case MYSQL -> """
                         SELECT count(*) FROM information_schema.tables
                         WHERE table_schema = DATABASE() AND table_name = 'onlyonce_schema'""";
