@@ -50,6 +50,19 @@ public sealed interface Event {
         }
     }
 
+    /** A worker ended or put off an accepted entry's call; counted as {@code outbox.<name>}. */
+    record Delivery(EntryId id, String operation, Fate fate) implements Event {
+        /** What became of it. */
+        public enum Fate {
+            /** The provider answered, and the answer is recorded. */
+            DELIVERED,
+            /** It will be tried again. */
+            RETRIED,
+            /** It was given up, or waits for the reconciler or an operator. */
+            DEAD
+        }
+    }
+
     /** Expired entries were removed or made tombstones; counted as {@code ttl_pruned}. */
     record Purged(int entries) implements Event {}
 }

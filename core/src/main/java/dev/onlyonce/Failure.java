@@ -9,6 +9,8 @@ package dev.onlyonce;
 public record Failure(String code, String message) {
     /** The entry was accepted for a worker, and nobody took it in time. */
     public static final String PENDING_EXPIRED = "pending_expired";
+    /** A worker gave it up after many tries, each of which is proven to have had no effect. */
+    public static final String DELIVERY_FAILED = "delivery_failed";
     /** The operation completed, but its result was larger than the limit and was not stored. */
     public static final String RESULT_NOT_STORED = "result_not_stored";
 }

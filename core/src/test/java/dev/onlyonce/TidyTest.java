@@ -56,7 +56,7 @@ class TidyTest {
                     "the internals are for the core and the stores next to it",
                     "dev\\.onlyonce\\.internal\\b",
                     ALL,
-                    "(core|sql|benchmarks)/.*"),
+                    "(core|sql|server|benchmarks)/.*"),
             Ban.of(
                     "what is published does not lean on test servers",
                     "dev\\.onlyonce\\.testservers\\b",

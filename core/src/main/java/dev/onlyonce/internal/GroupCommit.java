@@ -304,20 +304,23 @@ final class GroupCommit {
         if (e instanceof StoreException failure) {
             onFailure.accept(failure);
         }
-        batch.forEach(item -> item.fail(e));
+        batch.forEach(item -> item.fail(item.isDoubted() ? doubt(e) : e));
+    }
+
+    /** What an earlier try did stays unknown, even if this one did nothing. */
+    private static RuntimeException doubt(RuntimeException e) {
+        return e instanceof StoreOutcomeUnknown
+                ? e
+                : new StoreOutcomeUnknown("The store did not answer, and then failed again", e);
     }
 
     private void answer(List<Item<?>> batch) {
         if (batch.get(0) instanceof Item.Claim) {
             List<Item.Claim> claims = all(Item.Claim.class, batch);
-            List<ClaimRequest> requests =
-                    claims.stream().map(Item.Claim::request).toList();
-            answerAll(claims, write(new Batch(requests, List.of())).claims());
+            answerAll(claims, write(claims, List.of()).claims());
         } else if (batch.get(0) instanceof Item.Settle) {
-            List<Item.Settle> items = all(Item.Settle.class, batch);
-            List<Settlement> settlements =
-                    items.stream().map(Item.Settle::settlement).toList();
-            answerAll(items, write(new Batch(List.of(), settlements)).settlements());
+            List<Item.Settle> settlements = all(Item.Settle.class, batch);
+            answerAll(settlements, write(List.of(), settlements).settlements());
         } else {
             List<Item.Find> finds = all(Item.Find.class, batch);
             answerAll(finds, store.find(finds.stream().map(Item::id).toList()));
@@ -338,18 +341,20 @@ final class GroupCommit {
         }
     }
 
-    private BatchResult write(Batch batch) {
+    private BatchResult write(List<Item.Claim> claims, List<Item.Settle> settlements) {
+        Batch batch = new Batch(
+                claims.stream().map(Item.Claim::request).toList(),
+                settlements.stream().map(Item.Settle::settlement).toList());
         for (int attempt = 1; ; attempt++) {
             try {
                 return store.write(batch);
             } catch (StoreOutcomeUnknown e) {
-                onFailure.accept(e);
+                claims.forEach(Item::doubt);
+                settlements.forEach(Item::doubt);
                 if (attempt == OUTCOME_TRIES) {
                     throw e;
                 }
-            } catch (StoreUnavailable e) {
-                // What an earlier try did stays unknown, even if this one did nothing.
-                throw attempt == 1 ? e : new StoreOutcomeUnknown("The store failed and is now unavailable", e);
+                onFailure.accept(e);
             }
         }
     }

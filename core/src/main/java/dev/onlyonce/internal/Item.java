@@ -19,6 +19,8 @@ abstract sealed class Item<R> {
     private final Thread caller = Thread.currentThread();
     private volatile @Nullable Object outcome;
     private volatile int lane = NO_LANE;
+    /** Whether a try may have done it; only the leader that carries it looks. */
+    private boolean doubted;
 
     abstract EntryId id();
 
@@ -67,6 +69,14 @@ abstract sealed class Item<R> {
         EntryId id() {
             return id;
         }
+    }
+
+    final void doubt() {
+        doubted = true;
+    }
+
+    final boolean isDoubted() {
+        return doubted;
     }
 
     private record Failed(Throwable thrown) {}

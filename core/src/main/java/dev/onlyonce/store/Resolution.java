@@ -1,6 +1,7 @@
 package dev.onlyonce.store;
 
 import dev.onlyonce.State;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,5 +24,20 @@ public record Resolution(EntryId id, int attempt, State to, byte @Nullable [] re
         if (result != null && !to.isAnswered()) {
             throw new IllegalArgumentException("a result cannot be recorded for " + to);
         }
+    }
+
+    /** For callers of other modules, for whose checks of nulls an array is never absent. */
+    public static Resolution of(EntryId id, int attempt, State to, Optional<byte[]> result, String who, String reason) {
+        return new Resolution(id, attempt, to, result.orElse(null), who, reason);
+    }
+
+    /** The effect was found; with what to record, if that is known. */
+    public static Resolution found(EntryId id, int attempt, Optional<byte[]> result, String who, String reason) {
+        return new Resolution(id, attempt, State.COMPLETED, result.orElse(null), who, reason);
+    }
+
+    /** The effect is proven absent. */
+    public static Resolution absent(EntryId id, int attempt, String who, String reason) {
+        return new Resolution(id, attempt, State.RETRYABLE, null, who, reason);
     }
 }

@@ -1,6 +1,7 @@
 package dev.onlyonce.store;
 
 import dev.onlyonce.State;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -23,5 +24,10 @@ public record Settlement(EntryId id, UUID token, State to, byte @Nullable [] res
         if (result != null && !to.isAnswered()) {
             throw new IllegalArgumentException("a result cannot be recorded for " + to);
         }
+    }
+
+    /** For callers of other modules, for whose checks of nulls an array is never absent. */
+    public static Settlement of(EntryId id, UUID token, State to, Optional<byte[]> result, String reason) {
+        return new Settlement(id, token, to, result.orElse(null), reason);
     }
 }

@@ -11,6 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param db the JDBC URL of the database, with user and password
  * @param demo whether the demo's API keys and accounts are made at the start
  * @param provider how to reach the provider
+ * @param waitMax how long a client waits for the provider before it gets 202
  * @param webhookSecret what the provider signs its webhooks with
  */
 @ConfigurationProperties("payments")
@@ -18,6 +19,7 @@ public record PaymentsProperties(
         @DefaultValue("jdbc:sqlite:payments.db") String db,
         @DefaultValue("false") boolean demo,
         @DefaultValue Provider provider,
+        @DefaultValue("2s") Duration waitMax,
         @DefaultValue("whsec_demo") String webhookSecret) {
 
     /**

@@ -1,19 +1,25 @@
 package dev.onlyonce.payments;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Listener;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Dialect;
 import dev.onlyonce.payments.domain.ApiKeys;
+import dev.onlyonce.payments.domain.Charging;
 import dev.onlyonce.payments.domain.Orders;
 import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.payments.domain.ProviderClient;
 import dev.onlyonce.payments.domain.ProviderEvents;
 import dev.onlyonce.payments.domain.Refunds;
 import dev.onlyonce.payments.domain.Transfers;
+import dev.onlyonce.sql.Outbox;
+import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Time;
+import java.time.Duration;
 import java.time.InstantSource;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -75,6 +81,27 @@ class Wiring {
     ProviderClient provider(PaymentsProperties properties) {
         return new ProviderClient(
                 properties.provider().url(), properties.provider().timeout());
+    }
+
+    @Bean
+    SqlStore store(DataSource source) {
+        return SqlStore.open(source);
+    }
+
+    @Bean
+    Charging charging(Database database, Payments payments, ProviderClient provider, PaymentsProperties properties) {
+        return new Charging(database, payments, provider, properties.provider().keyLifetime());
+    }
+
+    @Bean(initMethod = "start")
+    Outbox outbox(SqlStore store, Charging charging, Time time, ObjectProvider<Listener> listeners) {
+        Outbox.Builder outbox = store.outbox()
+                .time(time)
+                .handler(Charging.TOPIC, charging)
+                .backoff(Duration.ofMillis(200), Duration.ofSeconds(30))
+                .parkFor(Duration.ofSeconds(5));
+        listeners.orderedStream().forEach(outbox::listener);
+        return outbox.build();
     }
 
     @Bean

@@ -69,6 +69,9 @@ interface Database {
     /** Lists entries in the order of their ids. */
     List<Entry> list(Connection connection, EntryQuery query) throws SQLException;
 
+    /** The database's clock: an expression for microseconds since 1970. */
+    String clock();
+
     /** The statements for a caller's transaction. */
     Inside inside();
 

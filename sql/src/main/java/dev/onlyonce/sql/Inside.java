@@ -3,11 +3,14 @@ package dev.onlyonce.sql;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Statements inside a transaction that somebody else has begun and will end. They leave its settings as they were. */
@@ -28,6 +31,15 @@ interface Inside {
 
     /** As {@link Database#replace}. Waits no longer than told for whoever has the entry. */
     Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
+
+    /**
+     * Settles many claims and resolves many unknown entries, as the last statements of a transaction: it may leave the
+     * transaction's settings changed. Both lists are sorted by id.
+     *
+     * @return those changed
+     */
+    Map<EntryId, SettleResult.Settled> end(
+            Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException;
 
     /** Settles the transaction's own claim; empty if it is not its own any more. */
     Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException;

@@ -3,6 +3,7 @@ package dev.onlyonce.sql;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
@@ -11,7 +12,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -84,6 +87,19 @@ final class InsideMySql implements Inside {
         List<Binding> row = List.of(RowParameters.of(MySql.COLUMNS, id));
         mysql.query(connection, sql, row, r -> found.add(StoredEntry.read(r, MySql.COLUMNS)));
         return found.stream().findFirst();
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> end(
+            Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
+        Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
+        if (!settlements.isEmpty()) {
+            ended.putAll(mysql.written(connection, settlements, List.of()).settled());
+        }
+        if (!resolutions.isEmpty()) {
+            ended.putAll(mysql.resolved(connection, resolutions));
+        }
+        return ended;
     }
 
     @Override

@@ -3,13 +3,16 @@ package dev.onlyonce.sql;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -72,6 +75,19 @@ final class InsidePostgres implements Inside {
         Postgres.RowReader each = row -> found.add(StoredEntry.read(row, Columns.NATIVE));
         postgres.runAll(connection, List.of(Postgres.find(List.of(id), each)));
         return found.stream().findFirst();
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> end(
+            Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
+        Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
+        if (!settlements.isEmpty()) {
+            ended.putAll(postgres.write(connection, settlements, List.of()).settled());
+        }
+        if (!resolutions.isEmpty()) {
+            ended.putAll(postgres.resolve(connection, resolutions));
+        }
+        return ended;
     }
 
     @Override

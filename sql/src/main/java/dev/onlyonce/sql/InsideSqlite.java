@@ -3,12 +3,16 @@ package dev.onlyonce.sql;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** SQLite has one writer: whoever claims has the write lock until the transaction ends, and who comes next waits for it. */
@@ -57,6 +61,19 @@ final class InsideSqlite implements Inside {
     public Optional<Entry> find(Connection connection, EntryId id) throws SQLException {
         return sqlite.query(connection, Sqlite.FIND, RowParameters.of(Sqlite.COLUMNS, id), Sqlite::entry).stream()
                 .findFirst();
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> end(
+            Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
+        Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
+        if (!settlements.isEmpty()) {
+            ended.putAll(sqlite.written(connection, settlements, List.of()).settled());
+        }
+        if (!resolutions.isEmpty()) {
+            ended.putAll(sqlite.resolved(connection, resolutions));
+        }
+        return ended;
     }
 
     @Override

@@ -45,7 +45,7 @@ final class MySql implements Database {
     private static final List<String> BEGIN = List.of("START TRANSACTION");
 
     /** Scans that lock rows must not lock the gaps between them: that would hold up new claims. */
-    private static final List<String> BEGIN_SCAN =
+    static final List<String> BEGIN_SCAN =
             List.of("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION");
 
     private static final String EACH = "/*each*/";
@@ -270,25 +270,28 @@ final class MySql implements Database {
     @Override
     public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
             throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> {
-            int changed = 0;
-            for (List<Settlement> part : settlements.isEmpty() ? List.<List<Settlement>>of() : parts(settlements)) {
-                changed += settle(c, part);
-            }
-            if (!claims.isEmpty()) {
-                change(
-                        c,
-                        INSERT,
-                        claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList());
-            }
-            List<EntryId> ids = new ArrayList<>();
-            settlements.forEach(s -> ids.add(s.id()));
-            claims.forEach(a -> ids.add(a.id()));
-            Map<EntryId, Standing> standing = standing(c, ids);
-            // What was settled now counts even with no retention; a repeated settlement only while it is kept.
-            boolean fresh = changed == settlements.size();
-            return new Written(settled(settlements, standing, fresh), claimed(claims, standing));
-        });
+        return Transaction.run(connection, BEGIN, c -> written(c, settlements, claims));
+    }
+
+    /** As {@link #write}, in a transaction that is open. */
+    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException {
+        int changed = 0;
+        for (List<Settlement> part : settlements.isEmpty() ? List.<List<Settlement>>of() : parts(settlements)) {
+            changed += settle(c, part);
+        }
+        if (!claims.isEmpty()) {
+            change(
+                    c,
+                    INSERT,
+                    claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList());
+        }
+        List<EntryId> ids = new ArrayList<>();
+        settlements.forEach(s -> ids.add(s.id()));
+        claims.forEach(a -> ids.add(a.id()));
+        Map<EntryId, Standing> standing = standing(c, ids);
+        // What was settled now counts even with no retention; a repeated settlement only while it is kept.
+        boolean fresh = changed == settlements.size();
+        return new Written(settled(settlements, standing, fresh), claimed(claims, standing));
     }
 
     int settle(Connection connection, List<Settlement> settlements) throws SQLException {
@@ -494,19 +497,22 @@ final class MySql implements Database {
     @Override
     public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
             throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> {
-            List<EntryId> changed = new ArrayList<>();
-            for (Resolution resolution : resolutions) {
-                if (change(c, RESOLVE, List.of(RowParameters.of(COLUMNS, resolution))) > 0) {
-                    changed.add(resolution.id());
-                }
+        return Transaction.run(connection, BEGIN, c -> resolved(c, resolutions));
+    }
+
+    /** As {@link #resolve}, in a transaction that is open. */
+    Map<EntryId, SettleResult.Settled> resolved(Connection c, List<Resolution> resolutions) throws SQLException {
+        List<EntryId> changed = new ArrayList<>();
+        for (Resolution resolution : resolutions) {
+            if (change(c, RESOLVE, List.of(RowParameters.of(COLUMNS, resolution))) > 0) {
+                changed.add(resolution.id());
             }
-            Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
-            if (!changed.isEmpty()) {
-                standing(c, changed).forEach((id, standing) -> resolved.put(id, standing.settled));
-            }
-            return resolved;
-        });
+        }
+        Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
+        if (!changed.isEmpty()) {
+            standing(c, changed).forEach((id, standing) -> resolved.put(id, standing.settled));
+        }
+        return resolved;
     }
 
     @Override
@@ -528,6 +534,11 @@ final class MySql implements Database {
         Listing listing = new Listing(query, COLUMNS, "(SELECT " + CLOCK + ")");
         query(connection, listing.sql(), List.of(listing), row -> entries.add(StoredEntry.read(row, COLUMNS)));
         return entries;
+    }
+
+    @Override
+    public String clock() {
+        return clock.orElse(CLOCK);
     }
 
     @Override

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /**
  * PostgreSQL 14 and newer.
@@ -47,6 +48,10 @@ final class Postgres implements Database {
                    set_config('enable_hashjoin', 'off', true),
                    set_config('enable_mergejoin', 'off', true),
                    set_config('jit', 'off', true)""";
+
+    /** What statements for one row need of it: every setting costs a lone caller. */
+    static final String SETTINGS_ONE = """
+            SELECT set_config('lock_timeout', '2000', true), set_config('enable_seqscan', 'off', true)""";
 
     /** The rule for a new entry. The unique key decides: nothing is read first. */
     static final String INSERT = """
@@ -322,6 +327,8 @@ final class Postgres implements Database {
                       attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                       settled_at, expires_at, NULL::bytea, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint""";
 
+    private static final Set<String> ONE = Set.of(INSERT_ONE, SETTLE_ONE, FIND_ONE);
+
     private final Optional<String> clock;
     private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
 
@@ -478,6 +485,11 @@ final class Postgres implements Database {
     }
 
     @Override
+    public String clock() {
+        return clock.orElse(CLOCK);
+    }
+
+    @Override
     public Inside inside() {
         return new InsidePostgres(this);
     }
@@ -488,8 +500,9 @@ final class Postgres implements Database {
 
     /** Sends the settings and the parts in one round trip; without an open transaction they are one. */
     private void run(Connection connection, Part... parts) throws SQLException {
+        boolean one = ONE.containsAll(Stream.of(parts).map(Part::sql).toList());
         List<Part> all = new ArrayList<>(parts.length + 1);
-        all.add(new Part(SETTINGS, Binding.NONE, row -> {}));
+        all.add(new Part(one ? SETTINGS_ONE : SETTINGS, Binding.NONE, row -> {}));
         all.addAll(List.of(parts));
         runAll(connection, all);
     }

@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
  * script ends by writing its number into {@code onlyonce_schema}, so it makes no difference who runs it.
  */
 public final class Schema {
-    private static final List<String> SCRIPTS = List.of("V001__create.sql");
+    private static final List<String> SCRIPTS = List.of("V001__create.sql", "V002__outbox.sql", "V003__step.sql");
     /** Any number that nobody else uses for PostgreSQL's advisory locks: "onlyonce" in ASCII. */
     private static final long LOCK = 0x6f6e6c796f6e6365L;
 
@@ -140,7 +140,10 @@ public final class Schema {
 
     private int installed(Connection connection) throws SQLException {
         String tables = switch (database) {
-            case POSTGRESQL -> "SELECT count(to_regclass('onlyonce_schema'))";
+            // Not to_regclass: it may answer from a cache that is older than the lock.
+            case POSTGRESQL -> """
+                        SELECT count(*) FROM pg_catalog.pg_class
+                        WHERE relname = 'onlyonce_schema' AND pg_catalog.pg_table_is_visible(oid)""";
             case MYSQL -> """
                         SELECT count(*) FROM information_schema.tables
                         WHERE table_schema = DATABASE() AND table_name = 'onlyonce_schema'""";

@@ -222,14 +222,14 @@ public final class SqlTransactions {
     }
 
     /** Nothing is committed yet, so whatever was lost with the connection has not happened. */
-    private static RuntimeException exception(SqlFailure failure, SQLException e) {
+    static RuntimeException exception(SqlFailure failure, SQLException e) {
         return failure == SqlFailure.CONFLICT
                 ? new TransactionConflict(
                         "the transaction conflicts with another one: roll it back and run it again", e)
                 : failure.exception(false, e);
     }
 
-    private static Savepoint savepoint(Connection connection) {
+    static Savepoint savepoint(Connection connection) {
         try {
             if (connection.getAutoCommit()) {
                 throw new IllegalArgumentException(
@@ -241,7 +241,7 @@ public final class SqlTransactions {
         }
     }
 
-    private static boolean goBack(Connection connection, Savepoint savepoint, Throwable cause) {
+    static boolean goBack(Connection connection, Savepoint savepoint, Throwable cause) {
         try {
             connection.rollback(savepoint);
             connection.releaseSavepoint(savepoint);

@@ -222,12 +222,15 @@ final class Sqlite implements Database {
     @Override
     public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
             throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> {
-            Map<EntryId, SettleResult.Settled> settled = settlements.isEmpty()
-                    ? Map.of()
-                    : each(c, SETTLE, settlements, Settlement::id, s -> RowParameters.of(COLUMNS, s), Sqlite::settled);
-            return new Written(settled, claims.isEmpty() ? Map.of() : attempts(c, INSERT, claims));
-        });
+        return Transaction.run(connection, BEGIN, c -> written(c, settlements, claims));
+    }
+
+    /** As {@link #write}, in a transaction that is open. */
+    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = settlements.isEmpty()
+                ? Map.of()
+                : each(c, SETTLE, settlements, Settlement::id, s -> RowParameters.of(COLUMNS, s), Sqlite::settled);
+        return new Written(settled, claims.isEmpty() ? Map.of() : attempts(c, INSERT, claims));
     }
 
     @Override
@@ -310,10 +313,12 @@ final class Sqlite implements Database {
     @Override
     public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
             throws SQLException {
-        return Transaction.run(
-                connection,
-                BEGIN,
-                c -> each(c, RESOLVE, resolutions, Resolution::id, r -> RowParameters.of(COLUMNS, r), Sqlite::settled));
+        return Transaction.run(connection, BEGIN, c -> resolved(c, resolutions));
+    }
+
+    /** As {@link #resolve}, in a transaction that is open. */
+    Map<EntryId, SettleResult.Settled> resolved(Connection c, List<Resolution> resolutions) throws SQLException {
+        return each(c, RESOLVE, resolutions, Resolution::id, r -> RowParameters.of(COLUMNS, r), Sqlite::settled);
     }
 
     @Override
@@ -327,6 +332,11 @@ final class Sqlite implements Database {
     public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
         Listing listing = new Listing(query, COLUMNS, "(SELECT " + CLOCK + ")");
         return query(connection, listing.sql(), listing, Sqlite::entry);
+    }
+
+    @Override
+    public String clock() {
+        return clock.orElse(CLOCK);
     }
 
     @Override

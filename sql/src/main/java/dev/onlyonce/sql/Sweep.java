@@ -36,6 +36,9 @@ final class Sweep {
     /** How much of the walk over everything is done in each sweep. */
     private static final int WALK_ROWS = 1_000;
 
+    /** So many entries that are locked do not keep a sweep from those behind them. */
+    private static final int SKIPPED_MAX = 100;
+
     private static final long NOWHERE = Long.MIN_VALUE;
 
     private final Database database;
@@ -84,14 +87,24 @@ final class Sweep {
         if (chunk.rows() == 0) {
             return new Step(List.of(), Math.max(after, chunk.now()), true);
         }
-        List<Database.Lapsed> lapsed = calls.read(c -> database.lapsed(c, after, chunk.upTo(), limit));
-        List<Transition> ended = lapsed.isEmpty() ? List.of() : end(lapsed);
-        if (lapsed.size() == limit) {
-            // There may be more, with the same lease end too; but what is locked must not hold up the rest.
-            long end = lapsed.get(limit - 1).leaseUntil();
-            return new Step(ended, ended.size() == limit ? end - 1 : end, false);
+        int most = limit + SKIPPED_MAX;
+        List<Database.Lapsed> lapsed = calls.read(c -> database.lapsed(c, after, chunk.upTo(), most));
+        List<Transition> ended = new ArrayList<>();
+        int tried = 0;
+        while (tried < lapsed.size() && ended.size() < limit) {
+            int next = Math.min(lapsed.size(), tried + limit - ended.size());
+            ended.addAll(end(lapsed.subList(tried, next)));
+            tried = next;
         }
         boolean last = chunk.rows() < rows;
+        if (tried < lapsed.size()) {
+            return new Step(ended, lapsed.get(tried).leaseUntil() - 1, false);
+        }
+        if (lapsed.size() == most) {
+            // There may be more with the same lease end; but what is locked must not hold up the rest.
+            long end = lapsed.get(most - 1).leaseUntil();
+            return new Step(ended, ended.isEmpty() ? end : end - 1, false);
+        }
         return new Step(ended, last ? chunk.now() : chunk.upTo(), last);
     }
 

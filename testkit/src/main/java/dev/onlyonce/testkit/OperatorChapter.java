@@ -113,13 +113,14 @@ interface OperatorChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("R7 pages lose no entry and show none twice, in whatever script its tenant is written")
+    @DisplayName("R7 pages follow the order of ids in whatever script their tenants are written")
     default void pagesInAnyScript() {
         List<EntryId> ids = IdentityChapter.NAMES.stream()
                 .map(name -> new EntryId(name, "", "key"))
+                .sorted()
                 .toList();
         bench().node().claim(ids.stream().map(Requests::of).toList());
-        assertThat(pagesOf(4)).containsExactlyInAnyOrderElementsOf(ids);
+        assertThat(pagesOf(4)).containsExactlyElementsOf(ids);
     }
 
     private List<EntryId> pagesOf(int limit) {

@@ -296,6 +296,35 @@ interface RaceChapter extends Chapter {
         }
     }
 
+    @Test
+    @DisplayName(
+            "C1 two nodes that settle their own and claim each other's entries, crosswise, neither deadlock nor fail")
+    default void crosswise() {
+        for (int round = 0; round < 20; round++) {
+            List<ClaimRequest> first = several("round-" + round + "-a", 10);
+            List<ClaimRequest> second = several("round-" + round + "-b", 10);
+            bench().node(0).claim(first);
+            bench().node(1).claim(second);
+            List<Batch> batches = List.of(
+                    new Batch(
+                            rivals(second),
+                            first.stream().map(RaceChapter::done).toList()),
+                    new Batch(
+                            rivals(first),
+                            second.stream().map(RaceChapter::done).toList()));
+            race(2, racer -> {
+                var result = bench().node(racer).write(batches.get(racer));
+                assertThat(result.settlements()).hasSize(10).allMatch(Settled.class::isInstance);
+                assertThat(result.claims()).hasSize(10).allMatch(Existing.class::isInstance);
+                return racer;
+            });
+        }
+    }
+
+    private static List<ClaimRequest> rivals(List<ClaimRequest> claims) {
+        return claims.stream().map(Requests::rival).toList();
+    }
+
     private static Settlement done(ClaimRequest claim) {
         return new Settlement(
                 claim.id(), claim.token(), COMPLETED, bytes(claim.id().key()), "done");

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class SimulationTest {
     /** More of them: {@code -Donlyonce.seeds=100000}. */
-    private static final int SEEDS = Integer.getInteger("onlyonce.seeds", 1500);
+    private static final int SEEDS = Integer.getInteger("onlyonce.seeds", 2000);
     /** So many seeds find every planted fault several times over. */
     private static final int SEEDS_FOR_A_FAULT = 400;
 

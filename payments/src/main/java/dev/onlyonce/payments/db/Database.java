@@ -32,7 +32,8 @@ public record Database(DataSource source, Dialect dialect) {
     public static final class Unavailable extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        Unavailable(SQLException cause) {
+        /** Because of this. */
+        public Unavailable(Exception cause) {
             super(cause);
         }
     }

@@ -1,13 +1,15 @@
 package dev.onlyonce.payments.domain;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import dev.onlyonce.payments.provider.Movement;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A payment.
  *
  * @param amount in the currency's smallest unit
- * @param status {@code pending} until the provider's answer is known, then {@code succeeded} or {@code declined} for good
+ * @param status {@code pending} until the provider's answer is known, then {@code succeeded}, {@code declined} or {@code
+ *     failed} for good
  * @param providerId the provider's name for it, once known
  * @param downstreamKey the idempotency key under which the provider is asked for it
  * @param refunded how much of it is refunded, or being refunded
@@ -34,4 +36,23 @@ public record Payment(
 
     /** Refused by the provider; nothing was charged. */
     public static final String DECLINED = "declined";
+
+    /** Given up: proven not to have been charged. */
+    public static final String FAILED = "failed";
+
+    /** The same, as the provider decided. */
+    public Payment decided(Movement charge) {
+        return new Payment(
+                id,
+                tenant,
+                amount,
+                currency,
+                description,
+                source,
+                charge.succeeded() ? SUCCEEDED : DECLINED,
+                charge.id(),
+                downstreamKey,
+                refunded,
+                createdAt);
+    }
 }

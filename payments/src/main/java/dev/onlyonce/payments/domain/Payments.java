@@ -4,13 +4,13 @@ import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 
 import dev.onlyonce.payments.db.Sql;
-import dev.onlyonce.payments.provider.Movement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** The payments' table. Every method works in the caller's transaction. Thread-safe. */
 public final class Payments {
@@ -26,10 +26,10 @@ public final class Payments {
         this.clock = clock;
     }
 
-    /** Writes a payment that the provider has not been asked for yet. */
-    public Payment accept(Sql sql, String tenant, PaymentOrder order, String downstreamKey) throws SQLException {
+    /** A payment that the provider has not been asked for yet; nothing is written. Throws {@link Invalid}. */
+    public Payment prepare(String tenant, PaymentOrder order, String downstreamKey) {
         order.check();
-        Payment payment = new Payment(
+        return new Payment(
                 "pay_" + UUID.randomUUID(),
                 tenant,
                 requireNonNull(order.amount()),
@@ -41,6 +41,10 @@ public final class Payments {
                 downstreamKey,
                 0,
                 clock.millis());
+    }
+
+    /** Writes a new payment. */
+    public void insert(Sql sql, Payment payment) throws SQLException {
         sql.update(
                 """
                 INSERT INTO payment (id, tenant, amount, currency, description, source, status, downstream_key, created_at)
@@ -55,18 +59,16 @@ public final class Payments {
                 payment.status(),
                 payment.downstreamKey(),
                 payment.createdAt());
-        return payment;
     }
 
-    /** Writes down how the provider decided, unless that was done before; returns the payment as it stands. */
-    public Payment decide(Sql sql, String id, Movement charge) throws SQLException {
+    /** Writes down how a pending payment ended; one that has ended stays as it is. */
+    public void settle(Sql sql, String id, String status, @Nullable String providerId) throws SQLException {
         sql.update(
-                "UPDATE payment SET status = ?, provider_id = ? WHERE id = ? AND status = ?",
-                charge.succeeded() ? Payment.SUCCEEDED : Payment.DECLINED,
-                charge.id(),
+                "UPDATE payment SET status = ?, provider_id = COALESCE(?, provider_id) WHERE id = ? AND status = ?",
+                status,
+                providerId,
                 id,
                 Payment.PENDING);
-        return get(sql, id);
     }
 
     /** Writes down the provider's name for a payment that is still pending. */

@@ -3,6 +3,7 @@ package dev.onlyonce.payments.web;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.domain.OrderRequest;
 import dev.onlyonce.payments.domain.Orders;
+import dev.onlyonce.spring.Unprotected;
 import java.security.Principal;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
@@ -22,6 +23,7 @@ class OrdersController {
     }
 
     @PostMapping("/orders")
+    @Unprotected("client_order_id is unique: a repeat finds the order")
     ResponseEntity<Orders.Order> create(Principal tenant, @RequestBody OrderRequest request) {
         request.check();
         Orders.Created created = database.transaction(sql -> orders.create(sql, tenant.getName(), request));

@@ -1,6 +1,8 @@
 package dev.onlyonce.payments.web;
 
+import dev.onlyonce.payments.domain.Invalid;
 import java.io.Serial;
+import java.util.List;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 
@@ -11,12 +13,18 @@ public final class Refusal extends RuntimeException {
 
     private final HttpStatus status;
     private final String code;
+    private final transient List<Invalid.Mistake> mistakes;
 
     /** With what a program and what a person need to know. */
     public Refusal(HttpStatus status, String code, String message) {
+        this(status, code, message, List.of());
+    }
+
+    Refusal(HttpStatus status, String code, String message, List<Invalid.Mistake> mistakes) {
         super(message);
         this.status = status;
         this.code = code;
+        this.mistakes = mistakes;
     }
 
     /** There is no such thing, or it is somebody else's. */
@@ -26,7 +34,11 @@ public final class Refusal extends RuntimeException {
 
     /** The body to send. */
     public ProblemDetail problem() {
-        return problem(status, code, String.valueOf(getMessage()));
+        ProblemDetail problem = problem(status, code, String.valueOf(getMessage()));
+        if (!mistakes.isEmpty()) {
+            problem.setProperty("errors", mistakes);
+        }
+        return problem;
     }
 
     static ProblemDetail problem(HttpStatus status, String code, String message) {

@@ -3,7 +3,6 @@ package dev.onlyonce.payments.web;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.domain.Invalid;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +23,8 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
 @RestControllerAdvice
 class Refusals extends ResponseEntityExceptionHandler {
     private static final Logger log = LoggerFactory.getLogger(Refusals.class);
+    private static final String CODE = "request_invalid";
+    private static final String IMPOSSIBLE = "The request says something impossible";
     /** A database that is well again is noticed within a second. */
     private static final String RETRY_AFTER_SECONDS = "1";
 
@@ -34,11 +35,8 @@ class Refusals extends ResponseEntityExceptionHandler {
     }
 
     @ExceptionHandler
-    ProblemDetail invalid(Invalid invalid) {
-        ProblemDetail problem =
-                Refusal.problem(HttpStatus.BAD_REQUEST, "request_invalid", "The request says something impossible");
-        problem.setProperty("errors", invalid.errors());
-        return problem;
+    ResponseEntity<ProblemDetail> invalid(Invalid invalid) {
+        return refused(new Refusal(HttpStatus.BAD_REQUEST, CODE, IMPOSSIBLE, invalid.errors()));
     }
 
     @ExceptionHandler
@@ -53,24 +51,23 @@ class Refusals extends ResponseEntityExceptionHandler {
     @Override
     protected ResponseEntity<Object> handleHttpMessageNotReadable(
             HttpMessageNotReadableException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-        ProblemDetail problem = Refusal.problem(HttpStatus.BAD_REQUEST, "request_invalid", unreadable(e.getCause()));
-        if (e.getCause() instanceof UnrecognizedPropertyException unknown) {
-            problem.setProperty(
-                    "errors", List.of(Map.of("field", unknown.getPropertyName(), "message", "is not known here")));
-        }
+        ProblemDetail problem = unreadable(e.getCause()).problem();
         return ResponseEntity.badRequest().body(problem);
     }
 
     /** Says where, but never repeats what was sent. */
-    private static String unreadable(@Nullable Throwable cause) {
-        if (cause instanceof UnrecognizedPropertyException) {
-            return "The request says something impossible";
+    static Refusal unreadable(@Nullable Throwable cause) {
+        if (cause instanceof UnrecognizedPropertyException unknown) {
+            List<Invalid.Mistake> mistakes =
+                    List.of(new Invalid.Mistake(unknown.getPropertyName(), "is not known here"));
+            return new Refusal(HttpStatus.BAD_REQUEST, CODE, IMPOSSIBLE, mistakes);
         }
-        if (cause instanceof JacksonException json && json.getLocation() != null) {
-            return "The body is not the JSON that is expected here; see line %d, column %d"
-                    .formatted(
-                            json.getLocation().getLineNr(), json.getLocation().getColumnNr());
-        }
-        return "The body is missing or is not JSON";
+        String where = cause instanceof JacksonException json && json.getLocation() != null
+                ? "The body is not the JSON that is expected here; see line %d, column %d"
+                        .formatted(
+                                json.getLocation().getLineNr(),
+                                json.getLocation().getColumnNr())
+                : "The body is missing or is not JSON";
+        return new Refusal(HttpStatus.BAD_REQUEST, CODE, where);
     }
 }

@@ -1,5 +1,6 @@
 package dev.onlyonce.payments.web;
 
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.payments.domain.ApiKeys;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -18,5 +19,10 @@ class WebWiring {
         FilterRegistrationBean<ApiKeyFilter> registration = new FilterRegistrationBean<>(new ApiKeyFilter(keys, json));
         registration.setOrder(FIRST);
         return registration;
+    }
+
+    @Bean
+    Keyed keyed(Onlyonce once) {
+        return new Keyed(Operations.boundary(once));
     }
 }

@@ -4,6 +4,7 @@ import dev.onlyonce.payments.WebhookSignature;
 import dev.onlyonce.payments.domain.Invalid;
 import dev.onlyonce.payments.domain.ProviderEvent;
 import dev.onlyonce.payments.domain.ProviderEvents;
+import dev.onlyonce.spring.Unprotected;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
@@ -31,6 +32,7 @@ class WebhooksController {
     }
 
     @PostMapping("/webhooks/provider")
+    @Unprotected("events are deduplicated by their id")
     ResponseEntity<Void> receive(
             @RequestHeader(name = WebhookSignature.HEADER, required = false) @Nullable String header,
             @RequestBody byte[] body) {

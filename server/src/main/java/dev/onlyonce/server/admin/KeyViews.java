@@ -1,8 +1,8 @@
 package dev.onlyonce.server.admin;
 
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.State;
 import dev.onlyonce.http.StoredResponse;
-import dev.onlyonce.internal.Envelope;
 import dev.onlyonce.store.Entry;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -19,8 +19,9 @@ final class KeyViews {
         return view(entry, null);
     }
 
-    static Operator.KeyView full(Entry entry) {
-        return view(entry, response(entry).map(KeyViews::view).orElse(null));
+    static Operator.KeyView full(Onlyonce once, Entry entry) {
+        Optional<StoredResponse> response = once.result(entry).flatMap(StoredResponse::decode);
+        return view(entry, response.map(KeyViews::view).orElse(null));
     }
 
     private static Operator.KeyView view(Entry entry, Operator.@Nullable ResponseView response) {
@@ -42,15 +43,6 @@ final class KeyViews {
 
     private static @Nullable String text(@Nullable Instant instant) {
         return instant == null ? null : instant.toString();
-    }
-
-    private static Optional<StoredResponse> response(Entry entry) {
-        if (!entry.state().isAnswered() || entry.result() == null) {
-            return Optional.empty();
-        }
-        return Envelope.open(entry.result()) instanceof Envelope.Content.Value value
-                ? StoredResponse.decode(value.bytes())
-                : Optional.empty();
     }
 
     private static Operator.ResponseView view(StoredResponse response) {

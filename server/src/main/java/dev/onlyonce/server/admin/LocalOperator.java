@@ -102,7 +102,7 @@ public final class LocalOperator implements Operator {
 
     @Override
     public Optional<KeyView> key(KeyName name) {
-        return find(name).map(KeyViews::full);
+        return find(name).map(entry -> KeyViews.full(once, entry));
     }
 
     private Optional<Entry> find(KeyName name) {
@@ -139,7 +139,9 @@ public final class LocalOperator implements Operator {
         }
         int attempt = finding.attempt() == null ? entry.attempt() : finding.attempt();
         SettleResult result = once.resolve(
-                new Resolution(entry.id(), attempt, to, record(finding.response()), who, finding.reason()));
+                to == State.COMPLETED
+                        ? Resolution.found(entry.id(), attempt, record(finding.response()), who, finding.reason())
+                        : Resolution.absent(entry.id(), attempt, who, finding.reason()));
         if (result instanceof SettleResult.Lost lost) {
             throw new Refused(
                     lost.now() == null,
@@ -147,20 +149,20 @@ public final class LocalOperator implements Operator {
                             + (lost.now() == null ? "gone" : lost.now().name().toLowerCase(Locale.ROOT)));
         }
         audited("settled as " + finding.outcome(), entry, finding.reason());
-        return KeyViews.full(require(name));
+        return KeyViews.full(once, require(name));
     }
 
-    private static byte @Nullable [] record(@Nullable Answer answer) {
+    private static Optional<byte[]> record(@Nullable Answer answer) {
         if (answer == null) {
-            return null;
+            return Optional.empty();
         }
         List<Headers.Field> fields = new ArrayList<>();
         if (answer.headers() != null) {
             answer.headers().forEach((name, value) -> fields.add(new Headers.Field(name, value)));
         }
         byte[] body = answer.body() == null ? new byte[0] : answer.body().getBytes(StandardCharsets.UTF_8);
-        return StoredResponse.of(new HttpAnswer(answer.status(), new Headers(fields), body))
-                .encode();
+        return Optional.of(StoredResponse.of(new HttpAnswer(answer.status(), new Headers(fields), body))
+                .encode());
     }
 
     @Override

@@ -164,6 +164,10 @@ final class KeysCommand implements Runnable {
 
             @Option(names = "--absent", description = "It is proven that it did not happen: the next retry runs")
             private boolean absent;
+
+            String word() {
+                return found && !absent ? "found" : "absent";
+            }
         }
 
         @Option(names = "--status", description = "With --found: the status that retries get")
@@ -192,8 +196,8 @@ final class KeysCommand implements Runnable {
             if (status == null && body != null) {
                 throw new IllegalArgumentException("--body needs --status");
             }
-            Operator.KeyView settled = operator.settle(
-                    name.name(), new Operator.Finding(outcome.found ? "found" : "absent", answer, reason, null));
+            Operator.KeyView settled =
+                    operator.settle(name.name(), new Operator.Finding(outcome.word(), answer, reason, null));
             print(settled, key -> out().println("The key is now " + key.state() + "."));
         }
     }

@@ -155,7 +155,7 @@ public final class Gateway {
                 settings.upstreams(),
                 eventLoops(),
                 connections,
-                new Errors(metrics::upstreamFailed),
+                new Errors(vertx, metrics::upstreamFailed),
                 (proxy, upstreams) -> loop(shared, proxy));
         open(
                 settings.listen().host() + ":" + settings.listen().port(),

@@ -19,6 +19,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Asks upstreams what became of entries. Blocks; thread-safe. */
@@ -34,7 +35,7 @@ final class LookUps {
     /** What a look-up says. */
     sealed interface Answer {
         /** The effect happened; with the encoded response, if that is known. */
-        record Found(byte @Nullable [] response) implements Answer {}
+        record Found(Optional<byte[]> response) implements Answer {}
 
         /** It did not. */
         record Absent() implements Answer {}
@@ -91,7 +92,7 @@ final class LookUps {
     private static Answer judge(LookUp lookUp, HttpResponse<byte[]> response) {
         if (holds(lookUp.found(), response)) {
             LookUp.Answer answer = lookUp.answer();
-            return new Answer.Found(answer == null ? null : encoded(answer, response));
+            return new Answer.Found(answer == null ? Optional.empty() : Optional.of(encoded(answer, response)));
         }
         return holds(lookUp.absent(), response)
                 ? new Answer.Absent()

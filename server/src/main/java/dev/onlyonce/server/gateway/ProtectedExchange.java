@@ -10,10 +10,12 @@ import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.opentelemetry.context.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -99,11 +101,13 @@ final class ProtectedExchange {
     }
 
     private void answerAndClose(HttpDecision decision) {
-        request.response().putHeader(HttpHeaderNames.CONNECTION, "close");
+        if (request.version() != HttpVersion.HTTP_2) {
+            request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
         if (decision instanceof HttpDecision.Answer answer) {
             Messages.send(request, answer.answer());
         }
-        request.connection().close();
+        loop.proxy().closeSoon(request);
     }
 
     private HttpRequest asked(byte[] bytes) {

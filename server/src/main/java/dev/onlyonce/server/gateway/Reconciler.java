@@ -29,6 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Reconciler implements LocalOperator.Reconciling, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
+    private static final String WHO = "reconciler";
     /** How often to look for entries whose turn it is. */
     private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
     /** Bounds a round: so many entries are asked about before others get their turn. */
@@ -120,14 +121,18 @@ final class Reconciler implements LocalOperator.Reconciling, AutoCloseable {
         LookUps.Answer answer = lookUps.ask(lookUp, entry);
         if (answer instanceof LookUps.Answer.Found found) {
             histories.remove(asked);
-            return resolve(entry, State.COMPLETED, found.response(), "the look-up found it");
+            return resolve(
+                    entry,
+                    State.COMPLETED,
+                    Resolution.found(entry.id(), entry.attempt(), found.response(), WHO, "the look-up found it"));
         }
         History before = histories.getOrDefault(asked, new History(0, 0));
         boolean absent = answer instanceof LookUps.Answer.Absent;
         int absentTimes = absent ? before.absent() + 1 : 0;
         if (absentTimes >= lookUp.pace().absentTimes()) {
             histories.remove(asked);
-            return resolve(entry, State.RETRYABLE, null, "the look-up found nothing, " + absentTimes + " times");
+            String why = "the look-up found nothing, " + absentTimes + " times";
+            return resolve(entry, State.RETRYABLE, Resolution.absent(entry.id(), entry.attempt(), WHO, why));
         }
         if (answer instanceof LookUps.Answer.Undecided undecided) {
             metrics.reconcileFailed();
@@ -137,11 +142,9 @@ final class Reconciler implements LocalOperator.Reconciling, AutoCloseable {
         return null;
     }
 
-    private @Nullable State resolve(Entry entry, State to, byte @Nullable [] response, String why) {
-        SettleResult result =
-                once.resolve(new Resolution(entry.id(), entry.attempt(), to, response, "reconciler", why));
-        if (result instanceof SettleResult.Settled) {
-            log.info("{} attempt {} is now {}: {}", entry.id(), entry.attempt(), to, why);
+    private @Nullable State resolve(Entry entry, State to, Resolution resolution) {
+        if (once.resolve(resolution) instanceof SettleResult.Settled) {
+            log.info("{} attempt {} is now {}: {}", entry.id(), entry.attempt(), to, resolution.reason());
             return to;
         }
         return null;

@@ -32,6 +32,7 @@ final class Clients {
     private static final class Client {
         private int open;
         private int awaited;
+        private boolean closing;
         private long idleSince;
         private long awaitedSince;
     }
@@ -91,6 +92,19 @@ final class Clients {
         if (client != null) {
             client.awaited--;
         }
+    }
+
+    /** Nothing more that comes on this connection is looked at. */
+    void closing(HttpServerRequest request) {
+        Client client = clients.get(request.connection());
+        if (client != null) {
+            client.closing = true;
+        }
+    }
+
+    boolean isClosing(HttpServerRequest request) {
+        Client client = clients.get(request.connection());
+        return client != null && client.closing;
     }
 
     /** The connection is a tunnel from now on, and no business of HTTP. */

@@ -3,7 +3,9 @@ package dev.onlyonce.server.proxy;
 import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.vertx.core.Vertx;
 import io.vertx.core.VertxException;
 import io.vertx.core.http.ConnectionPoolTooBusyException;
 import io.vertx.core.http.HttpServerRequest;
@@ -21,10 +23,14 @@ import org.slf4j.LoggerFactory;
 public final class Errors {
     private static final Logger log = LoggerFactory.getLogger(Errors.class);
 
+    private static final long LINGER_MILLIS = 500;
+
+    private final Vertx vertx;
     private final Runnable onUpstreamFailure;
 
     /** Counts failures of upstreams. */
-    public Errors(Runnable onUpstreamFailure) {
+    public Errors(Vertx vertx, Runnable onUpstreamFailure) {
+        this.vertx = vertx;
         this.onUpstreamFailure = onUpstreamFailure;
     }
 
@@ -40,8 +46,17 @@ public final class Errors {
             status = 431;
             code = "headers_too_large";
         }
+        request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         refuse(request, status, code, "The request cannot be read: " + message(cause));
-        request.connection().close();
+        closeSoon(request);
+    }
+
+    /**
+     * Closes the connection, but not before the client had time to read its answer: closing while it still sends would take
+     * that away from it. What it sends meanwhile is dropped.
+     */
+    public void closeSoon(HttpServerRequest request) {
+        vertx.setTimer(LINGER_MILLIS, over -> request.connection().close());
     }
 
     /** Answers, and closes the connection afterwards if a body may still come. */

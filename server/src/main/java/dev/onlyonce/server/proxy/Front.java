@@ -2,6 +2,8 @@ package dev.onlyonce.server.proxy;
 
 import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.Upstream;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
@@ -12,6 +14,7 @@ import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.PemKeyCertOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -82,14 +85,25 @@ public final class Front extends VerticleBase {
 
     private Handler<HttpServerRequest> receive(Clients clients, Upstreams upstreams, Handling handling) {
         return request -> {
+            if (clients.isClosing(request)) {
+                return;
+            }
             clients.begun(request);
-            request.response().endHandler(ended -> clients.ended(request));
+            boolean last = isLast(request);
+            request.response().endHandler(ended -> {
+                clients.ended(request);
+                if (last) {
+                    request.connection().close();
+                }
+            });
             Target target;
             try {
                 target = Target.of(request);
             } catch (Target.Refused e) {
+                request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
                 plan.errors().refuse(request, e.status(), "request_malformed", String.valueOf(e.getMessage()));
-                request.connection().close();
+                clients.closing(request);
+                plan.errors().closeSoon(request);
                 return;
             }
             Upstreams.Pooled upstream = upstreams.forPath(target.path());
@@ -99,6 +113,16 @@ public final class Front extends VerticleBase {
             }
             handling.handle(request, target, upstream);
         };
+    }
+
+    /** Whether the client closes after this one and says so among other things; alone, the server sees it itself. */
+    private static boolean isLast(HttpServerRequest request) {
+        String connection = request.getHeader(HttpHeaderNames.CONNECTION);
+        return connection != null
+                && connection.indexOf(',') >= 0
+                && request.version() != HttpVersion.HTTP_2
+                && List.of(connection.toLowerCase(Locale.ROOT).split("\\s*,\\s*"))
+                        .contains("close");
     }
 
     private HttpServerOptions options() {

@@ -39,6 +39,12 @@ public final class Proxy {
         clients.awaitingBody(request);
     }
 
+    /** Closes the client's connection when it had time to read its answer. */
+    public void closeSoon(HttpServerRequest request) {
+        clients.closing(request);
+        errors.closeSoon(request);
+    }
+
     /** The body is there. */
     public void bodyArrived(HttpServerRequest request) {
         clients.bodyArrived(request);

@@ -1,0 +1,139 @@
+package dev.onlyonce.payments.domain;
+
+import dev.onlyonce.DownstreamKey;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.payments.db.Database;
+import dev.onlyonce.payments.provider.Movement;
+import dev.onlyonce.sql.Accepted;
+import dev.onlyonce.sql.Delivery;
+import dev.onlyonce.sql.DeliveryHandler;
+import dev.onlyonce.sql.Outbox;
+import dev.onlyonce.sql.OutboxRow;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Payments, the queued way: {@link #accept} writes the payment and the order to charge it in one transaction; workers then
+ * ask the provider, with the same downstream key each time, and write down its answer. Thread-safe.
+ */
+public final class Charging implements DeliveryHandler {
+    /** The outbox's name for calls that charge; with the client's key it makes the downstream key. */
+    public static final String TOPIC = "charge";
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Database database;
+    private final Payments payments;
+    private final ProviderClient provider;
+    private final Duration keyLifetime;
+
+    /**
+     * Charges payments.
+     *
+     * @param keyLifetime how long the provider honours a downstream key, as it declares
+     */
+    public Charging(Database database, Payments payments, ProviderClient provider, Duration keyLifetime) {
+        this.database = database;
+        this.payments = payments;
+        this.provider = provider;
+        this.keyLifetime = keyLifetime;
+    }
+
+    /** Accepts a payment unless its key was accepted before. */
+    public Accepted accept(Outbox outbox, Key key, Fingerprint fingerprint, PaymentOrder order) {
+        Payment payment = payments.prepare(key.tenant(), order, DownstreamKey.of(key, TOPIC));
+        byte[] call = JSON.writeValueAsBytes(Call.of(payment));
+        return database.transaction(sql -> {
+            Accepted accepted = outbox.accept(sql.connection(), key, fingerprint, TOPIC, call);
+            if (accepted instanceof Accepted.New) {
+                payments.insert(sql, payment);
+            }
+            return accepted;
+        });
+    }
+
+    /** What the worker needs of a payment: all that does not change. */
+    private record Call(
+            String id,
+            String tenant,
+            long amount,
+            String currency,
+            String description,
+            String source,
+            String downstreamKey,
+            long createdAt) {
+
+        static Call of(Payment p) {
+            return new Call(
+                    p.id(),
+                    p.tenant(),
+                    p.amount(),
+                    p.currency(),
+                    p.description(),
+                    p.source(),
+                    p.downstreamKey(),
+                    p.createdAt());
+        }
+
+        Payment payment() {
+            return new Payment(
+                    id,
+                    tenant,
+                    amount,
+                    currency,
+                    description,
+                    source,
+                    Payment.PENDING,
+                    null,
+                    downstreamKey,
+                    0,
+                    createdAt);
+        }
+    }
+
+    @Override
+    public Delivery deliver(OutboxRow row) {
+        Payment payment = payment(row);
+        ProviderClient.Reply reply = provider.charge(payment, row.downstreamKey());
+        if (reply instanceof ProviderClient.Reply.Decided decided) {
+            return delivery(payment, decided.movement());
+        } else if (reply instanceof ProviderClient.Reply.NotSent not) {
+            return new Delivery.NotExecuted(not.reason());
+        } else if (reply instanceof ProviderClient.Reply.Refused refused) {
+            // It read the call and will not make it; trying again is harmless, and ends in the dead letter.
+            return new Delivery.NotExecuted(refused.reason());
+        }
+        return new Delivery.Ambiguous(((ProviderClient.Reply.Unclear) reply).reason());
+    }
+
+    /** The provider's decision as the operation's result. */
+    public static Delivery delivery(Payment payment, Movement charge) {
+        byte[] result = PaymentAnswer.record(PaymentAnswer.of(payment.decided(charge)));
+        return charge.succeeded()
+                ? new Delivery.Delivered(charge.id(), result)
+                : new Delivery.Refused(charge.id(), result);
+    }
+
+    private static Payment payment(OutboxRow row) {
+        return JSON.readValue(row.payload(), Call.class).payment();
+    }
+
+    @Override
+    public Duration keyLifetime() {
+        return keyLifetime;
+    }
+
+    @Override
+    public void settled(Connection transaction, OutboxRow row, Delivery delivery) throws SQLException {
+        String status = delivery instanceof Delivery.Delivered
+                ? Payment.SUCCEEDED
+                : delivery instanceof Delivery.Refused ? Payment.DECLINED : Payment.FAILED;
+        String providerId = delivery instanceof Delivery.Delivered delivered
+                ? delivered.providerId()
+                : delivery instanceof Delivery.Refused refused ? refused.providerId() : null;
+        payments.settle(database.on(transaction), payment(row).id(), status, providerId);
+    }
+}

@@ -1,0 +1,47 @@
+package dev.onlyonce.payments.domain;
+
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.StoredResponse;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What clients are answered, as bytes: made once, when the outcome is known, and recorded. Who asks again gets these bytes,
+ * whatever has become of the payment since.
+ */
+public final class PaymentAnswer {
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
+
+    private PaymentAnswer() {}
+
+    /** For a payment whose outcome is known. */
+    public static HttpAnswer of(Payment payment) {
+        return answer(payment.status(), "/payments/" + payment.id(), payment);
+    }
+
+    /** For a refund whose outcome is known. */
+    public static HttpAnswer of(Refund refund) {
+        return answer(refund.status(), "/payments/" + refund.paymentId(), refund);
+    }
+
+    /** As the entry keeps it. */
+    public static byte[] record(HttpAnswer answer) {
+        return StoredResponse.of(answer).encode();
+    }
+
+    private static HttpAnswer answer(String status, String location, Object body) {
+        Headers headers = Headers.of("Content-Type", "application/json");
+        // Declined is an answer as final as any: 402, recorded and repeated.
+        return status.equals(Payment.SUCCEEDED)
+                ? new HttpAnswer(201, headers.plus("Location", location), json(body))
+                : new HttpAnswer(402, headers, json(body));
+    }
+
+    /** As JSON. */
+    public static byte[] json(Object value) {
+        return JSON.writeValueAsBytes(value);
+    }
+}

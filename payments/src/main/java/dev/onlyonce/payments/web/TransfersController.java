@@ -1,0 +1,75 @@
+package dev.onlyonce.payments.web;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.payments.db.Database;
+import dev.onlyonce.payments.domain.PaymentAnswer;
+import dev.onlyonce.payments.domain.TransferOrder;
+import dev.onlyonce.payments.domain.Transfers;
+import dev.onlyonce.spring.Unprotected;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.SqlTransactions;
+import jakarta.servlet.http.HttpServletRequest;
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Transfers, the transactional way: key, money and answer commit together. */
+@RestController
+class TransfersController {
+    private final Database database;
+    private final Transfers transfers;
+    private final SqlTransactions transactions;
+    private final Keyed keyed;
+    private final Bodies bodies;
+
+    TransfersController(Database database, Transfers transfers, SqlStore store, Keyed keyed, Bodies bodies) {
+        this.database = database;
+        this.transfers = transfers;
+        this.transactions = store.transactions(Operations.TRANSFER.policy());
+        this.keyed = keyed;
+        this.bodies = bodies;
+    }
+
+    @PostMapping("/transfers")
+    @Unprotected("claims its key in the transaction that moves the money")
+    ResponseEntity<byte[]> create(HttpServletRequest request, @RequestBody byte[] body) {
+        TransferOrder order = bodies.read(body, TransferOrder.class);
+        order.check();
+        return keyed.handle(Operations.TRANSFER, request, body, (key, fingerprint) -> execute(key, fingerprint, order));
+    }
+
+    private HttpAnswer execute(Key key, Fingerprint fingerprint, TransferOrder order) {
+        try {
+            return keyed.answer(
+                    Operations.TRANSFER,
+                    transactions.execute(
+                            key,
+                            fingerprint,
+                            Codec.bytes(),
+                            connection -> PaymentAnswer.record(transfer(connection, key.tenant(), order))));
+        } catch (SQLException e) {
+            throw new Database.Unavailable(e);
+        }
+    }
+
+    private HttpAnswer transfer(Connection connection, String tenant, TransferOrder order) throws SQLException {
+        Transfers.Result result = transfers.make(database.on(connection), tenant, order);
+        if (result instanceof Transfers.Result.Made made) {
+            return new HttpAnswer(
+                    201, Headers.of("Content-Type", "application/json"), PaymentAnswer.json(made.transfer()));
+        }
+        Transfers.Result.Refused refused = (Transfers.Result.Refused) result;
+        return new HttpAnswer(
+                HttpStatus.UNPROCESSABLE_CONTENT.value(),
+                Headers.of("Content-Type", "application/problem+json"),
+                bodies.write(Refusal.problem(HttpStatus.UNPROCESSABLE_CONTENT, refused.code(), refused.message())));
+    }
+}

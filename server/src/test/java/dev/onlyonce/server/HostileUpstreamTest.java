@@ -1,0 +1,142 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.Socket;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("A gateway in front of a service that misbehaves")
+class HostileUpstreamTest {
+    private static final String QUICK = "upstreams: [{url: %s, response-timeout: 500ms, connect-timeout: 10s%s}]\n";
+
+    @TempDir
+    Path folder;
+
+    private static final CountDownLatch NEVER = new CountDownLatch(1);
+
+    private Running gateway(RawUpstream upstream, String more) {
+        return Running.start(folder, upstream.url(), QUICK.formatted(upstream.url(), more));
+    }
+
+    private static void isUnknown(RawUpstream upstream, Running gateway) throws Exception {
+        HttpResponse<String> first = gateway.post("/payments", "k1", "{}");
+        assertThat(first.statusCode()).isEqualTo(504);
+        assertThat(first.body()).contains("outcome_unknown");
+        assertThat(first.headers().firstValue("Retry-After")).isPresent();
+        HttpResponse<String> retry = gateway.post("/payments", "k1", "{}");
+        assertThat(retry.statusCode()).isEqualTo(409);
+        assertThat(retry.body()).contains("outcome_unknown");
+        assertThat(upstream.heads()).hasSize(1);
+    }
+
+    private void endsUnknown(RawUpstream.Behaviour behaviour) throws Exception {
+        try (RawUpstream upstream = new RawUpstream(behaviour);
+                Running gateway = gateway(upstream, "")) {
+            isUnknown(upstream, gateway);
+            // Without a key nothing is at stake, but there must be an answer.
+            assertThat(gateway.get("/things").statusCode()).isIn(502, 504);
+        }
+    }
+
+    @Test
+    @DisplayName("D4 hangs: 504 outcome_unknown, and no client can run it again")
+    void hangs() throws Exception {
+        endsUnknown((head, socket) -> NEVER.await());
+    }
+
+    @Test
+    @DisplayName("D4 resets the connection after the request: unknown")
+    void resets() throws Exception {
+        endsUnknown((head, socket) -> {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        });
+    }
+
+    @Test
+    @DisplayName("D4 closes the connection without an answer: unknown")
+    void closes() throws Exception {
+        endsUnknown((head, socket) -> socket.close());
+    }
+
+    @Test
+    @DisplayName("D4 answers garbage: unknown")
+    void garbage() throws Exception {
+        endsUnknown((head, socket) -> {
+            RawUpstream.write(socket, "\u0000\u0001 this is not HTTP\r\n\r\n");
+            socket.close();
+        });
+    }
+
+    @Test
+    @DisplayName("D4 breaks off in the middle of its answer: unknown")
+    void breaksOff() throws Exception {
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+                    socket.close();
+                });
+                Running gateway = gateway(upstream, "")) {
+            isUnknown(upstream, gateway);
+        }
+    }
+
+    @Test
+    @DisplayName("D4 answers byte by byte for ever: unknown when the time is over")
+    void drips() throws Exception {
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+                    while (true) {
+                        RawUpstream.write(socket, "x");
+                        NEVER.await(50, TimeUnit.MILLISECONDS);
+                    }
+                });
+                Running gateway = gateway(upstream, "")) {
+            isUnknown(upstream, gateway);
+        }
+    }
+
+    @Test
+    @DisplayName("sends more header lines than fit: unknown, and the gateway goes on")
+    void floods() throws Exception {
+        endsUnknown((head, socket) -> {
+            RawUpstream.write(socket, "HTTP/1.1 200 OK\r\n");
+            for (int i = 0; i < 100_000; i++) {
+                RawUpstream.write(socket, "X-Flood-" + i + ": " + "y".repeat(100) + "\r\n");
+            }
+        });
+    }
+
+    @Test
+    @DisplayName("is asked again with the same key if it is declared to honour keys itself")
+    void honoursKey() throws Exception {
+        try (RawUpstream upstream = new RawUpstream(new RawUpstream.Behaviour() {
+                    private int calls;
+
+                    @Override
+                    public synchronized void with(String head, Socket socket) throws Exception {
+                        socket.getInputStream().readNBytes(2);
+                        if (++calls == 1) {
+                            socket.close();
+                        } else {
+                            RawUpstream.write(socket, "HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\npaid");
+                        }
+                    }
+                });
+                Running gateway = gateway(upstream, ", honours-key: true")) {
+            assertThat(gateway.post("/payments", "k1", "{}").statusCode()).isEqualTo(504);
+            HttpResponse<String> retry = gateway.post("/payments", "k1", "{}");
+            assertThat(retry.statusCode()).isEqualTo(201);
+            assertThat(retry.body()).isEqualTo("paid");
+            assertThat(upstream.heads())
+                    .hasSize(2)
+                    .allSatisfy(head -> assertThat(head).containsIgnoringCase("Idempotency-Key: k1"));
+            assertThat(upstream.heads().get(1)).containsIgnoringCase("Idempotency-Attempt: 2");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package dev.onlyonce.spring;
+
+import java.util.List;
+
+/**
+ * Which POST and PATCH handlers are protected: a flow with one unprotected call is not protected.
+ *
+ * @param protectedHandlers those with an operation
+ * @param unprotectedHandlers those that nobody has thought of
+ * @param exempt those that are {@link Unprotected} on purpose, with the reason
+ */
+public record Coverage(List<String> protectedHandlers, List<String> unprotectedHandlers, List<String> exempt) {
+
+    /** What to do about handlers that are not protected. */
+    public enum Mode {
+        /** Says so at start-up and in the actuator. */
+        REPORT,
+        /** Refuses to start. */
+        REQUIRED,
+        /** Nothing at start-up. */
+        OFF
+    }
+}

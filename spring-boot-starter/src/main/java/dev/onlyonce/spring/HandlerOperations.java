@@ -1,0 +1,175 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.http.Operation;
+import dev.onlyonce.servlet.OperationResolver;
+import jakarta.servlet.http.HttpServletRequest;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.util.ServletRequestPathUtils;
+
+/** The operations of the application's handlers. A request is matched by asking Spring itself which handler it is for. */
+final class HandlerOperations implements OperationResolver {
+    /** Where a lost answer hurts; a handler for all methods is protected for these. */
+    private static final Set<RequestMethod> STATE_CHANGING = Set.of(RequestMethod.POST, RequestMethod.PATCH);
+
+    private static final Logger log = LoggerFactory.getLogger(HandlerOperations.class);
+
+    private final List<RequestMappingHandlerMapping> mappings;
+    private final Map<Handler, Operation> operations = new LinkedHashMap<>();
+    private final Set<String> methods = new HashSet<>();
+    private final Coverage coverage = new Coverage(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+
+    /** A method of a controller (which may have inherited it), as asked for by an HTTP method. */
+    private record Handler(Class<?> controller, Method method, String httpMethod) {
+        static Handler of(HandlerMethod handler, String httpMethod) {
+            return new Handler(handler.getBeanType(), handler.getMethod(), httpMethod);
+        }
+    }
+
+    HandlerOperations(List<RequestMappingHandlerMapping> mappings, OperationFactory factory) {
+        this.mappings = mappings;
+        for (RequestMappingHandlerMapping mapping : mappings) {
+            mapping.getHandlerMethods().entrySet().stream()
+                    .sorted(Comparator.comparing(entry -> entry.getKey().toString()))
+                    .forEach(entry -> add(entry.getKey(), entry.getValue(), factory));
+        }
+    }
+
+    private void add(RequestMappingInfo info, HandlerMethod handler, OperationFactory factory) {
+        Idempotent own = AnnotatedElementUtils.findMergedAnnotation(handler.getMethod(), Idempotent.class);
+        Idempotent annotation =
+                own != null ? own : AnnotatedElementUtils.findMergedAnnotation(handler.getBeanType(), Idempotent.class);
+        Set<RequestMethod> mapped = info.getMethodsCondition().getMethods();
+        for (RequestMethod method : mapped.isEmpty() ? STATE_CHANGING : mapped) {
+            String path = info.getPatternValues().stream().sorted().findFirst().orElse("/**");
+            boolean changing = STATE_CHANGING.contains(method);
+            if (annotation != null && (own != null || changing)) {
+                protect(annotation, info, handler, factory.operation(annotation, method.name(), rooted(path)));
+            } else if (changing) {
+                leave(handler, method + " " + path);
+            }
+        }
+    }
+
+    private void protect(Idempotent annotation, RequestMappingInfo info, HandlerMethod handler, Operation operation) {
+        if (!annotation.key().isEmpty()) {
+            throw new InvalidSettings(
+                    handler.getShortLogMessage() + " handles requests, whose key is the Idempotency-Key header, but its"
+                            + " @Idempotent has key = \"" + annotation.key() + "\"",
+                    "Remove the key, or put @Idempotent on a method of a bean that is no controller.",
+                    null);
+        }
+        if (isStreaming(info, handler)) {
+            throw new InvalidSettings(
+                    handler.getShortLogMessage() + " streams its response, which cannot be recorded and replayed",
+                    "Remove @Idempotent there. Accept the command with a protected POST that answers at once, and stream"
+                            + " from a GET.",
+                    null);
+        }
+        operations.put(Handler.of(handler, operation.method()), operation);
+        methods.add(operation.method());
+        coverage.protectedHandlers().add(operation.name());
+    }
+
+    private void leave(HandlerMethod handler, String name) {
+        if (handler.getBeanType().getName().startsWith("org.springframework.boot.")) {
+            return;
+        }
+        Unprotected reason = AnnotatedElementUtils.findMergedAnnotation(handler.getMethod(), Unprotected.class);
+        if (reason == null) {
+            reason = AnnotatedElementUtils.findMergedAnnotation(handler.getBeanType(), Unprotected.class);
+        }
+        if (reason == null) {
+            coverage.unprotectedHandlers().add(name);
+        } else {
+            coverage.exempt().add(name + ": " + reason.value());
+        }
+    }
+
+    private static boolean isStreaming(RequestMappingInfo info, HandlerMethod handler) {
+        Class<?> type = handler.getReturnType().getParameterType();
+        return ResponseBodyEmitter.class.isAssignableFrom(type)
+                || info.getProducesCondition().getProducibleMediaTypes().stream()
+                        .anyMatch(MediaType.TEXT_EVENT_STREAM::includes);
+    }
+
+    private static String rooted(String path) {
+        return path.startsWith("/") ? path : "/" + path;
+    }
+
+    List<Operation> all() {
+        return List.copyOf(operations.values());
+    }
+
+    Map<String, Method> methodsByOperation() {
+        Map<String, Method> byName = new LinkedHashMap<>();
+        operations.forEach((handler, operation) -> byName.put(operation.name(), handler.method()));
+        return byName;
+    }
+
+    Coverage coverage() {
+        return coverage;
+    }
+
+    /** Says which handlers are not protected, or refuses to go on. */
+    void report(Coverage.Mode mode) {
+        if (coverage.unprotectedHandlers().isEmpty() || mode == Coverage.Mode.OFF) {
+            return;
+        }
+        String missing = String.join(", ", coverage.unprotectedHandlers());
+        if (mode == Coverage.Mode.REQUIRED) {
+            throw new InvalidSettings(
+                    "These handlers change state and are not protected: " + missing,
+                    "Annotate them with @Idempotent, or with @Unprotected and the reason, or set onlyonce.coverage=report.",
+                    null);
+        }
+        log.warn("These handlers change state and are not protected: {}", missing);
+    }
+
+    @Override
+    public Optional<Operation> operation(HttpServletRequest request) {
+        if (!methods.contains(request.getMethod())) {
+            return Optional.empty();
+        }
+        HandlerMethod handler = handler(request);
+        return handler == null
+                ? Optional.empty()
+                : Optional.ofNullable(operations.get(Handler.of(handler, request.getMethod())));
+    }
+
+    private @Nullable HandlerMethod handler(HttpServletRequest request) {
+        if (!ServletRequestPathUtils.hasParsedRequestPath(request)) {
+            ServletRequestPathUtils.parseAndCache(request);
+        }
+        for (RequestMappingHandlerMapping mapping : mappings) {
+            try {
+                HandlerExecutionChain chain = mapping.getHandler(request);
+                if (chain != null) {
+                    return chain.getHandler() instanceof HandlerMethod method ? method : null;
+                }
+            } catch (Exception noMatch) {
+                // Method or media type do not match: Spring will answer so when it is its turn.
+                return null;
+            }
+        }
+        return null;
+    }
+}

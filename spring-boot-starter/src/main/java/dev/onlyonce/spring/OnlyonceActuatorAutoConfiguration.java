@@ -1,0 +1,42 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Onlyonce;
+import java.util.Optional;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Endpoint and health, if the application has Spring Boot's actuator. */
+@AutoConfiguration(after = {OnlyonceAutoConfiguration.class, OnlyonceWebAutoConfiguration.class})
+@ConditionalOnClass(Endpoint.class)
+@ConditionalOnBean(Onlyonce.class)
+public class OnlyonceActuatorAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnAvailableEndpoint
+    OnlyonceEndpoint onlyonceEndpoint(Onlyonce once, ObjectProvider<OnlyonceWeb> web) {
+        return new OnlyonceEndpoint(
+                once,
+                Optional.ofNullable(web.getIfAvailable())
+                        .map(it -> it.operations().coverage()));
+    }
+
+    /** Spring Boot 4 has moved health; on 3.5 there is no indicator. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.health.contributor.HealthIndicator")
+    static class WithHealth {
+        @Bean
+        @ConditionalOnMissingBean(name = "onlyonceHealthIndicator")
+        HealthIndicator onlyonceHealthIndicator(Onlyonce once) {
+            return new OnlyonceHealth(once);
+        }
+    }
+}

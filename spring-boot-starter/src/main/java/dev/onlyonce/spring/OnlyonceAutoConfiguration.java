@@ -1,0 +1,123 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.FailureRule;
+import dev.onlyonce.Listener;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import java.nio.file.Path;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+/** The store on the application's {@link DataSource} (or in a SQLite file) and the engine on it. */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration"
+        })
+@ConditionalOnProperty(name = "onlyonce.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(OnlyonceProperties.class)
+public class OnlyonceAutoConfiguration {
+
+    /** Entries, unless the application brings a store of its own. */
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean(Store.class)
+    Store onlyonceStore(OnlyonceProperties properties, ObjectProvider<DataSource> dataSources) {
+        String sqlite = properties.store().sqlite();
+        if (sqlite != null) {
+            return open(() -> SqlStore.sqlite(Path.of(sqlite)), "onlyonce.store.sqlite");
+        }
+        DataSource dataSource = dataSources.getIfUnique();
+        if (dataSource != null) {
+            return open(
+                    () -> SqlStore.builder(dataSource)
+                            .schema(properties.store().schema())
+                            .build(),
+                    "the application's DataSource");
+        }
+        if (dataSources.stream().findAny().isPresent()) {
+            throw new InvalidSettings(
+                    "There are several DataSources and none of them is @Primary",
+                    "Mark one as @Primary, or define a bean of type dev.onlyonce.store.Store on the right one.",
+                    null);
+        }
+        return open(() -> SqlStore.sqlite(Path.of("onlyonce.db")), "a SQLite file, because there is no DataSource");
+    }
+
+    private interface Opening {
+        SqlStore open();
+    }
+
+    private static SqlStore open(Opening opening, String where) {
+        try {
+            return opening.open();
+        } catch (StoreException e) {
+            throw new InvalidSettings(
+                    "The entries cannot be kept in " + where + ": " + e.getMessage(),
+                    "Check that the database can be reached and is PostgreSQL, MySQL, MariaDB or SQLite (with its driver on"
+                            + " the class path), that its user may create tables (or set onlyonce.store.schema=validate and"
+                            + " create them yourself), or define a bean of type dev.onlyonce.store.Store.",
+                    e);
+        }
+    }
+
+    /** Time as the system has it. */
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    Time onlyonceTime() {
+        return Time.system();
+    }
+
+    /** What exceptions prove, unless the application knows better. */
+    @Bean
+    @ConditionalOnMissingBean
+    FailureRule onlyonceFailureRule() {
+        return SecurityFailures.isPresent()
+                ? FailureRule.standard()
+                        .after(thrown -> SecurityFailures.provesNoEffect(thrown)
+                                ? Optional.of(new FailureRule.Verdict.NoEffect())
+                                : Optional.empty())
+                : FailureRule.standard();
+    }
+
+    @Bean
+    OperationFactory onlyonceOperations(OnlyonceProperties properties, FailureRule failures) {
+        return new OperationFactory(properties, failures);
+    }
+
+    /** The engine; its background work sweeps and purges on every node. */
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    Onlyonce onlyonce(OnlyonceProperties properties, Store store, Time time, ObjectProvider<Listener> listeners) {
+        try {
+            Onlyonce.Builder builder = Onlyonce.builder(store)
+                    .time(time)
+                    .name(properties.node())
+                    .lease(properties.lease())
+                    .onLeaseLost(properties.onLeaseLost())
+                    .retention(properties.retention())
+                    .tombstone(properties.tombstone())
+                    .waitMax(properties.waitMax())
+                    .resultBytesMax(properties.responseBytesMax())
+                    .sweepEvery(properties.store().sweepEvery())
+                    .purgeEvery(properties.store().purgeEvery())
+                    .storeWaitMax(properties.store().waitMax())
+                    .cacheBytesMax(properties.store().cacheBytesMax());
+            listeners.orderedStream().forEach(builder::listener);
+            return builder.build();
+        } catch (IllegalArgumentException e) {
+            throw new InvalidSettings(
+                    "The configuration of onlyonce cannot work: " + e.getMessage(),
+                    "Change onlyonce.* accordingly.",
+                    e);
+        }
+    }
+}

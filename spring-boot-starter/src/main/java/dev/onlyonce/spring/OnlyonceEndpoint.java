@@ -1,0 +1,156 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Scope;
+import dev.onlyonce.State;
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.StoredResponse;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
+/**
+ * For operators, at {@code /actuator/onlyonce}: lists and shows entries, settles unknown ones, forgets settled ones. Keys and
+ * stored responses are shown: expose it only behind authentication.
+ */
+@Endpoint(id = "onlyonce")
+public class OnlyonceEndpoint {
+    private static final int LIMIT = 100;
+
+    private final Onlyonce once;
+    private final Optional<Coverage> coverage;
+
+    OnlyonceEndpoint(Onlyonce once, Optional<Coverage> coverage) {
+        this.once = once;
+        this.coverage = coverage;
+    }
+
+    /**
+     * Entries that fit, at most 100 (or {@code limit}), and which handlers are protected. With tenant and key: that entry.
+     *
+     * @param space the operation, for keys that are unique in their operation
+     */
+    @ReadOperation
+    public Map<String, Object> entries(
+            @Nullable String tenant,
+            @Nullable String key,
+            @Nullable String space,
+            @Nullable String operation,
+            @Nullable String state,
+            @Nullable Integer limit) {
+        Map<String, Object> answer = new LinkedHashMap<>();
+        if (tenant != null && key != null) {
+            Key id = key(tenant, space, key);
+            answer.put("entries", once.find(id).map(this::describe).stream().toList());
+            return answer;
+        }
+        EntryQuery query = new EntryQuery(
+                tenant,
+                operation,
+                state == null ? null : State.valueOf(state.toUpperCase(Locale.ROOT)),
+                null,
+                null,
+                limit == null ? LIMIT : limit);
+        answer.put("entries", once.list(query).stream().map(this::describe).toList());
+        answer.put("liveClaims", once.liveClaims());
+        coverage.ifPresent(it -> answer.put("coverage", it));
+        return answer;
+    }
+
+    /** In the tenant's namespace the operation does not matter for finding an entry. */
+    private static Key key(String tenant, @Nullable String space, String key) {
+        return space == null || space.isEmpty()
+                ? Key.of(tenant, "operator", key)
+                : new Key(tenant, space, key, Scope.OPERATION);
+    }
+
+    private Map<String, Object> describe(Entry entry) {
+        Map<String, Object> described = new LinkedHashMap<>();
+        described.put("tenant", entry.id().tenant());
+        described.put("space", entry.id().space());
+        described.put("key", entry.id().key());
+        described.put("operation", entry.operation());
+        described.put("state", entry.state().name().toLowerCase(Locale.ROOT));
+        described.put("attempt", entry.attempt());
+        described.put("owner", entry.owner());
+        described.put("createdAt", entry.createdAt());
+        described.put("leaseUntil", entry.leaseUntil());
+        if (entry.settledAt() != null) {
+            described.put("settledAt", entry.settledAt());
+        }
+        if (entry.expiresAt() != null) {
+            described.put("expiresAt", entry.expiresAt());
+        }
+        once.result(entry)
+                .flatMap(StoredResponse::decode)
+                .ifPresent(response -> described.put("responseStatus", response.status()));
+        return described;
+    }
+
+    /**
+     * Settles an unknown entry: {@code to} is {@code completed} (with the response's status and body, if they are known) or
+     * {@code retryable} (proven: no effect happened).
+     *
+     * @param attempt as it was shown, so that nobody settles what has moved on
+     */
+    @WriteOperation
+    @SuppressWarnings("NullAway") // which does not see in class files that a result may be null
+    public WebEndpointResponse<Map<String, Object>> settle(
+            SecurityContext security,
+            String tenant,
+            String key,
+            @Nullable String space,
+            int attempt,
+            String to,
+            String reason,
+            @Nullable Integer status,
+            @Nullable String contentType,
+            @Nullable String body) {
+        Key id = key(tenant, space, key);
+        State target = State.valueOf(to.toUpperCase(Locale.ROOT));
+        byte @Nullable [] result =
+                status == null || target != State.COMPLETED ? null : response(status, contentType, body);
+        SettleResult settled =
+                once.resolve(new Resolution(id.entryId(), attempt, target, result, who(security), reason));
+        boolean done = settled instanceof SettleResult.Settled;
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("settled", done);
+        answer.put("entries", once.find(id).map(this::describe).stream().toList());
+        return new WebEndpointResponse<>(answer, done ? 200 : 409);
+    }
+
+    private static byte[] response(int status, @Nullable String contentType, @Nullable String body) {
+        Headers headers = contentType == null ? Headers.none() : Headers.of("Content-Type", contentType);
+        byte[] bytes = body == null ? new byte[0] : body.getBytes(StandardCharsets.UTF_8);
+        return StoredResponse.of(new HttpAnswer(status, headers, bytes)).encode();
+    }
+
+    /** Forgets a settled entry, so that its key starts anew. */
+    @DeleteOperation
+    public Map<String, Object> forget(
+            SecurityContext security, String tenant, String key, @Nullable String space, String reason) {
+        Key id = key(tenant, space, key);
+        return Map.of("forgotten", once.evict(id, who(security), reason));
+    }
+
+    private static String who(SecurityContext security) {
+        return security.getPrincipal() == null
+                ? "actuator"
+                : security.getPrincipal().getName();
+    }
+}

@@ -1,0 +1,137 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.OnLeaseLost;
+import dev.onlyonce.Scope;
+import dev.onlyonce.sql.SchemaMode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The configuration.
+ *
+ * @param enabled Whether anything is configured at all.
+ * @param node This node's name in the entries, for operators.
+ * @param profile How operations behave towards clients: ietf, stripe or strict.
+ * @param lease How long a claim holds without a heartbeat.
+ * @param onLeaseLost What becomes of an entry whose owner died.
+ * @param retention How long retries are answered, counted from settling.
+ * @param tombstone How long after that a key is remembered and refused with 410.
+ * @param waitMax How long a duplicate waits for the running one before it is told to come back.
+ * @param responseBytesMax The largest response that is stored; larger ones are sent but not replayed.
+ * @param bodyBytesMax The largest request body of a protected operation.
+ * @param refusePersonalKeys Whether keys that look like e-mail addresses, telephone or card numbers are refused.
+ * @param anonymousTenant The tenant of requests without authentication. Without it they are refused with 401.
+ * @param tenant The tenant of bean methods that name none.
+ * @param statusPath Where clients ask what became of their key.
+ * @param filterOrder Where the filter stands; after Spring Security, whose filter is at -100.
+ * @param coverage What to do about POST and PATCH handlers that are not protected.
+ * @param store Where entries are kept.
+ * @param limits What one tenant may do on this node.
+ * @param operations Settings of single operations, by name.
+ */
+@ConfigurationProperties("onlyonce")
+public record OnlyonceProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue("${spring.application.name:onlyonce}") String node,
+        @DefaultValue("ietf") String profile,
+        @DefaultValue("30s") Duration lease,
+        @DefaultValue("unknown") OnLeaseLost onLeaseLost,
+        @DefaultValue("24h") Duration retention,
+        @DefaultValue("0s") Duration tombstone,
+        @DefaultValue("0s") Duration waitMax,
+        @DefaultValue("1048576") int responseBytesMax,
+        @DefaultValue("1048576") int bodyBytesMax,
+        @DefaultValue("false") boolean refusePersonalKeys,
+        @Nullable String anonymousTenant,
+        @DefaultValue("application") String tenant,
+        @DefaultValue("/.well-known/idempotency/status") String statusPath,
+        @DefaultValue("-90") int filterOrder,
+        @DefaultValue("report") Coverage.Mode coverage,
+        @DefaultValue StoreSettings store,
+        @DefaultValue Limits limits,
+        @DefaultValue Map<String, OperationSettings> operations) {
+
+    /**
+     * Where entries are kept.
+     *
+     * @param sqlite A SQLite file to use instead of the application's DataSource.
+     * @param schema Whether tables are created, only checked, or left alone.
+     * @param sweepEvery How often lapsed leases are swept.
+     * @param purgeEvery How often expired entries are removed.
+     * @param waitMax How long a request waits for the store before it gets 503.
+     * @param cacheBytesMax How much memory replays may take; 0 for none.
+     */
+    public record StoreSettings(
+            @Nullable String sqlite,
+            @DefaultValue("create") SchemaMode schema,
+            @DefaultValue("1s") Duration sweepEvery,
+            @DefaultValue("1m") Duration purgeEvery,
+            @DefaultValue("5s") Duration waitMax,
+            @DefaultValue("33554432") long cacheBytesMax) {}
+
+    /**
+     * What one tenant may do on this node; 0 for no limit.
+     *
+     * @param newKeysPerSecond New keys a second.
+     * @param liveMax Requests being executed at once.
+     * @param lookUpsPerSecond Status look-ups a second.
+     */
+    public record Limits(
+            @DefaultValue("0") int newKeysPerSecond,
+            @DefaultValue("0") int liveMax,
+            @DefaultValue("10") int lookUpsPerSecond) {}
+
+    /**
+     * What differs for one operation.
+     *
+     * @param profile ietf, stripe or strict.
+     * @param scope Whether its keys are unique in the tenant or in the operation.
+     * @param keyRequired Whether a request without a key is refused.
+     * @param keyFormat any, uuid, or the least number of characters.
+     * @param refusePersonalKeys Whether keys that look like personal data are refused.
+     * @param lease How long a claim holds without a heartbeat.
+     * @param onLeaseLost What becomes of an entry whose owner died.
+     * @param retention How long retries are answered.
+     * @param tombstone How long after that the key is remembered.
+     * @param waitMax How long a duplicate waits for the running one.
+     * @param accepted Whether a duplicate of a running request gets 202 and a Location instead of 409.
+     * @param serverErrors What a 5xx means: retry, store or unknown.
+     * @param responseBytesMax The largest response that is stored.
+     * @param bodyBytesMax The largest request body.
+     * @param fingerprintHeaders Headers that are part of what is compared.
+     * @param ignoredMembers JSON pointers of members that are not compared.
+     * @param timestampHeader The header that says when the client made the request.
+     * @param timestampAgeMax How old a request may be by that header.
+     */
+    public record OperationSettings(
+            @Nullable String profile,
+            @Nullable Scope scope,
+            @Nullable Boolean keyRequired,
+            @Nullable String keyFormat,
+            @Nullable Boolean refusePersonalKeys,
+            @Nullable Duration lease,
+            @Nullable OnLeaseLost onLeaseLost,
+            @Nullable Duration retention,
+            @Nullable Duration tombstone,
+            @Nullable Duration waitMax,
+            @Nullable Boolean accepted,
+            dev.onlyonce.http.@Nullable OnServerError serverErrors,
+            @Nullable Integer responseBytesMax,
+            @Nullable Integer bodyBytesMax,
+            @DefaultValue List<String> fingerprintHeaders,
+            @DefaultValue List<String> ignoredMembers,
+            @Nullable String timestampHeader,
+            @Nullable Duration timestampAgeMax) {
+
+        /** Nothing differs. */
+        static OperationSettings none() {
+            return new OperationSettings(
+                    null, null, null, null, null, null, null, null, null, null, null, null, null, null, List.of(),
+                    List.of(), null, null);
+        }
+    }
+}

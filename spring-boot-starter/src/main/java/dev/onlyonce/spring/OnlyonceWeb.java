@@ -1,0 +1,60 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.TenantLimits;
+import dev.onlyonce.servlet.OnlyonceFilter;
+import dev.onlyonce.servlet.TenantResolver;
+import dev.onlyonce.store.Time;
+
+/** The filter and what it is made of; complete when all handlers are known. */
+final class OnlyonceWeb {
+    private final HandlerOperations operations;
+    private final Boundary boundary;
+    private final OnlyonceFilter filter;
+
+    OnlyonceWeb(
+            OnlyonceProperties properties, Onlyonce once, HandlerOperations operations, Outside outside, Time time) {
+        this.operations = operations;
+        OnlyonceProperties.Limits limits = properties.limits();
+        try {
+            boundary = Boundary.builder(once)
+                    .operations(operations.all())
+                    .anonymous(properties.anonymousTenant())
+                    .statusPath(properties.statusPath())
+                    .limits(new TenantLimits(
+                            limits.newKeysPerSecond(), limits.liveMax(), limits.lookUpsPerSecond(), time))
+                    .build();
+        } catch (IllegalArgumentException e) {
+            throw new InvalidSettings(
+                    "The protected handlers do not fit together: " + e.getMessage(),
+                    "Give each handler a name of its own with @Idempotent(operation = \"...\"), or correct onlyonce.*.",
+                    e);
+        }
+        filter = OnlyonceFilter.builder(boundary)
+                .operations(operations)
+                .tenants(outside.tenants())
+                .errorPath(outside.errorPath())
+                .build();
+    }
+
+    /**
+     * What the application around it says.
+     *
+     * @param tenants who a key belongs to
+     * @param errorPath where errors are rendered
+     */
+    record Outside(TenantResolver tenants, String errorPath) {}
+
+    OnlyonceFilter filter() {
+        return filter;
+    }
+
+    Boundary boundary() {
+        return boundary;
+    }
+
+    HandlerOperations operations() {
+        return operations;
+    }
+}

@@ -1,0 +1,115 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.FailureRule;
+import dev.onlyonce.Policy;
+import dev.onlyonce.http.KeyFormat;
+import dev.onlyonce.http.Operation;
+import dev.onlyonce.http.Profile;
+import dev.onlyonce.http.RequestAge;
+import dev.onlyonce.http.WhenRunning;
+import dev.onlyonce.spring.OnlyonceProperties.OperationSettings;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
+
+/** Puts together what an annotation, the operation's own settings and the defaults say. */
+final class OperationFactory {
+    private final OnlyonceProperties properties;
+    private final FailureRule failures;
+
+    OperationFactory(OnlyonceProperties properties, FailureRule failures) {
+        this.properties = properties;
+        this.failures = failures;
+    }
+
+    /** A handler's operation; throws {@link InvalidSettings}. */
+    Operation operation(Idempotent annotation, String method, String path) {
+        String name = annotation.operation().isEmpty() ? method + " " + path : annotation.operation();
+        OperationSettings own = properties.operations().getOrDefault(name, OperationSettings.none());
+        try {
+            Operation.Builder builder = Operation.builder(method, path)
+                    .name(name)
+                    .scope(own.scope() == null ? annotation.scope() : own.scope())
+                    .profile(profile(annotation, own))
+                    .policy(policy(annotation, name))
+                    .keys(keys(own.keyFormat()))
+                    .refusePersonalKeys(
+                            Objects.requireNonNullElse(own.refusePersonalKeys(), properties.refusePersonalKeys()))
+                    .bodyBytesMax(Objects.requireNonNullElse(own.bodyBytesMax(), properties.bodyBytesMax()))
+                    .fingerprintHeaders(own.fingerprintHeaders())
+                    .fingerprint(it -> it.ignore(own.ignoredMembers().toArray(String[]::new)));
+            if (own.timestampHeader() != null) {
+                Duration age = own.timestampAgeMax() == null
+                        ? policy(annotation, name).terms().retention()
+                        : own.timestampAgeMax();
+                builder.age(RequestAge.of(own.timestampHeader(), age));
+            }
+            return builder.build();
+        } catch (IllegalArgumentException e) {
+            throw invalid(name, e);
+        }
+    }
+
+    /** How an operation is executed; throws {@link InvalidSettings}. */
+    Policy policy(Idempotent annotation, String name) {
+        OperationSettings own = properties.operations().getOrDefault(name, OperationSettings.none());
+        try {
+            return Policy.builder()
+                    .lease(first(own.lease(), annotation.lease(), properties.lease()))
+                    .onLeaseLost(Objects.requireNonNullElse(own.onLeaseLost(), properties.onLeaseLost()))
+                    .retention(first(own.retention(), annotation.retention(), properties.retention()))
+                    .tombstone(Objects.requireNonNullElse(own.tombstone(), properties.tombstone()))
+                    .waitMax(Objects.requireNonNullElse(own.waitMax(), properties.waitMax()))
+                    .resultBytesMax(Objects.requireNonNullElse(own.responseBytesMax(), properties.responseBytesMax()))
+                    .failures(failures)
+                    .build();
+        } catch (IllegalArgumentException e) {
+            throw invalid(name, e);
+        }
+    }
+
+    private static InvalidSettings invalid(String name, IllegalArgumentException e) {
+        return new InvalidSettings(
+                "The operation \"" + name + "\" cannot be protected as configured: " + e.getMessage(),
+                "Change onlyonce.* or onlyonce.operations.\"[" + name + "]\".* in the configuration, or the @Idempotent"
+                        + " annotation of its method.",
+                e);
+    }
+
+    private Profile profile(Idempotent annotation, OperationSettings own) {
+        String name = own.profile() != null
+                ? own.profile()
+                : annotation.profile().isEmpty() ? properties.profile() : annotation.profile();
+        Profile profile = Profile.of(name);
+        if (own.keyRequired() != null) {
+            profile = profile.keyRequired(own.keyRequired());
+        }
+        if (own.accepted() != null) {
+            profile = profile.whenRunning(own.accepted() ? WhenRunning.ACCEPTED : WhenRunning.CONFLICT);
+        }
+        return own.serverErrors() == null ? profile : profile.onServerError(own.serverErrors());
+    }
+
+    private static KeyFormat keys(@Nullable String format) {
+        if (format == null || format.equals("any")) {
+            return KeyFormat.any();
+        }
+        if (format.equals("uuid")) {
+            return KeyFormat.uuid();
+        }
+        try {
+            return KeyFormat.lengthMin(Integer.parseInt(format));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "key-format must be any, uuid, or the least number of characters: " + format, e);
+        }
+    }
+
+    private static Duration first(@Nullable Duration own, String annotated, Duration otherwise) {
+        if (own != null) {
+            return own;
+        }
+        return annotated.isEmpty() ? otherwise : DurationStyle.detectAndParse(annotated);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.onlyonce.spring;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,14 @@
+package dev.onlyonce.spring.conformance;
+
+import dev.onlyonce.testservers.DatabaseServer;
+import dev.onlyonce.testservers.MariaDbServer;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("The starter on Jetty and MariaDb")
+class JettyMariaDbConformanceTest extends StarterConformance {
+    @Override
+    RunningApp launch() {
+        DatabaseServer server = MariaDbServer.shared();
+        return RunningApp.start("jetty", "--spring.datasource.url=" + server.createDatabase());
+    }
+}

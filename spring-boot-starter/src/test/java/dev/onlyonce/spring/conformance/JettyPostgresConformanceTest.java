@@ -1,0 +1,14 @@
+package dev.onlyonce.spring.conformance;
+
+import dev.onlyonce.testservers.DatabaseServer;
+import dev.onlyonce.testservers.PostgresServer;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("The starter on Jetty and Postgres")
+class JettyPostgresConformanceTest extends StarterConformance {
+    @Override
+    RunningApp launch() {
+        DatabaseServer server = PostgresServer.shared();
+        return RunningApp.start("jetty", "--spring.datasource.url=" + server.createDatabase());
+    }
+}

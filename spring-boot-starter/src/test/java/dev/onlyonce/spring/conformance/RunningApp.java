@@ -1,0 +1,58 @@
+package dev.onlyonce.spring.conformance;
+
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The application, started on a port of its own. */
+final class RunningApp implements AutoCloseable {
+    private final ConfigurableApplicationContext context;
+
+    private RunningApp(ConfigurableApplicationContext context) {
+        this.context = context;
+    }
+
+    static RunningApp start(String server, String... properties) {
+        SpringApplication application = new SpringApplication(ConformanceApp.class);
+        List<String> all = new java.util.ArrayList<>(List.of(
+                "--server.port=0",
+                "--test.server=" + server,
+                "--spring.main.banner-mode=off",
+                "--logging.level.root=WARN",
+                "--onlyonce.coverage=required",
+                "--onlyonce.limits.look-ups-per-second=0",
+                "--onlyonce.operations.[POST /accepted/gate].accepted=true",
+                "--onlyonce.operations.[POST /waiting/gate].wait-max=1m",
+                "--onlyonce.operations.[POST /tombstone/echo].tombstone=1h",
+                "--onlyonce.operations.[POST /uuid/echo].key-format=uuid",
+                "--onlyonce.operations.[POST /personal/echo].refuse-personal-keys=true",
+                "--onlyonce.operations.[POST /timestamp/echo].timestamp-header=X-Made",
+                "--onlyonce.operations.[POST /timestamp/echo].timestamp-age-max=1h"));
+        all.addAll(Arrays.asList(properties));
+        return new RunningApp(application.run(all.toArray(String[]::new)));
+    }
+
+    URI base() {
+        int port = ((WebServerApplicationContext) context).getWebServer().getPort();
+        return URI.create("http://localhost:" + port);
+    }
+
+    <T> T bean(Class<T> type) {
+        return context.getBean(type);
+    }
+
+    static String authorization(String tenant) {
+        byte[] credentials = (tenant + ":secret").getBytes(StandardCharsets.UTF_8);
+        return "Basic " + Base64.getEncoder().encodeToString(credentials);
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+}

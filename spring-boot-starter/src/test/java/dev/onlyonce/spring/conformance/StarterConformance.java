@@ -1,0 +1,35 @@
+package dev.onlyonce.spring.conformance;
+
+import dev.onlyonce.testkit.http.HttpConformance;
+import java.net.URI;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+
+/** The starter under the conformance suite. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class StarterConformance extends HttpConformance {
+    private RunningApp app;
+
+    abstract RunningApp launch();
+
+    @BeforeAll
+    void startApp() {
+        app = launch();
+    }
+
+    @AfterAll
+    void stopApp() {
+        app.close();
+    }
+
+    @Override
+    protected URI base() {
+        return app.base();
+    }
+
+    @Override
+    protected String authorization(String tenant) {
+        return RunningApp.authorization(tenant);
+    }
+}

@@ -1,0 +1,14 @@
+package dev.onlyonce.spring.conformance;
+
+import dev.onlyonce.testservers.DatabaseServer;
+import dev.onlyonce.testservers.PostgresServer;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("The starter on Tomcat and Postgres")
+class TomcatPostgresConformanceTest extends StarterConformance {
+    @Override
+    RunningApp launch() {
+        DatabaseServer server = PostgresServer.shared();
+        return RunningApp.start("tomcat", "--spring.datasource.url=" + server.createDatabase());
+    }
+}

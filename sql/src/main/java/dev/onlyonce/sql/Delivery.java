@@ -1,0 +1,38 @@
+package dev.onlyonce.sql;
+
+import org.jspecify.annotations.Nullable;
+
+/** What came of a call to a provider. */
+public sealed interface Delivery {
+
+    /**
+     * The provider did it.
+     *
+     * @param providerId the provider's name for it; recorded before anything else. Empty if it gives none
+     * @param result the operation's result as its {@link dev.onlyonce.Codec} encodes it
+     */
+    record Delivered(@Nullable String providerId, byte[] result) implements Delivery {}
+
+    /**
+     * The provider refused it for good: that is the operation's result, and it is not tried again.
+     *
+     * @param providerId the provider's name for it, if it gave one
+     * @param result the refusal as the operation's {@link dev.onlyonce.Codec} encodes it
+     */
+    record Refused(@Nullable String providerId, byte[] result) implements Delivery {}
+
+    /**
+     * Proven: this call had no effect. It is made again later.
+     *
+     * @param why the proof
+     */
+    record NotExecuted(String why) implements Delivery {}
+
+    /**
+     * Nobody knows. It is asked again with the same downstream key for as long as the provider honours that; else it waits
+     * for the reconciler or an operator.
+     *
+     * @param why what happened
+     */
+    record Ambiguous(String why) implements Delivery {}
+}

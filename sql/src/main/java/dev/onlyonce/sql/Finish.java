@@ -1,0 +1,319 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.Failure;
+import dev.onlyonce.State;
+import dev.onlyonce.internal.Envelope;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Transition;
+import java.io.Serial;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends rows whose call has come back.
+ *
+ * <ol>
+ *   <li>Providers' answers are recorded on their rows, and that is committed: whatever happens from here on, nobody has to
+ *       ask again.
+ *   <li>One transaction for many rows ends or puts off the rows, updates the business data and settles the entries. The
+ *       rows come first: they are fenced by their token, and SQLite gets its write lock.
+ *   <li>If one of them cannot (its business update fails, or its claim is lost), each gets a transaction of its own, so
+ *       that it fails alone.
+ * </ol>
+ *
+ * <p>All of it can be repeated: a row that was finished is not held any more.
+ */
+final class Finish {
+    private static final Logger log = LoggerFactory.getLogger(Finish.class);
+
+    private final OutboxParts parts;
+
+    Finish(OutboxParts parts) {
+        this.parts = parts;
+    }
+
+    /**
+     * How a row and its entry end.
+     *
+     * @param to what the entry becomes; empty if it stays as it is
+     * @param told whether the business data is updated
+     */
+    private record Ending(
+            Held held,
+            @Nullable State to,
+            byte @Nullable [] result,
+            String reason,
+            OutboxTable.Fate fate,
+            boolean told) {
+
+        EntryId id() {
+            return held.stored().entry();
+        }
+    }
+
+    /** Ends them all; throws {@link dev.onlyonce.store.StoreException} if the database cannot now. */
+    void finish(List<Held> batch) {
+        List<Held> mine = record(batch);
+        end(mine.stream().map(this::ending).toList());
+    }
+
+    /** Gives back rows for which no call was made. */
+    void release(List<Held> batch) {
+        List<Ending> endings = new ArrayList<>();
+        for (Held held : batch) {
+            OutboxRow row = held.stored().row();
+            boolean claimed = held.hold() == Held.Hold.CLAIMED;
+            Long sentAt = claimed ? null : held.stored().firstSentAt();
+            OutboxTable.Fate now = new OutboxTable.Fate(0, row.tries(), sentAt, row.dead(), row.lastError());
+            endings.add(
+                    new Ending(held, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false));
+        }
+        end(endings);
+    }
+
+    private List<Held> record(List<Held> batch) {
+        List<Held> answers = batch.stream()
+                .filter(h -> !h.isAnswered()
+                        && (h.delivery() instanceof Delivery.Delivered || h.delivery() instanceof Delivery.Refused))
+                .toList();
+        if (answers.isEmpty()) {
+            return batch;
+        }
+        List<Boolean> recorded = parts.calls().transaction(c -> parts.table().record(c, answers));
+        List<Held> mine = new ArrayList<>(batch);
+        for (int i = 0; i < answers.size(); i++) {
+            if (!recorded.get(i)) {
+                mine.remove(answers.get(i));
+                lost(answers.get(i));
+            }
+        }
+        return mine;
+    }
+
+    private void end(List<Ending> endings) {
+        if (endings.isEmpty()) {
+            return;
+        }
+        if (endings.size() > 1) {
+            try {
+                commit(endings);
+                return;
+            } catch (ItsOwnFault e) {
+                log.debug("One of {} rows cannot be finished with the others", endings.size(), e);
+            }
+        }
+        endings.forEach(this::endAlone);
+    }
+
+    private void endAlone(Ending ending) {
+        try {
+            commit(List.of(ending));
+        } catch (Lost e) {
+            lost(ending.held);
+        } catch (UpdateFailed e) {
+            log.warn("The business update failed and is tried again: {}", ending.held.row(), e.getCause());
+            try {
+                commit(List.of(updateLater(ending, String.valueOf(e.getCause()))));
+            } catch (Lost again) {
+                lost(ending.held);
+            }
+        }
+    }
+
+    private void lost(Held held) {
+        log.warn("Lost to another worker, which goes on with it: {}", held.row());
+        parts.tell(new Event.ClaimLost(held.stored().row().key(), held.attempt()));
+    }
+
+    /** Something about one row that must not keep the others. */
+    private abstract static class ItsOwnFault extends RuntimeException {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        ItsOwnFault(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    private static final class Lost extends ItsOwnFault {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        Lost() {
+            super("the row or the claim is not ours any more", null);
+        }
+    }
+
+    private static final class UpdateFailed extends ItsOwnFault {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        UpdateFailed(Exception cause) {
+            super("the business update failed", cause);
+        }
+    }
+
+    private void commit(List<Ending> endings) {
+        List<Ending> sorted =
+                endings.stream().sorted(Comparator.comparing(Ending::id)).toList();
+        parts.calls().transaction(c -> {
+            List<OutboxTable.End> rows = sorted.stream()
+                    .map(e -> new OutboxTable.End(e.held, e.fate))
+                    .toList();
+            if (parts.table().end(c, rows).contains(false)) {
+                throw new Lost();
+            }
+            for (Ending ending : sorted) {
+                if (ending.told) {
+                    update(c, ending);
+                }
+            }
+            return settle(c, sorted);
+        });
+        endings.forEach(this::tell);
+    }
+
+    private void update(Connection connection, Ending ending) throws SQLException {
+        try {
+            parts.settings().handler(ending.held).settled(connection, ending.held.row(), ending.held.delivery());
+        } catch (SQLException e) {
+            SqlFailure failure = SqlFailure.of(parts.database().kind(), e);
+            if (failure != SqlFailure.REJECTED) {
+                // The transaction's trouble, not this row's.
+                throw e;
+            }
+            throw new UpdateFailed(e);
+        } catch (Exception e) {
+            throw new UpdateFailed(e);
+        }
+    }
+
+    @SuppressWarnings("NullAway") // It does not see in class files that the results may be null.
+    private int settle(Connection connection, List<Ending> sorted) throws SQLException {
+        List<Settlement> settlements = new ArrayList<>();
+        List<Resolution> resolutions = new ArrayList<>();
+        for (Ending ending : sorted) {
+            Held held = ending.held;
+            if (ending.to != null && held.hold() == Held.Hold.CLAIMED) {
+                settlements.add(Settlement.of(
+                        ending.id(), held.token(), ending.to, Optional.ofNullable(ending.result), ending.reason));
+            } else if (ending.to != null) {
+                resolutions.add(Resolution.of(
+                        ending.id(),
+                        held.attempt(),
+                        ending.to,
+                        Optional.ofNullable(ending.result),
+                        parts.settings().name(),
+                        ending.reason));
+            }
+        }
+        int expected = settlements.size() + resolutions.size();
+        if (expected > 0
+                && parts.database()
+                                .inside()
+                                .end(connection, settlements, resolutions)
+                                .size()
+                        < expected) {
+            throw new Lost();
+        }
+        return expected;
+    }
+
+    private Ending ending(Held held) {
+        Delivery delivery = held.delivery();
+        if (held.hold() == Held.Hold.ENDED) {
+            return new Ending(held, null, null, "answered elsewhere", OutboxTable.Fate.DELETED, true);
+        }
+        if (delivery instanceof Delivery.Delivered delivered) {
+            return completed(held, delivered.result(), "delivered");
+        }
+        if (delivery instanceof Delivery.Refused refused) {
+            return completed(held, refused.result(), "refused by the provider");
+        }
+        boolean claimed = held.hold() == Held.Hold.CLAIMED;
+        int tries = held.row().tries();
+        if (delivery instanceof Delivery.NotExecuted not && claimed) {
+            if (tries >= parts.settings().triesMax()) {
+                byte[] failure = Envelope.failure(new Failure(Failure.DELIVERY_FAILED, not.why()));
+                return new Ending(held, State.FAILED, failure, not.why(), OutboxTable.Fate.DELETED, true);
+            }
+            OutboxTable.Fate later =
+                    new OutboxTable.Fate(parts.settings().backoffUs(tries), tries, null, false, not.why());
+            return new Ending(held, State.RETRYABLE, null, not.why(), later, false);
+        }
+        // That this call did nothing says nothing about the one before it.
+        String why = delivery instanceof Delivery.NotExecuted not ? not.why() : ((Delivery.Ambiguous) delivery).why();
+        return new Ending(held, claimed ? State.UNKNOWN : null, null, why, askLater(held, tries, why), false);
+    }
+
+    private Ending completed(Held held, byte[] result, String reason) {
+        int max = parts.settings().resultBytesMax();
+        byte[] envelope = result.length <= max
+                ? Envelope.value(result)
+                : Envelope.failure(new Failure(
+                        Failure.RESULT_NOT_STORED,
+                        "It completed, but its result was larger than " + max + " bytes and was not stored"));
+        return new Ending(held, State.COMPLETED, envelope, reason, OutboxTable.Fate.DELETED, true);
+    }
+
+    private OutboxTable.Fate askLater(Held held, int tries, String why) {
+        boolean asked = parts.settings().canAsk(held.stored(), tries);
+        long delay = asked
+                ? parts.settings().backoffUs(tries)
+                : StoredEntry.micros(parts.settings().parkFor());
+        return new OutboxTable.Fate(delay, tries, sentAt(held), !asked, why);
+    }
+
+    private static Long sentAt(Held held) {
+        Long before = held.hold() == Held.Hold.CLAIMED ? null : held.stored().firstSentAt();
+        return before == null ? Long.valueOf(held.stored().takenAt()) : before;
+    }
+
+    /** The answer is recorded; what is left is tried again, without a call. Until then clients are told the truth. */
+    private Ending updateLater(Ending ending, String why) {
+        Held held = ending.held;
+        int tries = held.row().tries();
+        boolean executed = ending.to == State.COMPLETED;
+        State to = held.hold() != Held.Hold.CLAIMED ? null : executed ? State.UNKNOWN : State.RETRYABLE;
+        boolean dead = tries >= parts.settings().triesMax();
+        OutboxTable.Fate later = new OutboxTable.Fate(
+                parts.settings().backoffUs(tries), tries, executed ? sentAt(held) : null, dead, why);
+        return new Ending(held, to, null, "the business update failed: " + why, later, false);
+    }
+
+    private void tell(Ending ending) {
+        Held held = ending.held;
+        String operation = held.stored().row().key().operation();
+        if (ending.to != null) {
+            State from = held.hold() == Held.Hold.CLAIMED ? State.PROCESSING : State.UNKNOWN;
+            parts.tell(new Event.Changed(new Transition(
+                    ending.id(),
+                    operation,
+                    from,
+                    ending.to,
+                    held.attempt(),
+                    parts.settings().name(),
+                    ending.reason)));
+        }
+        Event.Delivery.Fate progress = ending.fate.dead() || ending.to == State.FAILED
+                ? Event.Delivery.Fate.DEAD
+                : ending.fate.isDeleted() ? Event.Delivery.Fate.DELIVERED : Event.Delivery.Fate.RETRIED;
+        if (progress == Event.Delivery.Fate.DEAD) {
+            log.warn("Dead letter: {}: {}", held.row(), ending.reason);
+        }
+        parts.tell(new Event.Delivery(ending.id(), operation, progress));
+        if (ending.fate.isDeleted()) {
+            parts.waiters().ended(ending.id());
+        }
+    }
+}

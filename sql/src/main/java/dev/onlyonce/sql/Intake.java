@@ -1,0 +1,231 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.Failure;
+import dev.onlyonce.State;
+import dev.onlyonce.internal.Envelope;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.Transition;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes due rows and decides what each needs.
+ *
+ * <ol>
+ *   <li>One transaction takes the rows with a token and a lease, and notes that a call may follow.
+ *   <li>Their entries are read. A row whose entry is gone, or was started anew, is deleted.
+ *   <li>Pending and retryable entries are claimed with the same token, all in one statement. Who gets no claim makes no
+ *       call: the sweeper may have answered 408 in the meantime.
+ *   <li>A row whose entry is unknown is asked about again by the same downstream key, as long as the provider honours that;
+ *       else it is parked.
+ *   <li>A row with a recorded answer, or with an answered entry, only has to be finished.
+ * </ol>
+ */
+final class Intake {
+    /** How long to wait for an entry that somebody else has just changed. */
+    private static final Duration SHORTLY = Duration.ofMillis(200);
+    /** A sweep after the lease's end should have passed by then. */
+    private static final Duration SWEPT = Duration.ofSeconds(1);
+
+    private static final Delivery NONE = new Delivery.Ambiguous("not called yet");
+    private static final Logger log = LoggerFactory.getLogger(Intake.class);
+
+    private final OutboxParts parts;
+    private final List<String> begin;
+    /** Claims whose acknowledgement was lost: no call was made, so they are released. */
+    private final List<Settlement> unconfirmed = new ArrayList<>();
+
+    Intake(OutboxParts parts) {
+        this.parts = parts;
+        this.begin = parts.begin();
+    }
+
+    /** The decisions about one batch. */
+    private static final class Sorted {
+        final List<Held> held = new ArrayList<>();
+        final List<OutboxTable.Stored> free = new ArrayList<>();
+        final List<OutboxTable.End> ends = new ArrayList<>();
+        final List<Held> resent = new ArrayList<>();
+    }
+
+    /** Takes at most so many rows. Returns those that need a call, or have an answer to be finished; one at a time. */
+    synchronized List<Held> take(int max) {
+        releaseUnconfirmed();
+        UUID token = UUID.randomUUID();
+        OutboxSettings settings = parts.settings();
+        long begun = settings.time().nanos();
+        long leaseUs = StoredEntry.micros(settings.lease());
+        List<String> topics = List.copyOf(settings.handlers().keySet());
+        List<OutboxTable.Stored> rows = parts.calls()
+                .write(c -> Transaction.run(c, begin, t -> parts.table().take(t, topics, token, leaseUs, max)));
+        if (rows.isEmpty()) {
+            return List.of();
+        }
+        List<EntryId> ids =
+                rows.stream().map(OutboxTable.Stored::entry).distinct().sorted().toList();
+        Map<EntryId, Entry> entries = parts.calls().read(c -> parts.database().find(c, ids));
+        Sorted sorted = new Sorted();
+        rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
+        claim(sorted, entries, token);
+        if (!sorted.ends.isEmpty() || !sorted.resent.isEmpty()) {
+            parts.calls()
+                    .write(c -> Transaction.run(c, begin, t -> {
+                        parts.table().sending(t, sorted.resent);
+                        return parts.table().end(t, sorted.ends);
+                    }));
+        }
+        sorted.held.forEach(held -> held.heldUntil(begun + settings.lease().toNanos()));
+        return sorted.held;
+    }
+
+    private void sort(OutboxTable.Stored row, @Nullable Entry stored, UUID token, Sorted sorted) {
+        if (stored == null || !stored.createdAt().equals(StoredEntry.instant(row.entryAt()))) {
+            log.info("Dropped: its entry is gone: {}", row.row());
+            sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
+            return;
+        }
+        Entry entry = StoredEntry.shown(stored);
+        switch (entry.state()) {
+            case PENDING, RETRYABLE -> sorted.free.add(row);
+            case PROCESSING ->
+                sorted.ends.add(end(row, token, later(row, entry.leaseLeft().plus(SWEPT))));
+            case COMPLETED, FAILED ->
+                sorted.held.add(new Held(row, token, Held.Hold.ENDED, entry.attempt(), answer(row, entry)));
+            case EXPIRED -> sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
+            case UNKNOWN -> {
+                if (row.answer() != null) {
+                    sorted.held.add(new Held(row, token, Held.Hold.UNKNOWN, entry.attempt(), row.answer()));
+                } else if (!row.row().dead()
+                        && parts.settings().canAsk(row, row.row().tries())) {
+                    sorted.held.add(new Held(row, token, Held.Hold.UNKNOWN, entry.attempt(), NONE));
+                } else {
+                    park(row, token, sorted);
+                }
+            }
+        }
+    }
+
+    private void park(OutboxTable.Stored row, UUID token, Sorted sorted) {
+        if (!row.row().dead()) {
+            log.warn("Dead letter, the reconciler or an operator has to decide: {}", row.row());
+            parts.tell(new Event.Delivery(row.entry(), row.row().key().operation(), Event.Delivery.Fate.DEAD));
+        }
+        long delay = StoredEntry.micros(parts.settings().parkFor());
+        Long sentAt = row.firstSentAt() == null ? Long.valueOf(row.takenAt()) : row.firstSentAt();
+        sorted.ends.add(end(
+                row,
+                token,
+                new OutboxTable.Fate(
+                        delay, row.row().tries(), sentAt, true, row.row().lastError())));
+    }
+
+    /** What the reconciler, an operator or the sweeper made of it. */
+    private static Delivery answer(OutboxTable.Stored row, Entry entry) {
+        Envelope.Content content = Envelope.open(entry.result());
+        if (entry.state() == State.FAILED) {
+            Failure failure = content instanceof Envelope.Content.Failed failed
+                    ? failed.failure()
+                    : new Failure(Failure.DELIVERY_FAILED, "it failed");
+            return new Delivery.NotExecuted(failure.code() + ": " + failure.message());
+        }
+        if (row.answer() != null) {
+            return row.answer();
+        }
+        byte[] result = content instanceof Envelope.Content.Value value ? value.bytes() : new byte[0];
+        return new Delivery.Delivered(row.row().providerId(), result);
+    }
+
+    @SuppressWarnings("NullAway") // It does not see in class files that a result may be null.
+    private void claim(Sorted sorted, Map<EntryId, Entry> entries, UUID token) {
+        if (sorted.free.isEmpty()) {
+            return;
+        }
+        OutboxSettings settings = parts.settings();
+        List<ClaimRequest> claims = new ArrayList<>();
+        for (OutboxTable.Stored row : sorted.free) {
+            Entry entry = entries.get(row.entry());
+            if (entry != null) {
+                claims.add(new ClaimRequest(
+                        entry.id(),
+                        entry.operation(),
+                        entry.fingerprint(),
+                        token,
+                        settings.name(),
+                        settings.claimTerms(),
+                        State.PROCESSING));
+            }
+        }
+        claims.sort(Comparator.comparing(ClaimRequest::id));
+        Map<EntryId, Integer> attempts;
+        try {
+            attempts = parts.calls().write(c -> parts.database().take(c, claims));
+        } catch (StoreOutcomeUnknown e) {
+            claims.forEach(c -> unconfirmed.add(Settlement.of(
+                    c.id(), token, State.RETRYABLE, Optional.empty(), "the claim was not confirmed; nobody called")));
+            throw e;
+        }
+        for (OutboxTable.Stored row : sorted.free) {
+            Integer attempt = attempts.get(row.entry());
+            if (attempt == null) {
+                sorted.ends.add(end(row, token, later(row, SHORTLY)));
+            } else {
+                Delivery known = row.answer() == null ? NONE : row.answer();
+                Held held = new Held(row, token, Held.Hold.CLAIMED, attempt, known);
+                sorted.held.add(held);
+                if (row.firstSentAt() != null) {
+                    sorted.resent.add(held);
+                }
+                claimed(held);
+            }
+        }
+    }
+
+    private void claimed(Held held) {
+        OutboxRow row = held.stored().row();
+        parts.tell(new Event.Changed(new Transition(
+                held.stored().entry(),
+                row.key().operation(),
+                held.attempt() == 1 ? State.PENDING : State.RETRYABLE,
+                State.PROCESSING,
+                held.attempt(),
+                parts.settings().name(),
+                "a worker took it")));
+    }
+
+    private void releaseUnconfirmed() {
+        if (!unconfirmed.isEmpty()) {
+            List<Settlement> release = unconfirmed.stream()
+                    .sorted(Comparator.comparing(Settlement::id))
+                    .toList();
+            parts.calls().write(c -> parts.database().write(c, release, List.of()));
+            unconfirmed.clear();
+        }
+    }
+
+    /** Nothing was done: this try does not count. */
+    private static OutboxTable.Fate later(OutboxTable.Stored row, Duration delay) {
+        return new OutboxTable.Fate(
+                StoredEntry.micros(delay),
+                row.row().tries(),
+                row.firstSentAt(),
+                row.row().dead(),
+                row.row().lastError());
+    }
+
+    private static OutboxTable.End end(OutboxTable.Stored row, UUID token, OutboxTable.Fate fate) {
+        return new OutboxTable.End(new Held(row, token, Held.Hold.ENDED, 0, NONE), fate);
+    }
+}

@@ -1,0 +1,355 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Key;
+import dev.onlyonce.Scope;
+import dev.onlyonce.store.EntryId;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements on {@code onlyonce_outbox}. They are the same for all databases but for locking; {@code {now}} is the
+ * database's clock. Nothing here begins or ends a transaction.
+ */
+final class OutboxTable {
+    private static final int ERROR_LENGTH_MAX = 500;
+
+    /** The entry's creation comes from the entry, so that both are equal and an entry made anew is told apart. */
+    private static final String INSERT = """
+            INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, due_at)
+            SELECT tenant, space, key_, operation, created_at, ?, ?, {now}
+            FROM onlyonce_entry
+            WHERE tenant = ? AND space = ? AND key_ = ?""";
+
+    private static final String COLUMNS = """
+            SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
+                   provider_id, answer, refused, dead, last_error, {now}
+            FROM onlyonce_outbox
+            """;
+
+    private static final String DUE = COLUMNS + """
+            WHERE due_at <= {now} AND topic IN (?)
+            ORDER BY due_at LIMIT {limit}""";
+
+    private static final String TAKE = """
+            UPDATE onlyonce_outbox
+            SET token = ?, due_at = ?, first_sent_at = coalesce(first_sent_at, ?), tries = tries + 1
+            WHERE id IN (?)""";
+
+    private static final String RENEW = """
+            UPDATE onlyonce_outbox SET due_at = {now} + ? WHERE id = ? AND token = ?""";
+
+    private static final String SENDING = """
+            UPDATE onlyonce_outbox SET first_sent_at = ? WHERE id = ? AND token = ?""";
+
+    private static final String RECORD = """
+            UPDATE onlyonce_outbox SET provider_id = ?, answer = ?, refused = ? WHERE id = ? AND token = ?""";
+
+    private static final String PUT_OFF = """
+            UPDATE onlyonce_outbox
+            SET token = NULL, due_at = {now} + ?, tries = ?, first_sent_at = ?, dead = ?, last_error = ?
+            WHERE id = ? AND token = ?""";
+
+    private static final String DELETE = "DELETE FROM onlyonce_outbox WHERE id = ? AND token = ?";
+
+    private static final String LIST_DEAD = COLUMNS + """
+            WHERE dead = 1 AND id > ? ORDER BY id LIMIT {limit}""";
+
+    private static final String FIND = COLUMNS + """
+            WHERE tenant = ? AND space = ? AND key_ = ? ORDER BY id""";
+
+    private static final String RETRY = """
+            UPDATE onlyonce_outbox SET dead = 0, tries = 0, due_at = {now} WHERE id = ? AND dead = 1""";
+
+    private static final String DROP = "DELETE FROM onlyonce_outbox WHERE id = ? AND dead = 1";
+
+    private final SqlDatabase kind;
+    private final Columns columns;
+    private final String now;
+
+    OutboxTable(Database database) {
+        this.kind = database.kind();
+        this.columns = Columns.of(kind);
+        // A scalar subquery is computed once, so that PostgreSQL can compare an index with it.
+        this.now = "(SELECT " + database.clock() + ")";
+    }
+
+    /**
+     * A row as it was when it was taken.
+     *
+     * @param entryAt the created_at of its entry
+     * @param firstSentAt as stored before it was taken; null if no call was made
+     * @param answer the provider's recorded answer, if there is one
+     * @param takenAt the database's clock
+     */
+    record Stored(
+            OutboxRow row,
+            EntryId entry,
+            long entryAt,
+            @Nullable Long firstSentAt,
+            @Nullable Delivery answer,
+            long takenAt) {}
+
+    /**
+     * How a row goes on.
+     *
+     * @param delayUs when it is due again, from now; negative: never, it is deleted
+     * @param firstSentAt null if it is proven that no call had an effect
+     */
+    record Fate(
+            long delayUs,
+            int tries,
+            @Nullable Long firstSentAt,
+            boolean dead,
+            @Nullable String error) {
+        static final Fate DELETED = new Fate(-1, 0, null, false, null);
+
+        boolean isDeleted() {
+            return delayUs < 0;
+        }
+    }
+
+    int insert(Connection connection, EntryId id, String topic, byte[] payload) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, INSERT)) {
+            columns.text(statement, 1, topic);
+            statement.setBytes(2, payload);
+            bindId(statement, 3, id);
+            return statement.executeUpdate();
+        }
+    }
+
+    /** Takes due rows, in a transaction. */
+    List<Stored> take(Connection connection, List<String> topics, UUID token, long leaseUs, int limit)
+            throws SQLException {
+        String sql = DUE.replace("(?)", marks(topics.size())).replace("{limit}", String.valueOf(limit))
+                + (kind == SqlDatabase.SQLITE ? "" : "\nFOR UPDATE SKIP LOCKED");
+        List<Stored> taken;
+        try (PreparedStatement statement = prepare(connection, sql)) {
+            for (int i = 0; i < topics.size(); i++) {
+                columns.text(statement, i + 1, topics.get(i));
+            }
+            taken = read(statement);
+        }
+        if (!taken.isEmpty()) {
+            long takenAt = taken.get(0).takenAt;
+            try (PreparedStatement statement = prepare(connection, TAKE.replace("(?)", marks(taken.size())))) {
+                columns.token(statement, 1, token);
+                statement.setLong(2, takenAt + leaseUs);
+                statement.setLong(3, takenAt);
+                for (int i = 0; i < taken.size(); i++) {
+                    statement.setLong(i + 4, taken.get(i).row.id());
+                }
+                statement.executeUpdate();
+            }
+        }
+        return taken;
+    }
+
+    /** Returns for each whether it is still held. */
+    List<Boolean> renew(Connection connection, List<Held> rows, long leaseUs) throws SQLException {
+        return each(connection, RENEW, rows, (statement, held) -> {
+            statement.setLong(1, leaseUs);
+            bindHeld(statement, 2, held);
+        });
+    }
+
+    /** A call is about to be made for the first time after it was proven that none had an effect. */
+    List<Boolean> sending(Connection connection, List<Held> rows) throws SQLException {
+        return each(connection, SENDING, rows, (statement, held) -> {
+            statement.setLong(1, held.stored().takenAt);
+            bindHeld(statement, 2, held);
+        });
+    }
+
+    /** Records providers' answers. Returns for each whether it was still held. */
+    List<Boolean> record(Connection connection, List<Held> rows) throws SQLException {
+        return each(connection, RECORD, rows, (statement, held) -> {
+            Delivery delivery = held.delivery();
+            boolean refused = delivery instanceof Delivery.Refused;
+            text(
+                    statement,
+                    1,
+                    delivery instanceof Delivery.Refused r
+                            ? r.providerId()
+                            : ((Delivery.Delivered) delivery).providerId());
+            statement.setBytes(
+                    2, delivery instanceof Delivery.Refused r ? r.result() : ((Delivery.Delivered) delivery).result());
+            statement.setInt(3, refused ? 1 : 0);
+            bindHeld(statement, 4, held);
+        });
+    }
+
+    /** A row and how it goes on. */
+    record End(Held held, Fate fate) {}
+
+    /** Deletes and puts off. Returns for each whether it was still held. */
+    List<Boolean> end(Connection connection, List<End> ends) throws SQLException {
+        List<Boolean> deleted = each(
+                connection,
+                DELETE,
+                ends.stream().filter(e -> e.fate.isDeleted()).toList(),
+                (statement, end) -> bindHeld(statement, 1, end.held));
+        List<Boolean> kept = each(
+                connection,
+                PUT_OFF,
+                ends.stream().filter(e -> !e.fate.isDeleted()).toList(),
+                (statement, end) -> {
+                    statement.setLong(1, end.fate.delayUs);
+                    statement.setInt(2, end.fate.tries);
+                    number(statement, 3, end.fate.firstSentAt);
+                    statement.setInt(4, end.fate.dead ? 1 : 0);
+                    text(statement, 5, shortened(end.fate.error));
+                    bindHeld(statement, 6, end.held);
+                });
+        var nextDeleted = deleted.iterator();
+        var nextKept = kept.iterator();
+        return ends.stream()
+                .map(e -> e.fate.isDeleted() ? nextDeleted.next() : nextKept.next())
+                .toList();
+    }
+
+    List<OutboxRow> listDead(Connection connection, long after, int limit) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, LIST_DEAD.replace("{limit}", String.valueOf(limit)))) {
+            statement.setLong(1, after);
+            return read(statement).stream().map(Stored::row).toList();
+        }
+    }
+
+    List<Stored> find(Connection connection, EntryId id) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, FIND)) {
+            bindId(statement, 1, id);
+            return read(statement);
+        }
+    }
+
+    boolean retry(Connection connection, long id) throws SQLException {
+        return change(connection, RETRY, id);
+    }
+
+    boolean drop(Connection connection, long id) throws SQLException {
+        return change(connection, DROP, id);
+    }
+
+    private boolean change(Connection connection, String sql, long id) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql)) {
+            statement.setLong(1, id);
+            return statement.executeUpdate() == 1;
+        }
+    }
+
+    private List<Stored> read(PreparedStatement statement) throws SQLException {
+        List<Stored> rows = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                rows.add(stored(row));
+            }
+        }
+        return rows;
+    }
+
+    private Stored stored(ResultSet row) throws SQLException {
+        EntryId id = StoredEntry.id(row, 2, columns);
+        Key key = new Key(
+                id.tenant(), columns.text(row, 5), id.key(), id.space().isEmpty() ? Scope.TENANT : Scope.OPERATION);
+        long firstSent = row.getLong(10);
+        Long firstSentAt = row.wasNull() ? null : firstSent;
+        String providerId = textOrNull(row, 11);
+        byte[] answer = row.getBytes(12);
+        Delivery delivery = answer == null
+                ? null
+                : row.getInt(13) == 1
+                        ? new Delivery.Refused(providerId, answer)
+                        : new Delivery.Delivered(providerId, answer);
+        OutboxRow told = new OutboxRow(
+                row.getLong(1),
+                key,
+                columns.text(row, 7),
+                row.getBytes(8),
+                row.getInt(9),
+                StoredEntry.instant(row.getLong(6)),
+                firstSentAt == null ? null : StoredEntry.instant(firstSentAt),
+                providerId,
+                row.getInt(14) == 1,
+                textOrNull(row, 15));
+        return new Stored(told, id, row.getLong(6), firstSentAt, delivery, row.getLong(16));
+    }
+
+    @FunctionalInterface
+    private interface Bind<T> {
+        void bind(PreparedStatement statement, T item) throws SQLException;
+    }
+
+    /** Runs a statement for each; PostgreSQL's driver sends them together. Others may not tell what each one changed. */
+    private <T> List<Boolean> each(Connection connection, String sql, List<T> items, Bind<T> bind) throws SQLException {
+        List<Boolean> changed = new ArrayList<>(items.size());
+        if (items.isEmpty()) {
+            return changed;
+        }
+        try (PreparedStatement statement = prepare(connection, sql)) {
+            for (T item : items) {
+                bind.bind(statement, item);
+                if (kind == SqlDatabase.POSTGRESQL) {
+                    statement.addBatch();
+                } else {
+                    changed.add(statement.executeUpdate() == 1);
+                }
+            }
+            if (kind == SqlDatabase.POSTGRESQL) {
+                for (int count : statement.executeBatch()) {
+                    changed.add(count == 1);
+                }
+            }
+        }
+        return changed;
+    }
+
+    private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+        return connection.prepareStatement(sql.replace("{now}", now));
+    }
+
+    private void bindId(PreparedStatement statement, int first, EntryId id) throws SQLException {
+        columns.text(statement, first, id.tenant());
+        columns.text(statement, first + 1, id.space());
+        columns.text(statement, first + 2, id.key());
+    }
+
+    private void bindHeld(PreparedStatement statement, int first, Held held) throws SQLException {
+        statement.setLong(first, held.stored().row.id());
+        columns.token(statement, first + 1, held.token());
+    }
+
+    private void text(PreparedStatement statement, int parameter, @Nullable String text) throws SQLException {
+        if (text == null) {
+            statement.setNull(parameter, kind == SqlDatabase.MYSQL ? Types.VARBINARY : Types.VARCHAR);
+        } else {
+            columns.text(statement, parameter, text);
+        }
+    }
+
+    private static void number(PreparedStatement statement, int parameter, @Nullable Long number) throws SQLException {
+        if (number == null) {
+            statement.setNull(parameter, Types.BIGINT);
+        } else {
+            statement.setLong(parameter, number);
+        }
+    }
+
+    private @Nullable String textOrNull(ResultSet row, int column) throws SQLException {
+        return row.getBytes(column) == null ? null : columns.text(row, column);
+    }
+
+    private static @Nullable String shortened(@Nullable String error) {
+        String clean = error == null ? null : error.replace('\0', ' ');
+        return clean == null || clean.length() <= ERROR_LENGTH_MAX ? clean : clean.substring(0, ERROR_LENGTH_MAX);
+    }
+
+    private static String marks(int count) {
+        return "(" + "?, ".repeat(count - 1) + "?)";
+    }
+}

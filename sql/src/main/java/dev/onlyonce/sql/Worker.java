@@ -1,0 +1,295 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.NotExecuted;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers in the background: one thread takes rows, a bounded pool calls the handlers, one thread finishes what has come
+ * back, many at a time, never waiting for a slow one. Heartbeats keep the leases of all rows in hand.
+ */
+final class Worker implements AutoCloseable {
+    private static final Duration PAUSE = Duration.ofMillis(250);
+    private static final long IDLE_SECONDS = 30;
+    private static final Logger log = LoggerFactory.getLogger(Worker.class);
+
+    private final OutboxParts parts;
+    private final Intake intake;
+    private final Finish finish;
+    private final Time time;
+    private final Map<Long, Held> inHand = new ConcurrentHashMap<>();
+    private final LinkedBlockingQueue<Held> done = new LinkedBlockingQueue<>();
+    private final ThreadPoolExecutor callers;
+    private final Thread taker;
+    private final Thread finisher;
+    private volatile CompletableFuture<Void> wake = new CompletableFuture<>();
+    private volatile boolean stopping;
+    private volatile boolean stopped;
+    private volatile Time.Scheduled beat = () -> {};
+
+    Worker(OutboxParts parts) {
+        this.parts = parts;
+        this.intake = new Intake(parts);
+        this.finish = new Finish(parts);
+        this.time = parts.settings().time();
+        int threads = parts.settings().concurrency();
+        callers = new ThreadPoolExecutor(
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), r -> daemon(r, "call"));
+        callers.allowCoreThreadTimeOut(true);
+        taker = daemon(this::takeAll, "take");
+        finisher = daemon(this::finishAll, "finish");
+    }
+
+    private static Thread daemon(Runnable work, String what) {
+        Thread thread = new Thread(work, "onlyonce-outbox-" + what);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    void start() {
+        taker.start();
+        finisher.start();
+        beatLater();
+    }
+
+    void wake() {
+        wake.complete(null);
+    }
+
+    /** Takes what is due, delivers it and finishes it, on the calling thread. Returns how many rows that were. */
+    static int deliverDue(OutboxParts parts) {
+        List<Held> taken = new Intake(parts).take(parts.settings().rowsMax());
+        List<Held> called = taken.stream().filter(h -> call(parts, h)).toList();
+        new Finish(parts).finish(called);
+        return taken.size();
+    }
+
+    /** Calls the handler, unless there is an answer. Returns false if the lease was lost before. */
+    private static boolean call(OutboxParts parts, Held held) {
+        if (held.isAnswered()) {
+            return true;
+        }
+        if (!held.isHeld(parts.settings().time().nanos())) {
+            return false;
+        }
+        held.delivery(deliver(parts.settings().handler(held), held.row()));
+        return true;
+    }
+
+    private static Delivery deliver(DeliveryHandler handler, OutboxRow row) {
+        try {
+            Delivery delivery = handler.deliver(row);
+            return delivery == null ? new Delivery.Ambiguous("the handler answered nothing") : delivery;
+        } catch (NotExecuted e) {
+            return new Delivery.NotExecuted(String.valueOf(e.getMessage()));
+        } catch (Exception e) {
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            return new Delivery.Ambiguous(e.toString());
+        }
+    }
+
+    private void takeAll() {
+        int rowsMax = parts.settings().rowsMax();
+        boolean more = true;
+        while (!stopping) {
+            try {
+                if (!more || inHand.size() > rowsMax / 2) {
+                    time.await(wake, parts.settings().pollEvery());
+                    wake = new CompletableFuture<>();
+                }
+                int room = rowsMax - inHand.size();
+                if (room < 1 || stopping) {
+                    continue;
+                }
+                List<Held> taken = intake.take(room);
+                more = taken.size() == room;
+                taken.forEach(held -> inHand.put(held.stored().row().id(), held));
+                taken.forEach(this::dispatch);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            } catch (StoreException e) {
+                parts.tell(new Event.StoreFailed(e));
+                log.warn("No rows can be taken now: {}", e.getMessage());
+                more = false;
+            } catch (RuntimeException e) {
+                log.error("Taking rows failed", e);
+                more = false;
+            }
+        }
+    }
+
+    private void dispatch(Held held) {
+        if (held.isAnswered()) {
+            done.add(held);
+        } else {
+            callers.execute(new Call(held));
+        }
+    }
+
+    /** A call that waits for a thread. */
+    private final class Call implements Runnable {
+        private final Held held;
+
+        Call(Held held) {
+            this.held = held;
+        }
+
+        @Override
+        public void run() {
+            boolean called = false;
+            try {
+                called = call(parts, held);
+            } finally {
+                if (called) {
+                    done.add(held);
+                } else {
+                    // An error, or a lost lease: whoever takes the row next finds out.
+                    inHand.remove(held.stored().row().id());
+                }
+            }
+        }
+    }
+
+    private void finishAll() {
+        while (!stopped) {
+            List<Held> batch = new ArrayList<>();
+            try {
+                Held first = done.poll(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+                if (first == null) {
+                    continue;
+                }
+                batch.add(first);
+                done.drainTo(batch, parts.settings().rowsMax() - 1);
+                finish.finish(batch);
+                drop(batch);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            } catch (StoreException e) {
+                parts.tell(new Event.StoreFailed(e));
+                log.warn("{} rows cannot be finished now: {}", batch.size(), e.getMessage());
+                again(batch);
+            } catch (Throwable e) {
+                log.error("{} rows could not be finished; they are taken again when their lease ends", batch.size(), e);
+                drop(batch);
+            }
+        }
+    }
+
+    private void drop(List<Held> batch) {
+        batch.forEach(held -> inHand.remove(held.stored().row().id()));
+        if (inHand.size() <= parts.settings().rowsMax() / 2) {
+            wake();
+        }
+    }
+
+    /** What we know is in memory only: keep it for as long as nobody else may have the row. */
+    private void again(List<Held> batch) {
+        try {
+            time.await(new CompletableFuture<Void>(), PAUSE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        long now = time.nanos();
+        List<Held> lost = batch.stream().filter(held -> !held.isHeld(now)).toList();
+        drop(lost);
+        batch.stream().filter(held -> held.isHeld(now)).forEach(done::add);
+    }
+
+    private void beatLater() {
+        if (!stopped) {
+            beat = time.schedule(parts.settings().lease().dividedBy(3), this::beat);
+        }
+    }
+
+    private void beat() {
+        try {
+            List<Held> rows = new ArrayList<>(inHand.values());
+            if (!rows.isEmpty()) {
+                renew(rows);
+            }
+        } catch (StoreException e) {
+            parts.tell(new Event.StoreFailed(e));
+            log.warn("Leases cannot be renewed now: {}", e.getMessage());
+        } catch (RuntimeException e) {
+            log.error("Renewing leases failed", e);
+        } finally {
+            beatLater();
+        }
+    }
+
+    private void renew(List<Held> rows) {
+        Duration lease = parts.settings().lease();
+        long begun = time.nanos();
+        List<Renewal> entries = rows.stream()
+                .filter(h -> h.hold() == Held.Hold.CLAIMED)
+                .map(h -> new Renewal(h.stored().entry(), h.token(), lease))
+                .sorted(Comparator.comparing(Renewal::id))
+                .toList();
+        if (!entries.isEmpty()) {
+            parts.calls().write(c -> parts.database().renew(c, entries));
+        }
+        rows.sort(Comparator.comparing(h -> h.stored().row().id()));
+        List<Boolean> renewed = parts.calls()
+                .write(c -> Transaction.run(
+                        c, parts.begin(), t -> parts.table().renew(t, rows, StoredEntry.micros(lease))));
+        for (int i = 0; i < rows.size(); i++) {
+            if (renewed.get(i)) {
+                rows.get(i).heldUntil(begun + lease.toNanos());
+            }
+        }
+    }
+
+    /** Takes nothing more, gives back what has not been called, and waits, within a bound, for what has. */
+    @Override
+    public void close() {
+        long until = time.nanos() + parts.settings().closeWaitMax().toNanos();
+        stopping = true;
+        wake();
+        try {
+            taker.join(TimeUnit.NANOSECONDS.toMillis(Math.max(1_000_000, until - time.nanos())));
+            List<Runnable> waiting = new ArrayList<>();
+            callers.getQueue().drainTo(waiting);
+            callers.shutdown();
+            giveBack(waiting.stream().map(call -> ((Call) call).held).toList());
+            while (!inHand.isEmpty() && time.nanos() - until < 0) {
+                time.await(new CompletableFuture<Void>(), Duration.ofMillis(5));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (!inHand.isEmpty()) {
+            log.warn("{} calls have not come back in time; they are unknown when their lease ends", inHand.size());
+        }
+        stopped = true;
+        beat.cancel();
+        callers.shutdownNow();
+        finisher.interrupt();
+    }
+
+    private void giveBack(List<Held> rows) {
+        try {
+            finish.release(rows);
+        } catch (StoreException e) {
+            log.warn("{} rows could not be given back; their lease runs out", rows.size(), e);
+        }
+        rows.forEach(held -> inHand.remove(held.stored().row().id()));
+    }
+}

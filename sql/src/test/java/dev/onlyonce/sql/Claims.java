@@ -1,0 +1,55 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.OnLeaseLost;
+import dev.onlyonce.State;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Terms;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+/** Requests for tests. */
+final class Claims {
+    static final Duration LEASE = Duration.ofSeconds(30);
+    static final Duration RETENTION = Duration.ofHours(1);
+    static final Terms TERMS = new Terms(LEASE, OnLeaseLost.UNKNOWN, RETENTION, Duration.ZERO);
+
+    private Claims() {}
+
+    static EntryId id(String key) {
+        return new EntryId("tenant", "", key);
+    }
+
+    static ClaimRequest claim(String key) {
+        return claim(key, TERMS);
+    }
+
+    static ClaimRequest claim(String key, Terms terms) {
+        Fingerprint fingerprint = Fingerprint.of(key.getBytes(StandardCharsets.UTF_8));
+        return new ClaimRequest(
+                id(key), "POST /payments", fingerprint, UUID.randomUUID(), "node", terms, State.PROCESSING);
+    }
+
+    static List<ClaimRequest> claims(String prefix, int count) {
+        return IntStream.range(0, count).mapToObj(i -> claim(prefix + i)).toList();
+    }
+
+    static Settlement settle(ClaimRequest claim, State to) {
+        byte[] result = to.isAnswered() ? "result".getBytes(StandardCharsets.UTF_8) : null;
+        return new Settlement(claim.id(), claim.token(), to, result, "test");
+    }
+
+    static List<Settlement> complete(List<ClaimRequest> claims) {
+        return claims.stream().map(c -> settle(c, State.COMPLETED)).toList();
+    }
+
+    static long won(List<ClaimResult> results) {
+        return results.stream().filter(ClaimResult.Claimed.class::isInstance).count();
+    }
+}

@@ -1,0 +1,85 @@
+package dev.onlyonce.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.State;
+import dev.onlyonce.store.Batch;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Settlement;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("Several nodes at once")
+final class ConcurrentNodesTest {
+    private static final int NODES = 3;
+    private static final int ROUNDS = 150;
+    private static final int BATCH = 24;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("C1 claim and settle overlapping shuffled batches without a deadlock, and each key has one winner")
+    void overlapping(TestDatabase database) throws Exception {
+        ExecutorService executor = Executors.newFixedThreadPool(NODES);
+        try (HikariDataSource dataSource = database.create(folder)) {
+            SqlStore.open(dataSource).close();
+            CyclicBarrier barrier = new CyclicBarrier(NODES);
+            AtomicInteger won = new AtomicInteger();
+            List<Future<?>> nodes = new ArrayList<>();
+            for (int node = 0; node < NODES; node++) {
+                int number = node;
+                Callable<Void> work = () -> {
+                    run(SqlStore.open(dataSource), new Random(number), barrier, won);
+                    return null;
+                };
+                nodes.add(executor.submit(work));
+            }
+            for (Future<?> node : nodes) {
+                node.get(4, TimeUnit.MINUTES);
+            }
+            assertThat(won).hasValue(ROUNDS * BATCH);
+            assertThat(SqlClock.number(dataSource, "SELECT count(*) FROM onlyonce_entry WHERE state = 3"))
+                    .isEqualTo((long) (ROUNDS - 1) * BATCH);
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    /** Every round: claim the same new keys as the other nodes, and settle what was won in the round before. */
+    private static void run(SqlStore store, Random random, CyclicBarrier barrier, AtomicInteger won) throws Exception {
+        List<Settlement> settlements = List.of();
+        for (int round = 0; round < ROUNDS; round++) {
+            List<ClaimRequest> claims = new ArrayList<>(Claims.claims("round" + round + "-", BATCH));
+            Collections.shuffle(claims, random);
+            barrier.await(60, TimeUnit.SECONDS);
+            List<ClaimResult> results =
+                    store.write(new Batch(claims, settlements)).claims();
+            List<Settlement> next = new ArrayList<>();
+            for (int i = 0; i < claims.size(); i++) {
+                if (results.get(i) instanceof ClaimResult.Claimed) {
+                    next.add(Claims.settle(claims.get(i), State.COMPLETED));
+                }
+            }
+            won.addAndGet(next.size());
+            settlements = next;
+        }
+    }
+}

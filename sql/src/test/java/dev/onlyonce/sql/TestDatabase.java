@@ -1,0 +1,40 @@
+package dev.onlyonce.sql;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.testservers.MariaDbServer;
+import dev.onlyonce.testservers.PostgresServer;
+import java.nio.file.Path;
+import java.util.UUID;
+
+/** The databases that tests run on. */
+enum TestDatabase {
+    POSTGRES(SqlDatabase.POSTGRESQL),
+    MARIADB(SqlDatabase.MYSQL),
+    SQLITE(SqlDatabase.SQLITE);
+
+    private final SqlDatabase kind;
+
+    TestDatabase(SqlDatabase kind) {
+        this.kind = kind;
+    }
+
+    SqlDatabase kind() {
+        return kind;
+    }
+
+    /** A pool on a new, empty database. */
+    HikariDataSource create(Path folder) {
+        return Pools.open(url(folder), 16);
+    }
+
+    /** The URL of a new, empty database. */
+    String url(Path folder) {
+        return switch (this) {
+            case POSTGRES -> PostgresServer.shared().createDatabase();
+            case MARIADB -> MariaDbServer.shared().createDatabase();
+            case SQLITE ->
+                "jdbc:sqlite:" + folder.resolve(UUID.randomUUID() + ".db")
+                        + "?journal_mode=WAL&synchronous=FULL&busy_timeout=20000";
+        };
+    }
+}
