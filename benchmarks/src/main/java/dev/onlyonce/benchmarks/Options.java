@@ -54,7 +54,7 @@ record Options(
                 continue;
             }
             if (!words.hasNext()) {
-                throw new IllegalArgumentException(word + " needs a value");
+                throw new IllegalArgumentException("--help".equals(word) ? "" : word + " needs a value");
             }
             String value = words.next();
             switch (word) {
