@@ -1,5 +1,7 @@
 package dev.onlyonce.benchmarks;
 
+import static java.util.Objects.requireNonNull;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,7 +43,14 @@ final class Contest {
         return this;
     }
 
-    Map<String, Measured> run(ThreadFactory threads, int callers) throws Exception {
+    /** What each contender did. */
+    record Results(Map<String, Measured> byName) {
+        Measured of(String name) {
+            return requireNonNull(byName.get(name), name);
+        }
+    }
+
+    Results run(ThreadFactory threads, int callers) throws Exception {
         Map<String, List<Measured>> rounds = new LinkedHashMap<>();
         for (int round = 0; round <= options.rounds(); round++) {
             for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
@@ -57,6 +66,6 @@ final class Contest {
         }
         Map<String, Measured> results = new LinkedHashMap<>();
         rounds.forEach((name, measured) -> results.put(name, Measured.together(measured)));
-        return results;
+        return new Results(results);
     }
 }

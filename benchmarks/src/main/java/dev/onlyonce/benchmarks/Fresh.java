@@ -1,7 +1,5 @@
 package dev.onlyonce.benchmarks;
 
-import static java.util.Objects.requireNonNull;
-
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.Store;
@@ -9,7 +7,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 
@@ -88,10 +85,10 @@ final class Fresh {
         }
     }
 
-    private void row(Databases.Kind kind, String threads, int callers, Map<String, Measured> measured) {
-        Measured engine = requireNonNull(measured.get("engine"));
-        Measured naive = requireNonNull(measured.get("naive"));
-        Measured raw = requireNonNull(measured.get("raw"));
+    private void row(Databases.Kind kind, String threads, int callers, Contest.Results measured) {
+        Measured engine = measured.of("engine");
+        Measured naive = measured.of("naive");
+        Measured raw = measured.of("raw");
         report.line(
                 "| %s | %s | %d | %.0f | %.0f | %.0f | **%.2fx** | %.2fx | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f |",
                 kind.shown(),

@@ -1,7 +1,5 @@
 package dev.onlyonce.benchmarks;
 
-import static java.util.Objects.requireNonNull;
-
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
@@ -12,7 +10,6 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -70,9 +67,9 @@ final class Lookup {
                         }
                     });
             contest.warmUp();
-            Map<String, Measured> measured = contest.run(Threads.platform(), CALLERS);
-            Measured engine = requireNonNull(measured.get("engine"));
-            Measured naive = requireNonNull(measured.get("naive"));
+            Contest.Results measured = contest.run(Threads.platform(), CALLERS);
+            Measured engine = measured.of("engine");
+            Measured naive = measured.of("naive");
             report.line(
                     "| %s | %d | %.0f | %.0f | **%.2fx** | %.2f | %.2f | %.2f | %.2f |",
                     kind.shown(),

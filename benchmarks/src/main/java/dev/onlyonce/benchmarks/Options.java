@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 
@@ -45,18 +46,18 @@ record Options(
         List<Databases.Kind> databases = List.of(Databases.Kind.values());
         int rows = 5_000_000;
         Path out = Path.of("benchmarks", "target", "benchmarks.md");
-        int i = 0;
-        while (i < args.length) {
-            if (!args[i].startsWith("--")) {
-                benchmarks.addAll("all".equals(args[i]) ? ALL : List.of(args[i]));
-                i++;
+        Iterator<String> words = Arrays.asList(args).iterator();
+        while (words.hasNext()) {
+            String word = words.next();
+            if (!word.startsWith("--")) {
+                benchmarks.addAll("all".equals(word) ? ALL : List.of(word));
                 continue;
             }
-            if (i + 1 == args.length) {
-                throw new IllegalArgumentException(args[i] + " needs a value");
+            if (!words.hasNext()) {
+                throw new IllegalArgumentException(word + " needs a value");
             }
-            String value = args[i + 1];
-            switch (args[i]) {
+            String value = words.next();
+            switch (word) {
                 case "--seconds" -> round = seconds(value);
                 case "--warm-up" -> warmUp = seconds(value);
                 case "--rounds" -> rounds = Integer.parseInt(value);
@@ -70,9 +71,8 @@ record Options(
                             .toList();
                 case "--rows" -> rows = Integer.parseInt(value);
                 case "--out" -> out = Path.of(value);
-                default -> throw new IllegalArgumentException("unknown option " + args[i]);
+                default -> throw new IllegalArgumentException("unknown option " + word);
             }
-            i += 2;
         }
         return new Options(
                 benchmarks.isEmpty() ? ALL : benchmarks, round, rounds, warmUp, callers, databases, rows, out);

@@ -1,14 +1,11 @@
 package dev.onlyonce.benchmarks;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.Store;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Map;
 
 /** Fresh operations on a table with many rows against one with few, on PostgreSQL. */
 final class Size {
@@ -55,13 +52,13 @@ final class Size {
             load(large, options.rows());
             try (Onlyonce few = Onlyonce.builder(smallStore).build();
                     Onlyonce many = Onlyonce.builder(largeStore).build()) {
-                Map<String, Measured> measured = new Contest(options)
+                Contest.Results measured = new Contest(options)
                         .add("few", number -> () -> Work.execute(few))
                         .add("many", number -> () -> Work.execute(many))
                         .warmUp()
                         .run(Threads.platform(), CALLERS);
-                Measured one = requireNonNull(measured.get("few"));
-                Measured other = requireNonNull(measured.get("many"));
+                Measured one = measured.of("few");
+                Measured other = measured.of("many");
                 report.header("rows at first", "operations/s", "p50 ms", "p99 ms", "CPU µs", "cost");
                 row(SMALL, one, 1);
                 row(options.rows(), other, one.perSecond() / other.perSecond());
