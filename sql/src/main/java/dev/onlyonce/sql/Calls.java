@@ -34,6 +34,33 @@ final class Calls implements AutoCloseable {
         return run(true, work);
     }
 
+    /** As {@link #write}, in a transaction that the work's own code may look at: auto-commit is off. */
+    <T> T transaction(Work<T> work) {
+        return write(connection -> {
+            connection.setAutoCommit(false);
+            try {
+                T answer = work.run(connection);
+                connection.commit();
+                return answer;
+            } catch (Throwable e) {
+                rollBack(connection, e);
+                throw e;
+            } finally {
+                if (!connection.isClosed()) {
+                    connection.setAutoCommit(true);
+                }
+            }
+        });
+    }
+
+    private static void rollBack(Connection connection, Throwable cause) {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
     private <T> T run(boolean writing, Work<T> work) {
         for (int tries = 1; ; tries++) {
             try {

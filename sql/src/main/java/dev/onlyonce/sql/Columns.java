@@ -58,6 +58,14 @@ enum Columns {
         }
     };
 
+    static Columns of(SqlDatabase kind) {
+        return switch (kind) {
+            case POSTGRESQL -> NATIVE;
+            case MYSQL -> BYTES;
+            case SQLITE -> TEXT;
+        };
+    }
+
     abstract String text(ResultSet row, int column) throws SQLException;
 
     abstract void text(PreparedStatement statement, int parameter, String text) throws SQLException;

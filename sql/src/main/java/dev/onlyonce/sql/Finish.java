@@ -36,9 +36,9 @@ import org.slf4j.LoggerFactory;
 final class Finish {
     private static final Logger log = LoggerFactory.getLogger(Finish.class);
 
-    private final Outbox.Parts parts;
+    private final OutboxParts parts;
 
-    Finish(Outbox.Parts parts) {
+    Finish(OutboxParts parts) {
         this.parts = parts;
     }
 
@@ -89,7 +89,7 @@ final class Finish {
         if (answers.isEmpty()) {
             return batch;
         }
-        List<Boolean> recorded = transaction(c -> parts.table().record(c, answers));
+        List<Boolean> recorded = parts.calls().transaction(c -> parts.table().record(c, answers));
         List<Held> mine = new ArrayList<>(batch);
         for (int i = 0; i < answers.size(); i++) {
             if (!recorded.get(i)) {
@@ -166,7 +166,7 @@ final class Finish {
     private void commit(List<Ending> endings) {
         List<Ending> sorted =
                 endings.stream().sorted(Comparator.comparing(Ending::id)).toList();
-        transaction(c -> {
+        parts.calls().transaction(c -> {
             List<OutboxTable.End> rows = sorted.stream()
                     .map(e -> new OutboxTable.End(e.held, e.fate))
                     .toList();
@@ -226,28 +226,6 @@ final class Finish {
             throw new Lost();
         }
         return expected;
-    }
-
-    private <T> T transaction(Calls.Work<T> work) {
-        return parts.calls().write(c -> {
-            c.setAutoCommit(false);
-            try {
-                T answer = work.run(c);
-                c.commit();
-                return answer;
-            } catch (Throwable e) {
-                try {
-                    c.rollback();
-                } catch (SQLException broken) {
-                    e.addSuppressed(broken);
-                }
-                throw e;
-            } finally {
-                if (!c.isClosed()) {
-                    c.setAutoCommit(true);
-                }
-            }
-        });
     }
 
     private Ending ending(Held held) {

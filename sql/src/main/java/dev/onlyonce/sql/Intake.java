@@ -43,12 +43,12 @@ final class Intake {
     private static final Delivery NONE = new Delivery.Ambiguous("not called yet");
     private static final Logger log = LoggerFactory.getLogger(Intake.class);
 
-    private final Outbox.Parts parts;
+    private final OutboxParts parts;
     private final List<String> begin;
     /** Claims whose acknowledgement was lost: no call was made, so they are released. */
     private final List<Settlement> unconfirmed = new ArrayList<>();
 
-    Intake(Outbox.Parts parts) {
+    Intake(OutboxParts parts) {
         this.parts = parts;
         this.begin = parts.begin();
     }
@@ -65,7 +65,7 @@ final class Intake {
     synchronized List<Held> take(int max) {
         releaseUnconfirmed();
         UUID token = UUID.randomUUID();
-        Outbox.Settings settings = parts.settings();
+        OutboxSettings settings = parts.settings();
         long begun = settings.time().nanos();
         long leaseUs = StoredEntry.micros(settings.lease());
         List<String> topics = List.copyOf(settings.handlers().keySet());
@@ -152,7 +152,7 @@ final class Intake {
         if (sorted.free.isEmpty()) {
             return;
         }
-        Outbox.Settings settings = parts.settings();
+        OutboxSettings settings = parts.settings();
         List<ClaimRequest> claims = new ArrayList<>();
         for (OutboxTable.Stored row : sorted.free) {
             Entry entry = entries.get(row.entry());

@@ -1,10 +1,8 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.Event;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
@@ -14,7 +12,6 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
-import dev.onlyonce.store.Terms;
 import dev.onlyonce.store.Time;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -27,7 +24,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,123 +55,11 @@ public final class Outbox implements AutoCloseable {
     private static final Duration POLL_LONGEST = Duration.ofMillis(500);
     private static final Logger log = LoggerFactory.getLogger(Outbox.class);
 
-    private final Parts parts;
+    private final OutboxParts parts;
     private @Nullable Worker worker;
 
-    private Outbox(Parts parts) {
+    private Outbox(OutboxParts parts) {
         this.parts = parts;
-    }
-
-    /** What the parts of an outbox share. */
-    record Parts(Database database, Calls calls, OutboxTable table, Settings settings, Waiters waiters) {
-
-        /** How a transaction begins that takes rows. */
-        List<String> begin() {
-            return switch (database.kind()) {
-                case POSTGRESQL -> List.of("BEGIN");
-                case MYSQL -> MySql.BEGIN_SCAN;
-                case SQLITE -> Sqlite.BEGIN;
-            };
-        }
-
-        void tell(Event event) {
-            for (Listener listener : settings.listeners) {
-                try {
-                    listener.on(event);
-                } catch (RuntimeException e) {
-                    log.error("A listener failed", e);
-                }
-            }
-        }
-    }
-
-    /** What was configured. */
-    record Settings(
-            Policy policy,
-            Duration pendingMax,
-            String name,
-            Time time,
-            Map<String, DeliveryHandler> handlers,
-            List<Listener> listeners,
-            Tries tries,
-            Load load) {
-
-        record Tries(int max, Duration backoffFirst, Duration backoffLongest, Duration parkFor) {}
-
-        record Load(int concurrency, int rowsMax, Duration pollEvery, Duration closeWaitMax) {}
-
-        Duration lease() {
-            return policy.terms().lease();
-        }
-
-        /** A worker that dies during a call leaves an unknown outcome behind, whatever the policy says. */
-        Terms claimTerms() {
-            Terms terms = policy.terms();
-            return new Terms(terms.lease(), OnLeaseLost.UNKNOWN, terms.retention(), terms.tombstone());
-        }
-
-        Terms acceptTerms() {
-            Terms terms = policy.terms();
-            return new Terms(pendingMax, OnLeaseLost.UNKNOWN, terms.retention(), terms.tombstone());
-        }
-
-        int resultBytesMax() {
-            return policy.resultBytesMax();
-        }
-
-        int triesMax() {
-            return tries.max;
-        }
-
-        Duration parkFor() {
-            return tries.parkFor;
-        }
-
-        int concurrency() {
-            return load.concurrency;
-        }
-
-        int rowsMax() {
-            return load.rowsMax;
-        }
-
-        Duration pollEvery() {
-            return load.pollEvery;
-        }
-
-        Duration closeWaitMax() {
-            return load.closeWaitMax;
-        }
-
-        DeliveryHandler handler(Held held) {
-            String topic = held.stored().row().topic();
-            DeliveryHandler handler = handlers.get(topic);
-            if (handler == null) {
-                throw new IllegalStateException("no handler for topic " + topic);
-            }
-            return handler;
-        }
-
-        /**
-         * Whether the call may be made again: the provider still honours the key, for a whole lease from now, and there were
-         * not too many tries.
-         *
-         * @param tried how often it was tried
-         */
-        boolean canAsk(OutboxTable.Stored row, int tried) {
-            DeliveryHandler handler = handlers.get(row.row().topic());
-            long lifetime = handler == null ? 0 : StoredEntry.micros(handler.keyLifetime());
-            long sentAt = row.firstSentAt() == null ? row.takenAt() : row.firstSentAt();
-            return tried < tries.max && row.takenAt() + StoredEntry.micros(lease()) < sentAt + lifetime;
-        }
-
-        /** Doubles with every try; half of it is chance, so that rows that failed together do not come back together. */
-        long backoffUs(int tried) {
-            long first = StoredEntry.micros(tries.backoffFirst);
-            long longest = StoredEntry.micros(tries.backoffLongest);
-            long full = Math.min(longest, first << Math.min(Math.max(tried - 1, 0), 20));
-            return full / 2 + ThreadLocalRandom.current().nextLong(full / 2 + 1);
-        }
     }
 
     /**
@@ -199,7 +83,7 @@ public final class Outbox implements AutoCloseable {
             transaction.releaseSavepoint(savepoint);
             return accepted;
         } catch (SQLException e) {
-            SqlFailure failure = SqlFailure.of(parts.database.kind(), e);
+            SqlFailure failure = SqlFailure.of(parts.database().kind(), e);
             boolean back = SqlTransactions.goBack(transaction, savepoint, e);
             if (failure == SqlFailure.BUSY && back) {
                 return new Accepted.Existing(new Outcome.InFlight<>(true, RETRY_AFTER));
@@ -214,17 +98,17 @@ public final class Outbox implements AutoCloseable {
     private record Call(String topic, byte[] payload) {}
 
     private Accepted accept(Connection transaction, Key key, Fingerprint fingerprint, Call call) throws SQLException {
-        Inside inside = parts.database.inside();
+        Inside inside = parts.database().inside();
         EntryId id = key.entryId();
         ClaimRequest request = new ClaimRequest(
                 id,
                 key.operation(),
                 fingerprint,
                 UUID.randomUUID(),
-                parts.settings.name,
-                parts.settings.acceptTerms(),
+                parts.settings().name(),
+                parts.settings().acceptTerms(),
                 State.PENDING);
-        Duration waitMax = parts.settings.policy.waitMax();
+        Duration waitMax = parts.settings().policy().waitMax();
         for (int round = 1; round <= ROUNDS_MAX; round++) {
             Optional<Integer> made = inside.insert(transaction, request, waitMax);
             if (made.isEmpty()) {
@@ -235,7 +119,7 @@ public final class Outbox implements AutoCloseable {
                 made = inside.replace(transaction, request, waitMax);
             }
             if (made.isPresent()) {
-                parts.table.insert(transaction, id, call.topic, call.payload);
+                parts.table().insert(transaction, id, call.topic, call.payload);
                 return new Accepted.New();
             }
         }
@@ -246,9 +130,9 @@ public final class Outbox implements AutoCloseable {
             throws SQLException {
         Outcome<byte[]> outcome = answer(key, fingerprint, entry);
         boolean left = entry.state() == State.RETRYABLE && outcome instanceof Outcome.InFlight;
-        if (left && parts.table.find(transaction, entry.id()).isEmpty()) {
+        if (left && parts.table().find(transaction, entry.id()).isEmpty()) {
             // An operator has dropped its row, and then it was proven that nothing had happened.
-            parts.table.insert(transaction, entry.id(), call.topic, call.payload);
+            parts.table().insert(transaction, entry.id(), call.topic, call.payload);
         }
         return new Accepted.Existing(outcome);
     }
@@ -268,10 +152,10 @@ public final class Outbox implements AutoCloseable {
     public Optional<Outcome<byte[]>> await(Key key, Fingerprint fingerprint, Duration max) throws InterruptedException {
         wake();
         EntryId id = key.entryId();
-        Time time = parts.settings.time;
+        Time time = parts.settings().time();
         long until = time.nanos() + max.toNanos();
         Duration pause = POLL_FIRST;
-        CompletableFuture<Void> ended = parts.waiters.join(id);
+        CompletableFuture<Void> ended = parts.waiters().join(id);
         try {
             while (true) {
                 boolean woken = ended.isDone();
@@ -285,13 +169,13 @@ public final class Outbox implements AutoCloseable {
                 pause = pause.multipliedBy(2).compareTo(POLL_LONGEST) < 0 ? pause.multipliedBy(2) : POLL_LONGEST;
             }
         } finally {
-            parts.waiters.leave(id, ended);
+            parts.waiters().leave(id, ended);
         }
     }
 
     private Optional<Entry> find(EntryId id) {
-        return Optional.ofNullable(parts.calls
-                        .read(c -> parts.database.find(c, List.of(id)))
+        return Optional.ofNullable(parts.calls()
+                        .read(c -> parts.database().find(c, List.of(id)))
                         .get(id))
                 .map(StoredEntry::shown);
     }
@@ -328,12 +212,12 @@ public final class Outbox implements AutoCloseable {
 
     /** For operators: dead letters, in the order of their ids, after the given one. */
     public List<OutboxRow> listDead(long after, int limit) {
-        return parts.calls.read(c -> parts.table.listDead(c, after, limit));
+        return parts.calls().read(c -> parts.table().listDead(c, after, limit));
     }
 
     /** The row that is still to be delivered for a key. */
     public Optional<OutboxRow> find(Key key) {
-        return parts.calls.read(c -> parts.table.find(c, key.entryId())).stream()
+        return parts.calls().read(c -> parts.table().find(c, key.entryId())).stream()
                 .map(OutboxTable.Stored::row)
                 .reduce((first, last) -> last);
     }
@@ -345,7 +229,7 @@ public final class Outbox implements AutoCloseable {
      * @return whether it was a dead letter
      */
     public boolean retry(long id, String who, String reason) {
-        boolean changed = parts.calls.write(c -> parts.table.retry(c, id));
+        boolean changed = parts.calls().write(c -> parts.table().retry(c, id));
         log.info("Dead letter {} to be tried again: {}, by {}: {}", id, changed, who, reason);
         return changed;
     }
@@ -356,7 +240,7 @@ public final class Outbox implements AutoCloseable {
      * @return whether it was a dead letter
      */
     public boolean drop(long id, String who, String reason) {
-        boolean changed = parts.calls.write(c -> parts.table.drop(c, id));
+        boolean changed = parts.calls().write(c -> parts.table().drop(c, id));
         log.info("Dead letter {} dropped: {}, by {}: {}", id, changed, who, reason);
         return changed;
     }
@@ -483,16 +367,16 @@ public final class Outbox implements AutoCloseable {
                 throw new IllegalArgumentException("triesMax, concurrency and rowsMax must be at least 1");
             }
             Names.check("name", name);
-            Settings settings = new Settings(
+            OutboxSettings settings = new OutboxSettings(
                     policy,
                     pendingMax,
                     name,
                     time == null ? Time.system() : time,
                     Map.copyOf(handlers),
                     List.copyOf(listeners),
-                    new Settings.Tries(triesMax, backoffFirst, backoffLongest, parkFor),
-                    new Settings.Load(concurrency, rowsMax, pollEvery, closeWaitMax));
-            return new Outbox(new Parts(database, calls, new OutboxTable(database), settings, new Waiters()));
+                    new OutboxSettings.Tries(triesMax, backoffFirst, backoffLongest, parkFor),
+                    new OutboxSettings.Load(concurrency, rowsMax, pollEvery, closeWaitMax));
+            return new Outbox(new OutboxParts(database, calls, new OutboxTable(database), settings, new Waiters()));
         }
     }
 }

@@ -75,11 +75,7 @@ final class OutboxTable {
 
     OutboxTable(Database database) {
         this.kind = database.kind();
-        this.columns = switch (kind) {
-            case POSTGRESQL -> Columns.NATIVE;
-            case MYSQL -> Columns.BYTES;
-            case SQLITE -> Columns.TEXT;
-        };
+        this.columns = Columns.of(kind);
         // A scalar subquery is computed once, so that PostgreSQL can compare an index with it.
         this.now = "(SELECT " + database.clock() + ")";
     }

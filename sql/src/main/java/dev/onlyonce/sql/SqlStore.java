@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.store.Batch;
@@ -295,6 +296,11 @@ public final class SqlStore implements Store {
     /** The queued way to execute: write first, call later. */
     public Outbox.Builder outbox() {
         return new Outbox.Builder(database, calls);
+    }
+
+    /** The stepped way to execute: several external effects in a row. The other must be on this store. */
+    public Stepped stepped(Onlyonce onlyonce) {
+        return new Stepped(new StepTable(database.kind()), calls, onlyonce);
     }
 
     /** The tables, for looking at their version. */

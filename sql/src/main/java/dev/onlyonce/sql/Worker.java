@@ -27,7 +27,7 @@ final class Worker implements AutoCloseable {
     private static final long IDLE_SECONDS = 30;
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
-    private final Outbox.Parts parts;
+    private final OutboxParts parts;
     private final Intake intake;
     private final Finish finish;
     private final Time time;
@@ -41,7 +41,7 @@ final class Worker implements AutoCloseable {
     private volatile boolean stopped;
     private volatile Time.Scheduled beat = () -> {};
 
-    Worker(Outbox.Parts parts) {
+    Worker(OutboxParts parts) {
         this.parts = parts;
         this.intake = new Intake(parts);
         this.finish = new Finish(parts);
@@ -71,7 +71,7 @@ final class Worker implements AutoCloseable {
     }
 
     /** Takes what is due, delivers it and finishes it, on the calling thread. Returns how many rows that were. */
-    static int deliverDue(Outbox.Parts parts) {
+    static int deliverDue(OutboxParts parts) {
         List<Held> taken = new Intake(parts).take(parts.settings().rowsMax());
         List<Held> called = taken.stream().filter(h -> call(parts, h)).toList();
         new Finish(parts).finish(called);
@@ -79,7 +79,7 @@ final class Worker implements AutoCloseable {
     }
 
     /** Calls the handler, unless there is an answer. Returns false if the lease was lost before. */
-    private static boolean call(Outbox.Parts parts, Held held) {
+    private static boolean call(OutboxParts parts, Held held) {
         if (held.isAnswered()) {
             return true;
         }

@@ -1,0 +1,31 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.Listener;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the parts of an outbox share. */
+record OutboxParts(Database database, Calls calls, OutboxTable table, OutboxSettings settings, Waiters waiters) {
+    private static final Logger log = LoggerFactory.getLogger(Outbox.class);
+
+    /** How a transaction begins that takes rows. */
+    List<String> begin() {
+        return switch (database.kind()) {
+            case POSTGRESQL -> List.of("BEGIN");
+            case MYSQL -> MySql.BEGIN_SCAN;
+            case SQLITE -> Sqlite.BEGIN;
+        };
+    }
+
+    void tell(Event event) {
+        for (Listener listener : settings.listeners()) {
+            try {
+                listener.on(event);
+            } catch (RuntimeException e) {
+                log.error("A listener failed", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Listener;
+import dev.onlyonce.OnLeaseLost;
+import dev.onlyonce.Policy;
+import dev.onlyonce.store.Terms;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** What was configured. */
+record OutboxSettings(
+        Policy policy,
+        Duration pendingMax,
+        String name,
+        Time time,
+        Map<String, DeliveryHandler> handlers,
+        List<Listener> listeners,
+        Tries tries,
+        Load load) {
+
+    record Tries(int max, Duration backoffFirst, Duration backoffLongest, Duration parkFor) {}
+
+    record Load(int concurrency, int rowsMax, Duration pollEvery, Duration closeWaitMax) {}
+
+    Duration lease() {
+        return policy.terms().lease();
+    }
+
+    /** A worker that dies during a call leaves an unknown outcome behind, whatever the policy says. */
+    Terms claimTerms() {
+        Terms terms = policy.terms();
+        return new Terms(terms.lease(), OnLeaseLost.UNKNOWN, terms.retention(), terms.tombstone());
+    }
+
+    Terms acceptTerms() {
+        Terms terms = policy.terms();
+        return new Terms(pendingMax, OnLeaseLost.UNKNOWN, terms.retention(), terms.tombstone());
+    }
+
+    int resultBytesMax() {
+        return policy.resultBytesMax();
+    }
+
+    int triesMax() {
+        return tries.max;
+    }
+
+    Duration parkFor() {
+        return tries.parkFor;
+    }
+
+    int concurrency() {
+        return load.concurrency;
+    }
+
+    int rowsMax() {
+        return load.rowsMax;
+    }
+
+    Duration pollEvery() {
+        return load.pollEvery;
+    }
+
+    Duration closeWaitMax() {
+        return load.closeWaitMax;
+    }
+
+    DeliveryHandler handler(Held held) {
+        String topic = held.stored().row().topic();
+        DeliveryHandler handler = handlers.get(topic);
+        if (handler == null) {
+            throw new IllegalStateException("no handler for topic " + topic);
+        }
+        return handler;
+    }
+
+    /**
+     * Whether the call may be made again: the provider still honours the key, for a whole lease from now, and there were
+     * not too many tries.
+     *
+     * @param tried how often it was tried
+     */
+    boolean canAsk(OutboxTable.Stored row, int tried) {
+        DeliveryHandler handler = handlers.get(row.row().topic());
+        long lifetime = handler == null ? 0 : StoredEntry.micros(handler.keyLifetime());
+        long sentAt = row.firstSentAt() == null ? row.takenAt() : row.firstSentAt();
+        return tried < tries.max && row.takenAt() + StoredEntry.micros(lease()) < sentAt + lifetime;
+    }
+
+    /** Doubles with every try; half of it is chance, so that rows that failed together do not come back together. */
+    long backoffUs(int tried) {
+        long first = StoredEntry.micros(tries.backoffFirst);
+        long longest = StoredEntry.micros(tries.backoffLongest);
+        long full = Math.min(longest, first << Math.min(Math.max(tried - 1, 0), 20));
+        return full / 2 + ThreadLocalRandom.current().nextLong(full / 2 + 1);
+    }
+}

@@ -1,0 +1,260 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.DownstreamKey;
+import dev.onlyonce.LeaseLost;
+import dev.onlyonce.NotExecuted;
+import dev.onlyonce.OpenClaim;
+import dev.onlyonce.State;
+import dev.onlyonce.internal.KeyRules;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import java.io.Serial;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** One attempt's steps: those recorded before it, and those it records. Used by one thread. */
+final class RecordedSteps implements Steps {
+    /** An effect has happened and must be recorded: worth some patience with the database. */
+    private static final int RECORD_TRIES_MAX = 5;
+
+    private static final Duration RECORD_PAUSE = Duration.ofMillis(200);
+
+    private final StepTable table;
+    private final Calls calls;
+    private final OpenClaim claim;
+    private final Time time;
+    private final StepTable.Of of;
+    private final List<StepTable.Step> recorded;
+    private final Set<String> names = new HashSet<>();
+    private int number;
+    private boolean inDoubt;
+
+    private RecordedSteps(
+            StepTable table, Calls calls, OpenClaim claim, Time time, StepTable.Of of, List<StepTable.Step> recorded) {
+        this.table = table;
+        this.calls = calls;
+        this.claim = claim;
+        this.time = time;
+        this.of = of;
+        this.recorded = recorded;
+    }
+
+    /** Reads what earlier attempts have recorded. */
+    static RecordedSteps of(StepTable table, Calls calls, OpenClaim claim, Time time) {
+        return calls.transaction(c -> {
+            long createdAt = table.fence(c, claim.key().entryId(), claim.attempt(), State.PROCESSING)
+                    .orElseThrow(() -> lost(claim));
+            StepTable.Of of = new StepTable.Of(claim.key().entryId(), createdAt);
+            return new RecordedSteps(table, calls, claim, time, of, table.read(c, of));
+        });
+    }
+
+    /** An effect was started, and nobody knows whether it happened. */
+    static final class InDoubt extends RuntimeException {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        InDoubt(String step) {
+            super("step " + step + " was started, and nobody knows whether it happened", null, false, false);
+        }
+    }
+
+    StepTable.Of of() {
+        return of;
+    }
+
+    boolean isInDoubt() {
+        return inDoubt;
+    }
+
+    @Override
+    public int attempt() {
+        return claim.attempt();
+    }
+
+    @Override
+    public <R, X extends Exception> R effect(String name, Codec<R> codec, StepAction<R, X> action) throws X {
+        StepTable.Step before = next(name);
+        if (before != null && before.state() == StepTable.FINISHED) {
+            return decode(codec, before);
+        }
+        if (before != null && before.state() == StepTable.STARTED) {
+            inDoubt = true;
+            throw new InDoubt(name);
+        }
+        // A doubted step of an entry that became retryable all the same is proven not to have happened.
+        record(new StepTable.Step(number, name, StepTable.STARTED, null));
+        R result;
+        try {
+            result = action.run(DownstreamKey.of(claim.key(), name));
+        } catch (NotExecuted e) {
+            erase(e);
+            throw e;
+        } catch (Throwable e) {
+            inDoubt = true;
+            throw e;
+        }
+        finish(name, codec, result);
+        return result;
+    }
+
+    @Override
+    public <R, X extends Exception> R repeatable(String name, Codec<R> codec, StepAction<R, X> action) throws X {
+        StepTable.Step before = next(name);
+        if (before != null && before.state() == StepTable.FINISHED) {
+            return decode(codec, before);
+        }
+        claim.ensureHeld();
+        R result = action.run(DownstreamKey.of(claim.key(), name));
+        byte[] encoded = codec.encode(result);
+        record(new StepTable.Step(number, name, StepTable.FINISHED, encoded));
+        return result;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // Only X and unchecked ones come out of the action.
+    public <R, X extends Exception> R local(String name, Codec<R> codec, TransactionalAction<R, X> action) throws X {
+        StepTable.Step before = next(name);
+        if (before != null && before.state() == StepTable.FINISHED) {
+            return decode(codec, before);
+        }
+        int place = number;
+        try {
+            return calls.transaction(c -> {
+                fence(c);
+                R result;
+                try {
+                    result = action.run(c);
+                } catch (RuntimeException e) {
+                    throw e;
+                } catch (Exception e) {
+                    if (e instanceof SQLException sql && table.isConflict(sql)) {
+                        // The database wants the whole transaction again.
+                        throw sql;
+                    }
+                    throw new Thrown(e);
+                }
+                table.write(c, of, new StepTable.Step(place, name, StepTable.FINISHED, codec.encode(result)));
+                return result;
+            });
+        } catch (Thrown e) {
+            throw (X) e.exception;
+        }
+    }
+
+    /** Carries a checked exception through a transaction. */
+    private static final class Thrown extends RuntimeException {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        private final transient Exception exception;
+
+        Thrown(Exception exception) {
+            super(null, exception, false, false);
+            this.exception = exception;
+        }
+    }
+
+    /** The flow has ended: it must have come by everything that was recorded. */
+    void checkEnd() {
+        if (inDoubt) {
+            throw new InDoubt("before the end");
+        }
+        if (number < recorded.size()) {
+            throw new IllegalStateException("The flow was changed: step " + (number + 1) + " was recorded as '"
+                    + recorded.get(number).name() + "', but the flow has ended before it");
+        }
+    }
+
+    /** Goes to the next step; returns what an earlier attempt has recorded of it. */
+    private StepTable.@Nullable Step next(String name) {
+        KeyRules.checkName("step", name);
+        if (inDoubt) {
+            throw new InDoubt("before " + name);
+        }
+        if (!names.add(name)) {
+            throw new IllegalStateException("Two steps of the flow are named '" + name + "'");
+        }
+        number++;
+        if (number > recorded.size()) {
+            return null;
+        }
+        StepTable.Step before = recorded.get(number - 1);
+        if (!before.name().equals(name)) {
+            throw new IllegalStateException("The flow was changed: step " + number + " was recorded as '"
+                    + before.name() + "', but now it is '" + name + "'");
+        }
+        return before;
+    }
+
+    private static <R> R decode(Codec<R> codec, StepTable.Step step) {
+        byte[] result = step.result();
+        return codec.decode(result == null ? new byte[0] : result);
+    }
+
+    private <R> void finish(String name, Codec<R> codec, R result) {
+        try {
+            record(new StepTable.Step(number, name, StepTable.FINISHED, codec.encode(result)));
+        } catch (RuntimeException e) {
+            inDoubt = true;
+            throw e;
+        }
+    }
+
+    private void record(StepTable.Step step) {
+        for (int tries = 1; ; tries++) {
+            try {
+                calls.transaction(c -> {
+                    fence(c);
+                    table.write(c, of, step);
+                    return true;
+                });
+                return;
+            } catch (StoreException e) {
+                if (step.state() == StepTable.STARTED || tries == RECORD_TRIES_MAX || !pause()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private boolean pause() {
+        try {
+            time.await(new CompletableFuture<Void>(), RECORD_PAUSE);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** Nothing happened. If that cannot be recorded, the next attempt will be in doubt, which is safe. */
+    private void erase(NotExecuted proof) {
+        try {
+            calls.transaction(c -> {
+                fence(c);
+                table.erase(c, of, number);
+                return true;
+            });
+        } catch (LeaseLost | StoreException e) {
+            proof.addSuppressed(e);
+        }
+    }
+
+    private void fence(Connection connection) throws SQLException {
+        if (table.fence(connection, of.id(), claim.attempt(), State.PROCESSING).isEmpty()) {
+            throw lost(claim);
+        }
+    }
+
+    private static LeaseLost lost(OpenClaim claim) {
+        return new LeaseLost("the claim of " + claim.key() + ", attempt " + claim.attempt() + ", is lost");
+    }
+}

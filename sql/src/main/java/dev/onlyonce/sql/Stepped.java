@@ -1,0 +1,183 @@
+package dev.onlyonce.sql;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Begun;
+import dev.onlyonce.Codec;
+import dev.onlyonce.FailureRule;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.LeaseLost;
+import dev.onlyonce.OnLeaseLost;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.OpenClaim;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.State;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.StoreException;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The stepped way to execute: several external effects in a row.
+ *
+ * <ol>
+ *   <li>The key is claimed as in the leased way, but a lost lease makes the entry retryable: the next request resumes.
+ *   <li>Each step's result and the recovery point commit together, while the entry is locked and still this attempt's: an
+ *       owner that was fenced out records nothing and is told.
+ *   <li>The next attempt gets the results of finished steps, and runs the first that is not finished. If that is an effect
+ *       that was started, nobody knows whether it happened: the entry is settled as unknown instead.
+ *   <li>When the reconciler or an operator proves that it did not happen, the next attempt runs it. When it is found, the
+ *       whole operation is completed with what they found.
+ * </ol>
+ *
+ * <p>Nobody resumes an operation whose client does not come back; unknown ones are reconciled all the same. Safe for any
+ * number of threads.
+ */
+public final class Stepped {
+    private static final Duration RETRY_AFTER_UNKNOWN = Duration.ofSeconds(10);
+    private static final Logger log = LoggerFactory.getLogger(Stepped.class);
+
+    private final StepTable table;
+    private final Calls calls;
+    private final Onlyonce onlyonce;
+
+    Stepped(StepTable table, Calls calls, Onlyonce onlyonce) {
+        this.table = table;
+        this.calls = calls;
+        this.onlyonce = onlyonce;
+    }
+
+    /**
+     * Runs the flow, or the rest of it, unless it has been run.
+     *
+     * @return {@link Outcome.Unknown} also if the flow cannot be resumed because a started effect is in doubt
+     * @throws X what the flow throws, by identity
+     * @throws LeaseLost if the claim was lost on the way; what was recorded before stays recorded
+     * @throws StoreException if the database cannot do its part; the next request resumes or finds the outcome unknown
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Codec<T> codec, Flow<T, X> flow) throws X {
+        Policy policy = onlyonce.policy(key.operation()).toBuilder()
+                .onLeaseLost(OnLeaseLost.RESUME)
+                .build();
+        Begun begun = onlyonce.begin(key, fingerprint, policy);
+        if (begun instanceof Begun.Answered answered) {
+            return answered.outcome().map(codec::decode);
+        }
+        OpenClaim claim = ((Begun.Mine) begun).claim();
+        RecordedSteps steps;
+        try {
+            steps = RecordedSteps.of(table, calls, claim, onlyonce.time());
+        } catch (LeaseLost | StoreException e) {
+            settleQuietly(() -> claim.retryable("no step was run"), e);
+            throw e;
+        }
+        return run(claim, steps, policy, codec, flow);
+    }
+
+    private <T, X extends Exception> Outcome<T> run(
+            OpenClaim claim, RecordedSteps steps, Policy policy, Codec<T> codec, Flow<T, X> flow) throws X {
+        T value;
+        try {
+            value = flow.run(steps);
+            steps.checkEnd();
+        } catch (RecordedSteps.InDoubt e) {
+            settleUnknown(claim, steps, e);
+            return new Outcome.Unknown<>(RETRY_AFTER_UNKNOWN);
+        } catch (Throwable thrown) {
+            settle(claim, steps, policy, thrown);
+            throw thrown;
+        }
+        byte[] encoded;
+        try {
+            encoded = codec.encode(value);
+        } catch (RuntimeException e) {
+            // The effects have happened: whatever is wrong with the result, they must not happen again.
+            claim.completeWithoutResult();
+            throw e;
+        }
+        SettleResult result = claim.complete(encoded);
+        if (!(result instanceof SettleResult.Settled settled)) {
+            return new Outcome.Unknown<>(RETRY_AFTER_UNKNOWN);
+        }
+        forget(steps);
+        return new Outcome.Executed<>(value, requireNonNull(settled.expiresAt()));
+    }
+
+    private void settle(OpenClaim claim, RecordedSteps steps, Policy policy, Throwable thrown) {
+        if (steps.isInDoubt()) {
+            settleUnknown(claim, steps, thrown);
+        } else if (!(thrown instanceof LeaseLost)
+                && policy.failures().judge(thrown) instanceof FailureRule.Verdict.Final f) {
+            settleQuietly(() -> claim.fail(f.failure()), thrown);
+        } else {
+            // Effects are in steps only, and none of those is in doubt.
+            settleQuietly(() -> claim.retryable(thrown.getClass().getName()), thrown);
+        }
+    }
+
+    private void settleUnknown(OpenClaim claim, RecordedSteps steps, Throwable why) {
+        settleQuietly(
+                () -> {
+                    SettleResult result = claim.unknown("in doubt: " + why);
+                    if (result instanceof SettleResult.Settled) {
+                        // Only after it is unknown: from there the reconciler alone can make it retryable, which clears
+                        // the step.
+                        calls.transaction(c -> {
+                            if (table.fence(c, claim.key().entryId(), claim.attempt(), State.UNKNOWN)
+                                    .isPresent()) {
+                                table.doubt(c, steps.of());
+                            }
+                            return true;
+                        });
+                    }
+                    return result;
+                },
+                why);
+    }
+
+    @FunctionalInterface
+    private interface Settling {
+        SettleResult settle();
+    }
+
+    /** The caller must see what was thrown; an entry that stays claimed is swept, and resumed or found in doubt. */
+    private static void settleQuietly(Settling settling, Throwable thrown) {
+        try {
+            settling.settle();
+        } catch (StoreException e) {
+            thrown.addSuppressed(e);
+        }
+    }
+
+    private void forget(RecordedSteps steps) {
+        try {
+            calls.transaction(c -> {
+                table.forget(c, steps.of());
+                return true;
+            });
+        } catch (StoreException e) {
+            log.debug("Steps of an answered operation are left for the purge", e);
+        }
+    }
+
+    /**
+     * Removes the steps of operations that have been answered, are purged or evicted; most are removed when their operation
+     * completes. Run it now and then, on any node.
+     *
+     * @return how many operations' steps were removed
+     */
+    public int purge(int limit) {
+        List<StepTable.Of> orphans = calls.read(c -> table.orphans(c, limit));
+        return calls.transaction(c -> {
+            for (StepTable.Of orphan : orphans) {
+                table.forget(c, orphan);
+            }
+            return orphans.size();
+        });
+    }
+}

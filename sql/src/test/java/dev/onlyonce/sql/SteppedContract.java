@@ -1,0 +1,307 @@
+package dev.onlyonce.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.LeaseLost;
+import dev.onlyonce.NotExecuted;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.State;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.testkit.ManualTime;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** The stepped way, the same on every database, with clocks that only move when told. */
+abstract class SteppedContract {
+    private static final Fingerprint REQUEST = Fingerprint.of("request".getBytes(StandardCharsets.UTF_8));
+    private static final Key KEY = Key.of("tenant", "POST /refunds", "key-1");
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private SqlStore store;
+    private SqlClock clock;
+    private ManualTime time;
+    private Onlyonce once;
+    private Stepped stepped;
+    private final List<String> ran = new ArrayList<>();
+
+    abstract DataSource dataSource();
+
+    @BeforeEach
+    final void create() {
+        SqlStore.open(dataSource()).close();
+        clock = SqlClock.start(dataSource());
+        store = SqlStore.builder(dataSource()).clock(SqlClock.SQL).build();
+        SqlClock.execute(
+                dataSource(),
+                "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_step",
+                "DROP TABLE IF EXISTS effect",
+                "CREATE TABLE effect (id INTEGER NOT NULL)");
+        time = new ManualTime();
+        once = Onlyonce.builder(store).time(time).lease(LEASE).build();
+        stepped = store.stepped(once);
+    }
+
+    @AfterEach
+    final void close() {
+        once.close();
+        time.close();
+        store.close();
+    }
+
+    /** Reserve at one service, write to the database, notify another. */
+    private String refund(Steps steps, Runnable beforeNotify) throws SQLException {
+        String reserved = steps.effect("reserve", Codec.text(), key -> ran("reserve", "reserved with " + key));
+        String booked = steps.local("book", Codec.text(), connection -> {
+            ran("book", "");
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("INSERT INTO effect VALUES (1)");
+            }
+            return "booked";
+        });
+        String told = steps.effect("notify", Codec.text(), key -> {
+            ran("notify", "");
+            beforeNotify.run();
+            return "notified";
+        });
+        return reserved + ", " + booked + ", " + told;
+    }
+
+    private String ran(String step, String result) {
+        ran.add(step);
+        return result;
+    }
+
+    private Outcome<String> execute(Runnable beforeNotify) throws SQLException {
+        return stepped.execute(KEY, REQUEST, Codec.text(), steps -> refund(steps, beforeNotify));
+    }
+
+    @Test
+    @DisplayName("D8 all steps run once, in order; a repeat replays the result, and no steps are left")
+    void runs() throws Exception {
+        Outcome<String> first = execute(() -> {});
+        assertThat(first).isInstanceOf(Outcome.Executed.class);
+        assertThat(execute(() -> {})).isInstanceOf(Outcome.Replayed.class);
+        assertThat(ran).containsExactly("reserve", "book", "notify");
+        assertThat(number("SELECT count(*) FROM onlyonce_step")).isZero();
+        assertThat(number("SELECT count(*) FROM effect")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName(
+            "D8 D5 a step that proves it did nothing is run by the next attempt, which gets the earlier results back")
+    void resumes() throws Exception {
+        assertThatThrownBy(() -> execute(() -> {
+                    throw new NotExecuted("refused");
+                }))
+                .isInstanceOf(NotExecuted.class);
+        assertThat(entry().state()).isEqualTo(State.RETRYABLE);
+        assertThat(value(execute(() -> {}))).startsWith("reserved with ").endsWith(", booked, notified");
+        assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
+        assertThat(number("SELECT count(*) FROM effect")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("D4 D6 an effect that throws is unknown: nothing runs until it is proven absent, then it runs again")
+    void inDoubt() throws Exception {
+        IllegalStateException reset = new IllegalStateException("reset");
+        assertThatThrownBy(() -> execute(() -> {
+                    throw reset;
+                }))
+                .isSameAs(reset);
+        assertThat(entry().state()).isEqualTo(State.UNKNOWN);
+        assertThat(execute(() -> {})).isInstanceOf(Outcome.Unknown.class);
+        assertThat(ran).containsExactly("reserve", "book", "notify");
+        once.resolve(new Resolution(KEY.entryId(), 1, State.RETRYABLE, null, "operator", "they have not got it"));
+        assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
+        assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
+    }
+
+    @Test
+    @DisplayName(
+            "D1 D2 D8 an owner that is gone in the middle of an effect: the next attempt is in doubt; back again, it records nothing")
+    void ownerGone() throws Exception {
+        CountDownLatch called = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<Outcome<String>> zombie = thread.submit(() -> execute(() -> {
+                called.countDown();
+                await(goOn);
+            }));
+            await(called);
+            clock.advance(LEASE.plusSeconds(1));
+            store.sweep(10);
+            assertThat(entry().state()).isEqualTo(State.RETRYABLE);
+            assertThat(execute(() -> {})).isInstanceOf(Outcome.Unknown.class);
+            assertThat(entry().state()).isEqualTo(State.UNKNOWN);
+            assertThat(ran).containsExactly("reserve", "book", "notify");
+            goOn.countDown();
+            assertThatThrownBy(() -> zombie.get(60, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(LeaseLost.class);
+        } finally {
+            goOn.countDown();
+            thread.shutdownNow();
+        }
+        assertThat(entry().state()).isEqualTo(State.UNKNOWN);
+        assertThat(number("SELECT count(*) FROM onlyonce_step WHERE state = 2")).isEqualTo(2);
+        once.resolve(new Resolution(KEY.entryId(), 2, State.RETRYABLE, null, "reconciler", "absent"));
+        assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
+        assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
+    }
+
+    @Test
+    @DisplayName("D8 an owner that is gone between two steps: the next attempt resumes after the last finished one")
+    void goneBetweenSteps() throws Exception {
+        CountDownLatch called = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<Outcome<String>> zombie = thread.submit(() -> stepped.execute(KEY, REQUEST, Codec.text(), steps -> {
+                steps.effect("reserve", Codec.text(), key -> ran("reserve", "reserved"));
+                called.countDown();
+                await(goOn);
+                return steps.local("book", Codec.text(), c -> ran("never", "booked"));
+            }));
+            await(called);
+            clock.advance(LEASE.plusSeconds(1));
+            store.sweep(10);
+            assertThat(value(execute(() -> {}))).isEqualTo("reserved, booked, notified");
+            goOn.countDown();
+            assertThatThrownBy(() -> zombie.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(LeaseLost.class);
+        } finally {
+            goOn.countDown();
+            thread.shutdownNow();
+        }
+        assertThat(ran).containsExactly("reserve", "book", "notify");
+        assertThat(entry().state()).isEqualTo(State.COMPLETED);
+    }
+
+    @Test
+    @DisplayName("A database step that throws leaves nothing behind, and is run again")
+    void localRollsBack() throws Exception {
+        Flow<String, SQLException> flow = steps -> steps.local("book", Codec.text(), connection -> {
+            insert(connection);
+            if (ran.isEmpty()) {
+                ran.add("failed");
+                throw new SQLException("no");
+            }
+            return "booked";
+        });
+        assertThatThrownBy(() -> stepped.execute(KEY, REQUEST, Codec.text(), flow))
+                .isInstanceOf(SQLException.class)
+                .hasMessage("no");
+        assertThat(number("SELECT count(*) FROM effect")).isZero();
+        assertThat(stepped.execute(KEY, REQUEST, Codec.text(), flow)).isInstanceOf(Outcome.Executed.class);
+        assertThat(number("SELECT count(*) FROM effect")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("A repeatable step is run again with the same downstream key")
+    void repeatable() {
+        Set<String> keys = new HashSet<>();
+        Flow<String, RuntimeException> flow = steps -> steps.repeatable("charge", Codec.text(), key -> {
+            keys.add(key);
+            if (ran.isEmpty()) {
+                ran.add("lost");
+                throw new IllegalStateException("reset");
+            }
+            return "charged";
+        });
+        assertThatThrownBy(() -> stepped.execute(KEY, REQUEST, Codec.text(), flow))
+                .hasMessage("reset");
+        assertThat(entry().state()).isEqualTo(State.RETRYABLE);
+        assertThat(stepped.execute(KEY, REQUEST, Codec.text(), flow)).isInstanceOf(Outcome.Executed.class);
+        assertThat(keys).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("A changed flow is an error, runs nothing, and leaves the operation resumable")
+    void changedFlow() throws Exception {
+        assertThatThrownBy(() -> execute(() -> {
+                    throw new NotExecuted("refused");
+                }))
+                .isInstanceOf(NotExecuted.class);
+        assertThatThrownBy(() -> stepped.execute(
+                        KEY,
+                        REQUEST,
+                        Codec.text(),
+                        steps -> steps.effect("charge", Codec.text(), key -> ran("charge", "charged"))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("'reserve'")
+                .hasMessageContaining("'charge'");
+        assertThatThrownBy(() -> stepped.execute(KEY, REQUEST, Codec.text(), steps -> "nothing to do"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("ended before");
+        assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
+        assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
+    }
+
+    @Test
+    @DisplayName("Steps of an operation that was resolved or evicted are purged")
+    void purged() throws Exception {
+        assertThatThrownBy(() -> execute(() -> {
+                    throw new IllegalStateException("reset");
+                }))
+                .hasMessage("reset");
+        assertThat(stepped.purge(100)).as("still needed").isZero();
+        once.resolve(new Resolution(
+                KEY.entryId(), 1, State.COMPLETED, "found".getBytes(StandardCharsets.UTF_8), "operator", "found"));
+        assertThat(value(execute(() -> {}))).isEqualTo("found");
+        assertThat(stepped.purge(100)).isEqualTo(1);
+        assertThat(number("SELECT count(*) FROM onlyonce_step")).isZero();
+    }
+
+    private static void insert(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO effect VALUES (1)");
+        }
+    }
+
+    private Entry entry() {
+        return store.find(List.of(KEY.entryId())).get(0).orElseThrow();
+    }
+
+    private long number(String query) {
+        return SqlClock.number(dataSource(), query);
+    }
+
+    private static String value(Outcome<String> outcome) {
+        return outcome instanceof Outcome.Executed<String> executed
+                ? executed.value()
+                : ((Outcome.Replayed<String>) outcome).value();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
