@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("The schema")
 final class SchemaTest {
+    private static final int VERSION = 3;
     private static final int NODES = 8;
 
     @TempDir
@@ -46,7 +47,8 @@ final class SchemaTest {
                 assertThat(node.get(60, TimeUnit.SECONDS)).isEqualTo(3);
             }
             assertThat(SqlClock.number(dataSource, "SELECT count(*) FROM onlyonce_schema"))
-                    .isEqualTo(1);
+                    .as("each script once")
+                    .isEqualTo(VERSION);
             assertThat(SqlClock.number(dataSource, "SELECT count(*) FROM onlyonce_entry"))
                     .isEqualTo(3);
         } finally {
@@ -66,7 +68,7 @@ final class SchemaTest {
                     SqlStore.builder(dataSource).schema(SchemaMode.VALIDATE).build()) {
                 assertThat(store.claim(Claims.claims("key", 2))).hasSize(2);
                 Schema.Status status = store.schema().status();
-                assertThat(status).isEqualTo(new Schema.Status(database.kind(), 1, 1));
+                assertThat(status).isEqualTo(new Schema.Status(database.kind(), VERSION, VERSION));
                 assertThat(status.isCurrent()).isTrue();
             }
         }
@@ -81,7 +83,7 @@ final class SchemaTest {
             assertThatThrownBy(builder::build)
                     .isInstanceOf(StoreRejected.class)
                     .hasMessageContaining("version 0")
-                    .hasMessageContaining("needs 1");
+                    .hasMessageContaining("needs " + VERSION);
         }
     }
 

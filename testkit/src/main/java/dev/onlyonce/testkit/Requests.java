@@ -12,6 +12,7 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -82,19 +83,16 @@ final class Requests {
         return settlement(claim, to, result, "as the test says");
     }
 
-    // The annotation of a compact constructor's array parameter is not in the class file, so it looks non-null.
-    @SuppressWarnings("NullAway")
     static Settlement settlement(ClaimRequest claim, State to, byte @Nullable [] result, String reason) {
-        return new Settlement(claim.id(), claim.token(), to, result, reason);
+        return Settlement.of(claim.id(), claim.token(), to, Optional.ofNullable(result), reason);
     }
 
     static Resolution resolution(EntryId id, int attempt, State to, byte @Nullable [] result) {
         return resolution(id, attempt, to, result, "as the test says");
     }
 
-    @SuppressWarnings("NullAway")
     static Resolution resolution(EntryId id, int attempt, State to, byte @Nullable [] result, String text) {
-        return new Resolution(id, attempt, to, result, text, text);
+        return Resolution.of(id, attempt, to, Optional.ofNullable(result), text, text);
     }
 
     static Fingerprint fingerprint(String body) {

@@ -1,0 +1,252 @@
+package dev.onlyonce.payments;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.payments.PaymentsServer.Reply;
+import dev.onlyonce.payments.provider.Faults;
+import dev.onlyonce.payments.provider.Movement;
+import dev.onlyonce.payments.provider.Provider;
+import dev.onlyonce.payments.provider.ProviderOptions;
+import dev.onlyonce.payments.storm.ProviderLedger;
+import dev.onlyonce.testservers.MariaDbServer;
+import dev.onlyonce.testservers.PostgresServer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The golden path over HTTP, on every database. */
+class PaymentsTest {
+    private static final String ORDER = "{\"amount\": 1999, \"currency\": \"EUR\", \"description\": \"two books\"}";
+
+    @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+    abstract static class Contract {
+        private Provider provider;
+        private PaymentsServer server;
+
+        abstract String jdbcUrl(Path folder);
+
+        @BeforeAll
+        void start(@TempDir Path folder) {
+            provider = Provider.start(ProviderOptions.in(folder));
+            server = PaymentsServer.start(jdbcUrl(folder), "payments.provider.url=" + provider.url());
+        }
+
+        @AfterAll
+        void stop() {
+            server.close();
+            provider.close();
+        }
+
+        @AfterEach
+        void calm() {
+            provider.faults(Faults.none());
+        }
+
+        private Reply pay(String key, String body, String... headers) throws Exception {
+            List<String> all = new ArrayList<>(List.of("Idempotency-Key", key));
+            all.addAll(List.of(headers));
+            return server.send("POST", "/payments", body, all.toArray(String[]::new));
+        }
+
+        private List<Movement> charges(Reply payment) throws Exception {
+            return new ProviderLedger(provider.url())
+                    .byReference()
+                    .getOrDefault(payment.json().get("id").asString(), List.of());
+        }
+
+        @Test
+        @DisplayName("R1 a retry gets the first answer's bytes, is marked, and charges nothing")
+        void retry() throws Exception {
+            Reply first = pay("retry", ORDER);
+            Reply again = pay("\"retry\"", "{\"currency\":\"EUR\",\"description\":\"two books\",\"amount\":1999.0}");
+
+            assertThat(first.status()).isEqualTo(201);
+            assertThat(first.json().get("status").asString()).isEqualTo("succeeded");
+            assertThat(first.headers().firstValue("Idempotent-Replayed")).isEmpty();
+            assertThat(first.headers().firstValue("Idempotency-Key-Expires")).isPresent();
+            assertThat(again.status()).isEqualTo(201);
+            assertThat(again.body()).isEqualTo(first.body());
+            assertThat(again.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+            assertThat(again.headers().firstValue("Location"))
+                    .isEqualTo(first.headers().firstValue("Location"));
+            assertThat(charges(first)).hasSize(1);
+            String location = first.headers().firstValue("Location").orElseThrow();
+            assertThat(server.send("GET", location, "").json().get("provider_id"))
+                    .isEqualTo(first.json().get("provider_id"));
+        }
+
+        @Test
+        @DisplayName("C1 of many simultaneous requests with one key one is charged, and all get the same answer")
+        void simultaneous() throws Exception {
+            ExecutorService threads = Executors.newFixedThreadPool(16);
+            try {
+                List<Future<Reply>> replies = new ArrayList<>();
+                for (int i = 0; i < 16; i++) {
+                    replies.add(threads.submit(() -> {
+                        Reply reply = pay("simultaneous", ORDER);
+                        while (reply.status() == 202 || reply.status() == 409) {
+                            reply = pay("simultaneous", ORDER);
+                        }
+                        return reply;
+                    }));
+                }
+                Set<String> bodies = new HashSet<>();
+                for (Future<Reply> reply : replies) {
+                    assertThat(reply.get().status()).isEqualTo(201);
+                    bodies.add(reply.get().body());
+                }
+                assertThat(bodies).hasSize(1);
+                assertThat(charges(replies.get(0).get())).hasSize(1);
+            } finally {
+                threads.shutdownNow();
+            }
+        }
+
+        @Test
+        @DisplayName("D7 a declined payment is answered 402, now and ever")
+        void declined() throws Exception {
+            String order = ORDER.replace("}", ", \"source\": \"tok_declined\"}");
+            Reply first = pay("declined", order);
+            Reply again = pay("declined", order);
+
+            assertThat(first.status()).isEqualTo(402);
+            assertThat(first.json().get("status").asString()).isEqualTo("declined");
+            assertThat(again.status()).isEqualTo(402);
+            assertThat(again.body()).isEqualTo(first.body());
+            assertThat(charges(first)).noneMatch(Movement::succeeded);
+        }
+
+        @Test
+        @DisplayName("F1 the same key with another amount is refused and charges nothing")
+        void mismatch() throws Exception {
+            Reply first = pay("mismatch", ORDER);
+            Reply other = pay("mismatch", ORDER.replace("1999", "2999"));
+            Reply otherEndpoint = server.send(
+                    "POST",
+                    "/transfers",
+                    "{\"from_account\":\"current\",\"to_account\":\"savings\",\"amount\":1}",
+                    "Idempotency-Key",
+                    "mismatch");
+
+            assertThat(first.status()).isEqualTo(201);
+            assertThat(other.status()).isEqualTo(422);
+            assertThat(other.json().get("code").asString()).isEqualTo("key_reused");
+            assertThat(otherEndpoint.status()).isEqualTo(422);
+            assertThat(charges(first)).hasSize(1);
+        }
+
+        @Test
+        @DisplayName("K4 a payment without a key is refused; invalid ones say what is wrong and leave the key free")
+        void refused() throws Exception {
+            Reply missing = server.send("POST", "/payments", ORDER);
+            assertThat(missing.status()).isEqualTo(400);
+            assertThat(missing.json().get("code").asString()).isEqualTo("key_missing");
+
+            Reply invalid = pay("invalid", "{\"amount\": -1, \"currency\": \"euro\"}");
+            assertThat(invalid.status()).isEqualTo(400);
+            assertThat(invalid.json().get("code").asString()).isEqualTo("request_invalid");
+            assertThat(invalid.json().get("errors").findValuesAsString("field")).containsExactly("amount", "currency");
+            assertThat(pay("invalid", "{\"amount\": 1").status()).isEqualTo(400);
+            assertThat(pay("invalid", ORDER).status()).isEqualTo(201);
+        }
+
+        @Test
+        @DisplayName("K7 two tenants with the same key never meet")
+        void tenants() throws Exception {
+            Reply alices = pay("shared", ORDER);
+            Reply bobs = pay("shared", ORDER.replace("1999", "500"), "Authorization", "Bearer test_bob");
+
+            assertThat(bobs.status()).isEqualTo(201);
+            assertThat(bobs.json().get("id")).isNotEqualTo(alices.json().get("id"));
+            String alicesPayment = "/payments/" + alices.json().get("id").asString();
+            assertThat(server.send("GET", alicesPayment, "", "Authorization", "Bearer test_bob")
+                            .status())
+                    .isEqualTo(404);
+            assertThat(server.send("GET", alicesPayment, "", "Authorization", "Bearer stolen")
+                            .status())
+                    .isEqualTo(401);
+        }
+
+        @Test
+        @DisplayName(
+                "W2 a provider that fails after the charge is asked again under the same key: one charge, one answer")
+        void lostAnswers() throws Exception {
+            for (String fault : List.of("error_after", "reset_after", "drop_after", "error_before", "reset_before")) {
+                provider.faults(Faults.of(Map.of(fault, 0.7, "seed", 11)));
+                Reply reply = pay(fault, ORDER);
+                while (reply.status() == 202 || reply.status() == 409) {
+                    reply = pay(fault, ORDER);
+                }
+                assertThat(reply.status()).as(fault).isEqualTo(201);
+                assertThat(charges(reply)).as(fault).hasSize(1);
+            }
+        }
+
+        @Test
+        @DisplayName("Money is transferred once, and never more than there is")
+        void transfers() throws Exception {
+            String order = "{\"from_account\":\"current\",\"to_account\":\"savings\",\"amount\":2500}";
+            long before = balance("current");
+            Reply first = server.send("POST", "/transfers", order, "Idempotency-Key", "transfer");
+            Reply again = server.send("POST", "/transfers", order, "Idempotency-Key", "transfer");
+
+            assertThat(first.status()).isEqualTo(201);
+            assertThat(again.body()).isEqualTo(first.body());
+            assertThat(again.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+            assertThat(balance("current")).isEqualTo(before - 2500);
+
+            String tooMuch = order.replace("2500", "99999999");
+            Reply refused = server.send("POST", "/transfers", tooMuch, "Idempotency-Key", "too-much");
+            assertThat(refused.status()).isEqualTo(422);
+            assertThat(refused.json().get("code").asString()).isEqualTo("balance_too_low");
+            assertThat(server.send("POST", "/transfers", tooMuch, "Idempotency-Key", "too-much")
+                            .body())
+                    .isEqualTo(refused.body());
+        }
+
+        private long balance(String account) throws Exception {
+            return server.send("GET", "/accounts/" + account, "")
+                    .json()
+                    .get("balance")
+                    .asLong();
+        }
+    }
+
+    @Nested
+    class OnSqlite extends Contract {
+        @Override
+        String jdbcUrl(Path folder) {
+            return "jdbc:sqlite:" + folder.resolve("payments.db");
+        }
+    }
+
+    @Nested
+    class OnPostgres extends Contract {
+        @Override
+        String jdbcUrl(Path folder) {
+            return PostgresServer.shared().createDatabase();
+        }
+    }
+
+    @Nested
+    class OnMariaDb extends Contract {
+        @Override
+        String jdbcUrl(Path folder) {
+            return MariaDbServer.shared().createDatabase();
+        }
+    }
+}
