@@ -1,5 +1,7 @@
 package dev.onlyonce.server.admin;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.sql.Schema;
@@ -12,7 +14,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
@@ -153,10 +154,30 @@ public final class AdminApi {
     }
 
     /** What is posted to {@code /v1/keys/settle}; also what a service posts that found out about an outcome by itself. */
-    public record Settle(Operator.KeyName key, Operator.Finding finding) {}
+    public record Settle(Operator.KeyName key, Operator.Finding finding) {
+        /** Checks that what came from outside is whole. */
+        public Settle {
+            requireNonNull(key, "key is missing");
+            requireNonNull(finding, "finding is missing");
+        }
+    }
 
     /** What is posted to {@code /v1/keys/evict}. */
-    public record Evict(Operator.KeyName key, String reason) {}
+    public record Evict(Operator.KeyName key, String reason) {
+        /** Checks that what came from outside is whole. */
+        public Evict {
+            requireNonNull(key, "key is missing");
+            requireNonNull(reason, "reason is missing");
+        }
+    }
+
+    /** What is posted to {@code /v1/outbox/retry} and {@code /v1/outbox/drop}. */
+    public record Letter(long id, String reason) {
+        /** Checks that what came from outside is whole. */
+        public Letter {
+            requireNonNull(reason, "reason is missing");
+        }
+    }
 
     private Reply route(HttpServerRequest request, String what, byte[] body) {
         return switch (what) {
@@ -176,6 +197,17 @@ public final class AdminApi {
             }
             case "GET /v1/reconcile" -> Reply.json(200, operator.reconcileList(limit(request)));
             case "POST /v1/reconcile/run" -> Reply.json(200, operator.reconcileRun());
+            case "GET /v1/outbox" -> Reply.json(200, operator.outboxList(after(request), limit(request)));
+            case "POST /v1/outbox/retry" -> {
+                Letter letter = Json.read(body, Letter.class);
+                operator.outboxRetry(letter.id(), letter.reason());
+                yield Reply.json(200, Map.of("retried", true));
+            }
+            case "POST /v1/outbox/drop" -> {
+                Letter letter = Json.read(body, Letter.class);
+                operator.outboxDrop(letter.id(), letter.reason());
+                yield Reply.json(200, Map.of("dropped", true));
+            }
             case "GET /v1/schema" -> Reply.json(200, operator.schemaStatus());
             case "GET /v1/schema/script" ->
                 Reply.text(200, "text/plain; charset=utf-8", Schema.script(database(request.getParam("database"))));
@@ -212,11 +244,19 @@ public final class AdminApi {
     }
 
     private static int limit(HttpServerRequest request) {
-        String limit = request.getParam("limit");
+        return Math.toIntExact(number(request, "limit", PAGE));
+    }
+
+    private static long after(HttpServerRequest request) {
+        return number(request, "after", 0);
+    }
+
+    private static long number(HttpServerRequest request, String name, long otherwise) {
+        String number = request.getParam(name);
         try {
-            return limit == null ? PAGE : Integer.parseInt(URLDecoder.decode(limit, StandardCharsets.UTF_8));
+            return number == null ? otherwise : Long.parseLong(number);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("\"limit\" is not a number", e);
+            throw new IllegalArgumentException("\"" + name + "\" is not a number", e);
         }
     }
 }

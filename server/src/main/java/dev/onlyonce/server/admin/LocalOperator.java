@@ -8,6 +8,8 @@ import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.StoredResponse;
 import dev.onlyonce.server.config.Quantity;
+import dev.onlyonce.sql.Outbox;
+import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.Schema;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Entry;
@@ -34,6 +36,7 @@ public final class LocalOperator implements Operator {
 
     private final Onlyonce once;
     private final SqlStore store;
+    private final Outbox outbox;
     private final String who;
     private final Reconciling reconciling;
     private final Supplier<Map<String, Number>> gateway;
@@ -68,6 +71,7 @@ public final class LocalOperator implements Operator {
             Onlyonce once, SqlStore store, String who, Reconciling reconciling, Supplier<Map<String, Number>> gateway) {
         this.once = once;
         this.store = store;
+        this.outbox = store.outbox().build();
         this.who = who;
         this.reconciling = reconciling;
         this.gateway = gateway;
@@ -131,9 +135,7 @@ public final class LocalOperator implements Operator {
             case "absent" -> State.RETRYABLE;
             default -> throw new IllegalArgumentException("the outcome must be found or absent: " + finding.outcome());
         };
-        if (finding.reason().isBlank()) {
-            throw new IllegalArgumentException("a reason is needed, for the audit");
-        }
+        requireReason(finding.reason());
         if (finding.response() != null && to != State.COMPLETED) {
             throw new IllegalArgumentException("a response can only be recorded for an effect that was found");
         }
@@ -167,9 +169,7 @@ public final class LocalOperator implements Operator {
 
     @Override
     public void evict(KeyName name, String reason) {
-        if (reason.isBlank()) {
-            throw new IllegalArgumentException("a reason is needed, for the audit");
-        }
+        requireReason(reason);
         Entry entry = require(name);
         Scope scope = entry.id().space().isEmpty() ? Scope.TENANT : Scope.OPERATION;
         if (!once.evict(new Key(name.tenant(), entry.operation(), name.key(), scope), who, reason)) {
@@ -200,6 +200,49 @@ public final class LocalOperator implements Operator {
     @Override
     public ReconcileRun reconcileRun() {
         return reconciling.run();
+    }
+
+    @Override
+    public DeadLetters outboxList(long after, int limit) {
+        return new DeadLetters(
+                outbox.listDead(after, limit).stream().map(LocalOperator::view).toList());
+    }
+
+    private static DeadLetter view(OutboxRow row) {
+        return new DeadLetter(
+                row.id(),
+                row.key().tenant(),
+                row.key().value(),
+                row.key().operation(),
+                row.topic(),
+                row.tries(),
+                row.acceptedAt().toString(),
+                row.providerId(),
+                row.lastError());
+    }
+
+    @Override
+    public void outboxRetry(long id, String reason) {
+        requireReason(reason);
+        if (!outbox.retry(id, who, reason)) {
+            throw new Refused(true, "There is no dead letter with the number " + id);
+        }
+        audit.info("{} lets dead letter {} be tried again: {}", who, id, reason);
+    }
+
+    @Override
+    public void outboxDrop(long id, String reason) {
+        requireReason(reason);
+        if (!outbox.drop(id, who, reason)) {
+            throw new Refused(true, "There is no dead letter with the number " + id);
+        }
+        audit.info("{} dropped dead letter {}: {}", who, id, reason);
+    }
+
+    private static void requireReason(String reason) {
+        if (reason.isBlank()) {
+            throw new IllegalArgumentException("a reason is needed, for the audit");
+        }
     }
 
     @Override
@@ -245,7 +288,9 @@ public final class LocalOperator implements Operator {
         return count;
     }
 
-    /** Nothing: the store stays its owner's. */
+    /** The store stays its owner's. */
     @Override
-    public void close() {}
+    public void close() {
+        outbox.close();
+    }
 }

@@ -1,5 +1,7 @@
 package dev.onlyonce.server.admin;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +31,15 @@ public interface Operator extends AutoCloseable {
 
     /** Asks about all unknown entries now. */
     ReconcileRun reconcileRun();
+
+    /** Dead letters of the outbox, in the order of their ids. */
+    DeadLetters outboxList(long after, int limit);
+
+    /** Gives a dead letter all its tries again. */
+    void outboxRetry(long id, String reason);
+
+    /** Forgets a dead letter; its entry stays as it is. */
+    void outboxDrop(long id, String reason);
 
     /** Where the tables stand. */
     SchemaView schemaStatus();
@@ -65,7 +76,13 @@ public interface Operator extends AutoCloseable {
      *
      * @param operation only for keys that are unique in their operation
      */
-    record KeyName(String tenant, String key, @Nullable String operation) {}
+    record KeyName(String tenant, String key, @Nullable String operation) {
+        /** Checks that what came from outside is whole. */
+        public KeyName {
+            requireNonNull(tenant, "tenant is missing");
+            requireNonNull(key, "key is missing");
+        }
+    }
 
     /**
      * Which entries; empty parts do not restrict.
@@ -126,7 +143,13 @@ public interface Operator extends AutoCloseable {
             String outcome,
             @Nullable Answer response,
             String reason,
-            @Nullable Integer attempt) {}
+            @Nullable Integer attempt) {
+        /** Checks that what came from outside is whole. */
+        public Finding {
+            requireNonNull(outcome, "outcome is missing");
+            requireNonNull(reason, "reason is missing");
+        }
+    }
 
     /** A response to record. */
     record Answer(
@@ -139,6 +162,21 @@ public interface Operator extends AutoCloseable {
 
     /** What a round of questions came to. */
     record ReconcileRun(int asked, int found, int absent, int undecided) {}
+
+    /** Calls that were given up. */
+    record DeadLetters(List<DeadLetter> letters) {}
+
+    /** A call that was given up. */
+    record DeadLetter(
+            long id,
+            String tenant,
+            String key,
+            String operation,
+            String topic,
+            int tries,
+            String acceptedAt,
+            @Nullable String providerId,
+            @Nullable String lastError) {}
 
     /** Where the tables stand. */
     record SchemaView(String database, int installed, int known, boolean current) {}

@@ -79,6 +79,22 @@ public final class RemoteOperator implements Operator {
     }
 
     @Override
+    public DeadLetters outboxList(long after, int limit) {
+        Query query = new Query().with("after", Long.toString(after)).with("limit", Integer.toString(limit));
+        return get("/v1/outbox" + query, DeadLetters.class);
+    }
+
+    @Override
+    public void outboxRetry(long id, String reason) {
+        post("/v1/outbox/retry", new AdminApi.Letter(id, reason), Map.class);
+    }
+
+    @Override
+    public void outboxDrop(long id, String reason) {
+        post("/v1/outbox/drop", new AdminApi.Letter(id, reason), Map.class);
+    }
+
+    @Override
     public SchemaView schemaStatus() {
         return get("/v1/schema", SchemaView.class);
     }

@@ -34,6 +34,7 @@ public final class Cli {
         line.addSubcommand(new GatewayCommand());
         line.addSubcommand(new KeysCommand());
         line.addSubcommand(new ReconcileCommand());
+        line.addSubcommand(new OutboxCommand());
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StatsCommand());
         line.addSubcommand(new BenchCommand());

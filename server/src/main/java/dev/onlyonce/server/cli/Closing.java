@@ -37,6 +37,21 @@ record Closing(Operator operator, Runnable onClose) implements Operator {
     }
 
     @Override
+    public DeadLetters outboxList(long after, int limit) {
+        return operator.outboxList(after, limit);
+    }
+
+    @Override
+    public void outboxRetry(long id, String reason) {
+        operator.outboxRetry(id, reason);
+    }
+
+    @Override
+    public void outboxDrop(long id, String reason) {
+        operator.outboxDrop(id, reason);
+    }
+
+    @Override
     public SchemaView schemaStatus() {
         return operator.schemaStatus();
     }
@@ -53,6 +68,7 @@ record Closing(Operator operator, Runnable onClose) implements Operator {
 
     @Override
     public void close() {
+        operator.close();
         onClose.run();
     }
 }

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.text.ParseException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -71,7 +72,10 @@ final class JwtTenants implements Tenants {
             exact.issuer(jwt.issuer());
         }
         processor.setJWTClaimsSetVerifier(new DefaultJWTClaimsVerifier<>(
-                jwt.audience() == null ? null : Set.of(jwt.audience()), exact.build(), Set.of("exp", claim), null));
+                jwt.audience() == null ? null : new HashSet<>(Set.of(jwt.audience())),
+                exact.build(),
+                new HashSet<>(List.of("exp", claim)),
+                null));
     }
 
     @Override

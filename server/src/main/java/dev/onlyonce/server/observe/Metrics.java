@@ -28,6 +28,9 @@ public final class Metrics implements Listener, AutoCloseable {
     /** The tag of tenants that came after the bound. */
     public static final String OTHERS = "(others)";
 
+    /** The library keeps names that end in "created" for itself and would cut that off. */
+    private static final String STAND_IN = "createdkeys";
+
     /** The parts of an exchange that are timed. */
     public enum Part {
         /** Claiming the key in the store. */
@@ -81,6 +84,9 @@ public final class Metrics implements Listener, AutoCloseable {
             "reconcile.scheduled",
             "reconcile.resolved",
             "reconcile.failed",
+            "outbox.delivered",
+            "outbox.retried",
+            "outbox.dead",
             "gateway.upstream.failed"
         }) {
             counter(name);
@@ -101,6 +107,8 @@ public final class Metrics implements Listener, AutoCloseable {
             counter("zombie.key").increment();
         } else if (event instanceof Event.StoreFailed) {
             counter("store.error").increment();
+        } else if (event instanceof Event.Delivery delivery) {
+            counter("outbox." + delivery.fate().name().toLowerCase(Locale.ROOT)).increment();
         } else if (event instanceof Event.Purged purged) {
             counter("ttl.pruned").increment(purged.entries());
         }
@@ -113,8 +121,10 @@ public final class Metrics implements Listener, AutoCloseable {
     }
 
     private Counter counter(Decided decided) {
-        return Counter.builder(
-                        "api.idempotency.reserve." + decided.decision().name().toLowerCase(Locale.ROOT))
+        String name = decided.decision() == Event.Decision.CREATED
+                ? STAND_IN
+                : decided.decision().name().toLowerCase(Locale.ROOT);
+        return Counter.builder("api.idempotency.reserve." + name)
                 .description("Requests that were decided so")
                 .tags(Tags.of("operation", decided.operation(), "tenant", decided.tenant()))
                 .register(registry);
@@ -161,7 +171,7 @@ public final class Metrics implements Listener, AutoCloseable {
 
     /** Everything in Prometheus' text format. */
     public String scrape() {
-        return registry.scrape();
+        return registry.scrape().replace("api_idempotency_reserve_" + STAND_IN, "api_idempotency_reserve_created");
     }
 
     @Override

@@ -1,0 +1,261 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.server.cli.Cli;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+@DisplayName("An operator")
+class AdminTest {
+    @TempDir
+    Path folder;
+
+    private CountingUpstream upstream;
+    private RawUpstream broken;
+    private Running gateway;
+
+    @BeforeEach
+    void start() {
+        upstream = new CountingUpstream();
+        broken = new RawUpstream((head, socket) -> socket.close());
+        String yaml = """
+                upstreams:
+                  - {url: %s}
+                  - {name: broken, url: %s, paths: [/broken]}
+                """.formatted(upstream.url(), broken.url());
+        gateway = Running.start(folder, upstream.url(), yaml);
+    }
+
+    @AfterEach
+    void stop() {
+        gateway.close();
+        upstream.close();
+        broken.close();
+    }
+
+    private record Result(int exitCode, String out, String err) {}
+
+    private Result run(String... arguments) {
+        List<String> all = new ArrayList<>(List.of(arguments));
+        if (!all.contains("--db")) {
+            all.addAll(List.of(
+                    "--admin",
+                    gateway.admin("").toString(),
+                    "--data",
+                    gateway.data().toString()));
+        }
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = Cli.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        int exitCode = line.execute(all.toArray(String[]::new));
+        return new Result(exitCode, out.toString(), err.toString());
+    }
+
+    @Test
+    @DisplayName("lists, shows and evicts keys")
+    void keys() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        gateway.post("/payments", "order-2", "{}");
+        Result list = run("keys", "list");
+        assertThat(list.exitCode()).isZero();
+        assertThat(list.out())
+                .contains("TENANT")
+                .contains("order-1")
+                .contains("order-2")
+                .contains("completed");
+        assertThat(run("keys", "list", "--state", "unknown").out()).doesNotContain("order");
+        assertThat(run("keys", "list", "--limit", "1", "--json").out())
+                .contains("order-1")
+                .doesNotContain("order-2")
+                .contains("\"next\"");
+        assertThat(run("keys", "show", "order-1").out()).contains("status").contains("201");
+        assertThat(run("keys", "show", "order-1", "--json").out()).contains("\"status\" : 201");
+        assertThat(run("keys", "show", "order-9").exitCode()).isEqualTo(Cli.NOT_FOUND);
+        assertThat(run("keys", "show", "order-1", "--tenant", "other").exitCode())
+                .isEqualTo(Cli.NOT_FOUND);
+
+        assertThat(run("keys", "evict", "order-1").exitCode())
+                .as("a reason is needed")
+                .isEqualTo(Cli.USAGE);
+        assertThat(run("keys", "evict", "order-1", "--reason", "test").exitCode())
+                .isZero();
+        assertThat(gateway.post("/payments", "order-1", "{}").headers().firstValue("Idempotent-Replayed"))
+                .as("R7 it runs as new")
+                .isEmpty();
+        assertThat(upstream.effects("order-1")).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("D6 settles unknown keys as found or absent, and no others")
+    void settle() throws Exception {
+        for (String key : List.of("a", "b", "c")) {
+            assertThat(gateway.post("/broken", key, "{}").statusCode()).isEqualTo(504);
+        }
+        assertThat(run("reconcile", "list").out()).contains("a").contains("no");
+        Path body = Files.writeString(folder.resolve("answer.json"), "{\"id\":7}");
+        Result found =
+                run("keys", "settle", "a", "--found", "--status", "201", "--body", body.toString(), "--reason", "r");
+        assertThat(found.exitCode()).isZero();
+        HttpResponse<String> replayed = gateway.post("/broken", "a", "{}");
+        assertThat(replayed.statusCode()).isEqualTo(201);
+        assertThat(replayed.body()).isEqualTo("{\"id\":7}");
+        assertThat(replayed.headers().firstValue("Content-Type")).hasValue("application/json");
+
+        assertThat(run("keys", "settle", "b", "--found", "--reason", "r").exitCode())
+                .isZero();
+        assertThat(gateway.post("/broken", "b", "{}").body()).contains("response_not_stored");
+
+        assertThat(run("keys", "settle", "c", "--absent", "--reason", "r").exitCode())
+                .isZero();
+        int before = broken.heads().size();
+        assertThat(gateway.post("/broken", "c", "{}").statusCode()).isEqualTo(504);
+        assertThat(broken.heads()).hasSize(before + 1);
+
+        Result again = run("keys", "settle", "a", "--absent", "--reason", "r");
+        assertThat(again.exitCode()).isEqualTo(Cli.NOT_FOUND);
+        assertThat(again.err()).contains("completed");
+    }
+
+    @Test
+    @DisplayName("works on a database without a gateway")
+    void offline() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        gateway.drain();
+        String db = "jdbc:sqlite:" + gateway.data().resolve("onlyonce.db");
+        assertThat(run("keys", "list", "--db", db).out()).contains("order-1");
+        assertThat(run("stats", "--db", db, "--json").out()).contains("\"completed\" : 1");
+        assertThat(run("schema", "status", "--db", db).exitCode()).isZero();
+        assertThat(run("outbox", "list", "--db", db).exitCode()).isZero();
+        assertThat(run("outbox", "retry", "1", "--reason", "r", "--db", db).exitCode())
+                .isEqualTo(Cli.NOT_FOUND);
+        assertThat(run("keys", "evict", "order-1", "--reason", "test", "--db", db)
+                        .exitCode())
+                .isZero();
+        assertThat(run("keys", "list").exitCode()).as("no gateway runs").isEqualTo(Cli.UNAVAILABLE);
+    }
+
+    @Test
+    @DisplayName("S5 needs the credential, which only its owner can read")
+    void credential() throws Exception {
+        Path token = gateway.data().resolve("admin-token");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(token)))
+                .isEqualTo("rw-------");
+        for (String path : List.of("/v1/keys", "/v1/stats", "/v1/schema", "/v1/nothing")) {
+            HttpRequest.Builder bare = HttpRequest.newBuilder(gateway.admin(path));
+            assertThat(gateway.send(bare).statusCode()).as(path).isEqualTo(401);
+            assertThat(gateway.send(bare.copy().header("Authorization", "Bearer wrong"))
+                            .statusCode())
+                    .as(path)
+                    .isEqualTo(401);
+        }
+        HttpRequest.Builder right = HttpRequest.newBuilder(gateway.admin("/v1/stats"))
+                .header("Authorization", "Bearer " + Files.readString(token).strip());
+        assertThat(gateway.send(right).body()).contains("\"completed\":0").contains("\"liveClaims\":0");
+        assertThat(gateway.get("/v1/stats").body())
+                .as("the public listener passes it on like anything else")
+                .doesNotContain("liveClaims");
+    }
+
+    @Test
+    @DisplayName("S1 sees every decision counted under the published names, and health")
+    void metrics() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        gateway.post("/payments", "order-1", "{}");
+        gateway.post("/payments", "order-1", "{\"x\":1}");
+        gateway.post("/broken", "order-2", "{}");
+        gateway.post("/broken", "order-2", "{}");
+        String metrics =
+                gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics"))).body();
+        for (String name : List.of("created", "replay", "key_misuse", "unknown")) {
+            assertThat(metrics)
+                    .containsPattern("api_idempotency_reserve_" + name
+                            + "_total\\{operation=\"POST /\\*\\*\",tenant=\"default\"\\} [12]\\.0");
+        }
+        assertThat(metrics).contains("reconcile_scheduled_total 1.0").contains("gateway_claim_seconds_bucket");
+        assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/health/live")))
+                        .statusCode())
+                .isEqualTo(200);
+        assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/health/ready")))
+                        .statusCode())
+                .isEqualTo(200);
+    }
+
+    @Test
+    @DisplayName("S4 has alerts and a dashboard whose metrics all exist")
+    void alerts() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            gateway.post("/payments", "order-1", "{}");
+            gateway.post("/status/503", "order-4", "{}");
+            gateway.post("/broken", "order-2", "{}");
+        }
+        gateway.post("/payments", "order-1", "{\"x\":1}");
+        var held = gateway.client()
+                .sendAsync(
+                        gateway.request("/held", "order-3")
+                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+        upstream.awaitHeld();
+        gateway.post("/held", "order-3", "{}");
+        upstream.release();
+        held.get();
+        String metrics =
+                gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics"))).body();
+        Pattern name = Pattern.compile("\\b(api_idempotency|store|zombie|ttl|reconcile|outbox|gateway|jvm)_[a-z_]+");
+        for (String file : List.of("alerts.yaml", "grafana-dashboard.json")) {
+            String text = Files.readString(ConfigFileTest.root().resolve("docs/operating/" + file));
+            Matcher names = name.matcher(text);
+            int count = 0;
+            while (names.find()) {
+                count++;
+                assertThat(metrics).as(file).containsPattern("(?m)^" + names.group() + "[ {]");
+            }
+            assertThat(count).isGreaterThan(5);
+        }
+        String alerts = Files.readString(ConfigFileTest.root().resolve("docs/operating/alerts.yaml"));
+        assertThat(alerts)
+                .contains("store_error_total")
+                .contains("key_misuse_total")
+                .contains("zombie_key_total")
+                .contains("reconcile_backlog")
+                .contains("outbox_dead_total");
+    }
+
+    @Test
+    @DisplayName("prints the schema, and is told what is wrong with a command")
+    void others() {
+        assertThat(run("schema", "apply").out()).contains("sqlite");
+        Result script = runAlone("schema", "print", "postgresql");
+        assertThat(script.out()).contains("CREATE TABLE");
+        assertThat(runAlone("nonsense").exitCode()).isEqualTo(Cli.USAGE);
+        assertThat(runAlone("gateway", "--check", "--upstream", "nonsense").err())
+                .contains("http://127.0.0.1:9000");
+        assertThat(runAlone("gateway", "--check", "--upstream", "http://a").out())
+                .contains("valid");
+        assertThat(runAlone("gateway").exitCode()).isEqualTo(Cli.USAGE);
+    }
+
+    private static Result runAlone(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = Cli.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        int exitCode = line.execute(arguments);
+        return new Result(exitCode, out.toString(), err.toString());
+    }
+}

@@ -1,0 +1,109 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.OnLeaseLost;
+import dev.onlyonce.server.config.ConfigFile;
+import dev.onlyonce.server.config.InvalidConfig;
+import dev.onlyonce.server.config.Settings;
+import dev.onlyonce.server.config.Tenancy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@DisplayName("gateway.yaml")
+class ConfigFileTest {
+    @TempDir
+    Path folder;
+
+    private Settings read(String yaml) throws Exception {
+        return ConfigFile.read(Files.writeString(folder.resolve("gateway.yaml"), yaml));
+    }
+
+    @Test
+    @DisplayName("needs nothing but an upstream")
+    void smallest() throws Exception {
+        Settings settings = read("upstreams: [{url: http://127.0.0.1:9000}]");
+        assertThat(settings.listen().port()).isEqualTo(8090);
+        assertThat(settings.admin().host()).isEqualTo("127.0.0.1");
+        assertThat(settings.protection().operations())
+                .extracting(operation -> operation.name())
+                .containsExactly("POST /**", "PATCH /**");
+        assertThat(settings.protection().tenancy()).isEqualTo(new Tenancy.Fixed("default"));
+        assertThat(settings.store().url()).isNull();
+    }
+
+    @Test
+    @DisplayName("is accepted as the reference shows it, with all its settings")
+    void reference() throws Exception {
+        String page = Files.readString(root().resolve("docs/reference/gateway-config.md"));
+        Settings settings = read(page.substring(page.indexOf("```yaml") + 7, page.lastIndexOf("```")));
+        assertThat(settings.upstreams()).hasSize(2);
+        assertThat(settings.protection().operations()).hasSize(2);
+        var pay = settings.protection().operations().get(0);
+        assertThat(pay.policy().terms().retention()).isEqualTo(Duration.ofDays(7));
+        assertThat(pay.policy().terms().lease()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(pay.policy().terms().onLeaseLost()).isEqualTo(OnLeaseLost.UNKNOWN);
+        assertThat(settings.protection().operations().get(1).profile().name()).isEqualTo("strict");
+        var lookUp = settings.protection().lookUps().get("POST /payments");
+        assertThat(lookUp.path()).isEqualTo("/payments?key={key}");
+        assertThat(lookUp.absent().present()).isFalse();
+        assertThat(settings.protection().tenancy()).isInstanceOf(Tenancy.ApiKeys.class);
+    }
+
+    static Path root() {
+        Path here = Path.of("").toAbsolutePath();
+        return Files.exists(here.resolve("docs")) ? here : here.getParent();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    upstreams: [{url: http://a}]~defaults:~  retenton: 3d        |:3: there is no setting "retenton" in defaults; did you mean "retention"?
+                    upstreams: [{url: http://a}]~defaults: {retention: 3 weeks}  |:2: defaults.retention: "3 weeks" is not a duration such as
+                    upstreams: [{url: http://a}]~defaults: {profile: strip}      |:2: defaults.profile: no profile "strip"; use ietf, stripe or strict
+                    upstreams: [{url: ftp://a}]                                  |:1: upstreams[0].url: "ftp://a" is not an upstream's URL
+                    upstreams: http://a                                          |:1: the file.upstreams must be a list
+                    listen: {port: 8090}                                         |"upstreams" is missing; write for example
+                    upstreams: [{url: http://a}]~listen: {port: 99999}           |:2: listen.port: "99999" is out of range
+                    upstreams: [{url: http://a}]~listen: {tls: {certificate: x}} |:2: tls.certificate: the file
+                    upstreams: [{url: http://a}]~store: {url: jdbc:oracle:x}     |:2: store.url: "jdbc:oracle:x" is not the URL of a supported database
+                    upstreams: [{url: http://a}]~tenants: {}                     |:2: tenants: give exactly one of
+                    upstreams: [{url: http://a}]~tenants: {api-key: {sha256: {abc: x}}} |:2: api-key.sha256: "abc" is not a SHA-256
+                    upstreams: [{url: http://a}]~operations:~  - {path: /x}      |:3: operations[0]: "method" is missing
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: x}] |a path template must begin with a slash
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x},~{method: POST, path: /x}] |:3: operations[1]: there are two operations named
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: GET}}] |:2: look-up.request: write a method and a path
+                    upstreams: [{url: http://a}]~defaults: {on-lease-lost: resume} |:2: defaults.on-lease-lost: a gateway knows no steps
+                    upstreams: [                                                 |this is not YAML
+                    """)
+    @DisplayName("that is wrong stops the start, and the message names the line and what to write")
+    void wrong(String yaml, String message) {
+        assertThatThrownBy(() -> read(yaml.replace("~", "\n")))
+                .isInstanceOf(InvalidConfig.class)
+                .hasMessageContaining("gateway.yaml")
+                .hasMessageContaining(message.strip());
+    }
+
+    @Test
+    @DisplayName("has all its mistakes reported at once")
+    void all() {
+        assertThatThrownBy(() -> read("upstreams: [{url: x}]\nlisten: {prot: 1}\ndata: d\nstor: {}"))
+                .hasMessageContaining(":1:")
+                .hasMessageContaining(":2:")
+                .hasMessageContaining(":4:");
+    }
+
+    @Test
+    @DisplayName("never shows a password")
+    void password() throws IOException {
+        assertThatThrownBy(() -> read("upstreams: [{url: http://a}]\nstore: {url: 'jdbc:x:y?password=secret'}"))
+                .hasMessageNotContaining("secret");
+    }
+}

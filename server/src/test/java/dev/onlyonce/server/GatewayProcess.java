@@ -1,0 +1,80 @@
+package dev.onlyonce.server;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A gateway in a process of its own, to be killed. */
+final class GatewayProcess implements AutoCloseable {
+    private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+)");
+
+    private final Process process;
+    private final int port;
+
+    private GatewayProcess(Process process, int port) {
+        this.process = process;
+        this.port = port;
+    }
+
+    static List<String> java() {
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx192m",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                classPath,
+                "dev.onlyonce.server.Main"));
+    }
+
+    /** Starts one and returns when it listens. */
+    static GatewayProcess start(Path log, String... arguments) throws IOException {
+        List<String> command = java();
+        command.add("gateway");
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+        BufferedReader out = process.inputReader();
+        for (String line = out.readLine(); line != null; line = out.readLine()) {
+            Matcher listening = LISTENING.matcher(line);
+            if (listening.find()) {
+                return new GatewayProcess(process, Integer.parseInt(listening.group(1)));
+            }
+        }
+        throw new IOException("the gateway did not start; see " + log);
+    }
+
+    URI url(String path) {
+        return URI.create("http://127.0.0.1:" + port + path);
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** SIGKILL. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    /** SIGTERM; returns the exit code. */
+    int terminate() throws InterruptedException {
+        process.destroy();
+        if (!process.waitFor(60, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("it does not stop");
+        }
+        return process.exitValue();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

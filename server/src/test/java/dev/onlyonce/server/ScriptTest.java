@@ -1,0 +1,88 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("The script ./onlyonce")
+class ScriptTest {
+    @TempDir
+    Path folder;
+
+    private Path jar;
+
+    /** A checkout in which Maven and Java only say what they were asked to do. */
+    @BeforeEach
+    void checkout() throws IOException {
+        Files.copy(ConfigFileTest.root().resolve("onlyonce"), folder.resolve("onlyonce"));
+        folder.resolve("onlyonce").toFile().setExecutable(true);
+        for (String module : List.of("core", "sql", "server")) {
+            Files.createDirectories(folder.resolve(module + "/src/main"));
+            old(Files.writeString(folder.resolve(module + "/pom.xml"), ""));
+            old(Files.writeString(folder.resolve(module + "/src/main/A.java"), ""));
+        }
+        jar = folder.resolve("server/target/onlyonce.jar");
+        program("mvn", "echo built >&2; mkdir -p server/target; touch server/target/onlyonce.jar");
+        program("java", "for a in \"$@\"; do echo \"[$a]\"; done; echo pid $$; exit 7");
+    }
+
+    private void program(String name, String script) throws IOException {
+        Path bin = Files.createDirectories(folder.resolve("bin"));
+        Path file = Files.writeString(bin.resolve(name), "#!/bin/sh\n" + script + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private static void old(Path file) throws IOException {
+        Files.setLastModifiedTime(file, FileTime.from(Instant.EPOCH.plusSeconds(1_000_000)));
+    }
+
+    private record Ran(long pid, int exitCode, String out) {}
+
+    private Ran run(String... arguments) throws Exception {
+        List<String> command =
+                new ArrayList<>(List.of(folder.resolve("onlyonce").toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().put("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
+        builder.environment().remove("ONLYONCE_JAVA_OPTS");
+        Process process = builder.start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return new Ran(process.pid(), process.exitValue(), out);
+    }
+
+    @Test
+    @DisplayName("builds what is missing, and only then")
+    void builds() throws Exception {
+        assertThat(run().out()).contains("built");
+        assertThat(run().out()).as("nothing has changed").doesNotContain("built");
+        old(jar);
+        assertThat(run().out()).as("the jar is as old as its sources").doesNotContain("built");
+        Files.setLastModifiedTime(
+                folder.resolve("sql/src/main/A.java"), FileTime.from(Instant.EPOCH.plusSeconds(2_000_000)));
+        assertThat(run().out()).as("a source is newer").contains("built");
+    }
+
+    @Test
+    @DisplayName("hands over arguments and exit code, and becomes the program, so that signals reach it")
+    void becomes() throws Exception {
+        Ran ran = run("keys", "show", "two words", "--reason", "");
+        assertThat(ran.exitCode()).isEqualTo(7);
+        assertThat(ran.out())
+                .contains("[-jar]", "[keys]", "[show]", "[two words]", "[--reason]", "[]")
+                .contains("pid " + ran.pid());
+    }
+}
