@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS payment (
   source         VARCHAR(64)  NOT NULL,
   status         VARCHAR(16)  NOT NULL,
   provider_id    VARCHAR(64),
+  provider_said  VARCHAR(16),
   downstream_key VARCHAR(64)  NOT NULL UNIQUE,
   refunded       BIGINT       NOT NULL DEFAULT 0 CHECK (refunded >= 0 AND refunded <= amount),
   created_at     BIGINT       NOT NULL

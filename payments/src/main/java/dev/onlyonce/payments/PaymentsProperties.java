@@ -12,6 +12,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param demo whether the demo's API keys and accounts are made at the start
  * @param provider how to reach the provider
  * @param waitMax how long a client waits for the provider before it gets 202
+ * @param lease how long a worker's or a request's claim holds without a heartbeat
  * @param webhookSecret what the provider signs its webhooks with
  */
 @ConfigurationProperties("payments")
@@ -20,16 +21,19 @@ public record PaymentsProperties(
         @DefaultValue("false") boolean demo,
         @DefaultValue Provider provider,
         @DefaultValue("2s") Duration waitMax,
+        @DefaultValue("30s") Duration lease,
         @DefaultValue("whsec_demo") String webhookSecret) {
 
     /**
      * How to reach the provider.
      *
      * @param timeout after which a call is unclear
+     * @param absentAfter how long after a call in doubt the provider's ledger proves that it was not made
      * @param keyLifetime how long the provider honours an idempotency key, as it declares
      */
     public record Provider(
             @DefaultValue("http://127.0.0.1:8081") URI url,
             @DefaultValue("5s") Duration timeout,
+            @DefaultValue("1m") Duration absentAfter,
             @DefaultValue("24h") Duration keyLifetime) {}
 }

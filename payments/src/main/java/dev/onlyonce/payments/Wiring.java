@@ -2,19 +2,24 @@ package dev.onlyonce.payments;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Listener;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Policy;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Dialect;
 import dev.onlyonce.payments.domain.ApiKeys;
+import dev.onlyonce.payments.domain.ChargeReconciler;
 import dev.onlyonce.payments.domain.Charging;
 import dev.onlyonce.payments.domain.Orders;
 import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.payments.domain.ProviderClient;
 import dev.onlyonce.payments.domain.ProviderEvents;
+import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.payments.domain.Refunds;
 import dev.onlyonce.payments.domain.Transfers;
 import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.Stepped;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -93,9 +98,59 @@ class Wiring {
         return new Charging(database, payments, provider, properties.provider().keyLifetime());
     }
 
+    @Bean
+    Onlyonce onlyonce(
+            SqlStore store,
+            Time time,
+            PaymentsProperties properties,
+            ChargeReconciler reconciler,
+            ObjectProvider<Listener> listeners) {
+        Onlyonce.Builder once = Onlyonce.builder(store)
+                .time(time)
+                .name("payments")
+                .lease(properties.lease())
+                .reconciler(ChargeReconciler.OPERATION, reconciler);
+        listeners.orderedStream().forEach(once::listener);
+        return once.build();
+    }
+
+    @Bean
+    Stepped stepped(SqlStore store, Onlyonce once) {
+        return store.stepped(once);
+    }
+
+    @Bean
+    Refunding refunding(
+            Database database,
+            Payments payments,
+            Refunds refunds,
+            ProviderClient provider,
+            PaymentsProperties properties,
+            InstantSource clock) {
+        return new Refunding(
+                database,
+                new Refunding.Tables(payments, refunds),
+                provider,
+                properties.provider().keyLifetime(),
+                clock);
+    }
+
+    @Bean
+    ChargeReconciler chargeReconciler(
+            Database database, Payments payments, ProviderClient provider, PaymentsProperties properties) {
+        return new ChargeReconciler(
+                database, payments, provider, properties.provider().absentAfter());
+    }
+
     @Bean(initMethod = "start")
-    Outbox outbox(SqlStore store, Charging charging, Time time, ObjectProvider<Listener> listeners) {
+    Outbox outbox(
+            SqlStore store,
+            Charging charging,
+            Time time,
+            PaymentsProperties properties,
+            ObjectProvider<Listener> listeners) {
         Outbox.Builder outbox = store.outbox()
+                .policy(Policy.builder().lease(properties.lease()).build())
                 .time(time)
                 .handler(Charging.TOPIC, charging)
                 .backoff(Duration.ofMillis(200), Duration.ofSeconds(30))

@@ -218,6 +218,32 @@ class PaymentsTest {
                     .isEqualTo(refused.body());
         }
 
+        @Test
+        @DisplayName("D8 a refund whose provider fails goes on where it was: money is set aside and refunded once")
+        void refunds() throws Exception {
+            Reply payment = pay("to-refund", ORDER);
+            String path = "/payments/" + payment.json().get("id").asString() + "/refunds";
+            provider.faults(Faults.of(Map.of("reset_after", 0.5, "error_before", 0.4, "seed", 5)));
+            Reply refund = server.send("POST", path, "{\"amount\":700}", "Idempotency-Key", "refund");
+            while (refund.status() == 503 || refund.status() == 409) {
+                refund = server.send("POST", path, "{\"amount\":700}", "Idempotency-Key", "refund");
+            }
+            provider.faults(Faults.none());
+            Reply again = server.send("POST", path, "{\"amount\":700}", "Idempotency-Key", "refund");
+            Reply tooMuch = server.send("POST", path, "{\"amount\":1300}", "Idempotency-Key", "refund-2");
+
+            assertThat(refund.status()).isEqualTo(201);
+            assertThat(again.body()).isEqualTo(refund.body());
+            assertThat(tooMuch.status()).isEqualTo(422);
+            assertThat(charges(refund)).hasSize(1);
+            Reply now = server.send("GET", path.replace("/refunds", ""), "");
+            assertThat(now.json().get("refunded").asLong()).isEqualTo(700);
+            assertThat(pay("to-refund", ORDER).body()).as("R6").isEqualTo(payment.body());
+            assertThat(server.send("POST", "/payments/pay_no/refunds", "{\"amount\":1}", "Idempotency-Key", "refund-3")
+                            .status())
+                    .isEqualTo(404);
+        }
+
         private long balance(String account) throws Exception {
             return server.send("GET", "/accounts/" + account, "")
                     .json()

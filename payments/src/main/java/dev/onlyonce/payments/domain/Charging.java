@@ -88,6 +88,7 @@ public final class Charging implements DeliveryHandler {
                     source,
                     Payment.PENDING,
                     null,
+                    null,
                     downstreamKey,
                     0,
                     createdAt);
@@ -109,9 +110,9 @@ public final class Charging implements DeliveryHandler {
         return new Delivery.Ambiguous(((ProviderClient.Reply.Unclear) reply).reason());
     }
 
-    /** The provider's decision as the operation's result. */
-    public static Delivery delivery(Payment payment, Movement charge) {
-        byte[] result = PaymentAnswer.record(PaymentAnswer.of(payment.decided(charge)));
+    private static Delivery delivery(Payment payment, Movement charge) {
+        Payment ended = payment.ended(charge.succeeded() ? Payment.SUCCEEDED : Payment.DECLINED, charge.id());
+        byte[] result = PaymentAnswer.record(PaymentAnswer.of(ended));
         return charge.succeeded()
                 ? new Delivery.Delivered(charge.id(), result)
                 : new Delivery.Refused(charge.id(), result);
@@ -128,12 +129,11 @@ public final class Charging implements DeliveryHandler {
 
     @Override
     public void settled(Connection transaction, OutboxRow row, Delivery delivery) throws SQLException {
-        String status = delivery instanceof Delivery.Delivered
-                ? Payment.SUCCEEDED
-                : delivery instanceof Delivery.Refused ? Payment.DECLINED : Payment.FAILED;
-        String providerId = delivery instanceof Delivery.Delivered delivered
-                ? delivered.providerId()
-                : delivery instanceof Delivery.Refused refused ? refused.providerId() : null;
-        payments.settle(database.on(transaction), payment(row).id(), status, providerId);
+        // By the recorded answer and not by how it came about: it may also have been found out by the reconciler.
+        byte[] result = delivery instanceof Delivery.Delivered delivered
+                ? delivered.result()
+                : delivery instanceof Delivery.Refused refused ? refused.result() : new byte[0];
+        PaymentAnswer.Ended ended = PaymentAnswer.read(result);
+        payments.settle(database.on(transaction), payment(row).id(), ended.status(), ended.providerId());
     }
 }

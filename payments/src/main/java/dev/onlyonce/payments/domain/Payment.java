@@ -1,7 +1,6 @@
 package dev.onlyonce.payments.domain;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
-import dev.onlyonce.payments.provider.Movement;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param status {@code pending} until the provider's answer is known, then {@code succeeded}, {@code declined} or {@code
  *     failed} for good
  * @param providerId the provider's name for it, once known
+ * @param providerSaid how it ended, as the provider told by itself; empty if it has not
  * @param downstreamKey the idempotency key under which the provider is asked for it
  * @param refunded how much of it is refunded, or being refunded
  * @param createdAt milliseconds since 1970
@@ -24,6 +24,7 @@ public record Payment(
         @JsonIgnore String source,
         String status,
         @Nullable String providerId,
+        @JsonIgnore @Nullable String providerSaid,
         @JsonIgnore String downstreamKey,
         long refunded,
         long createdAt) {
@@ -40,8 +41,8 @@ public record Payment(
     /** Given up: proven not to have been charged. */
     public static final String FAILED = "failed";
 
-    /** The same, as the provider decided. */
-    public Payment decided(Movement charge) {
+    /** The same, with how it ended and the provider's name for it. */
+    public Payment ended(String status, @Nullable String providerId) {
         return new Payment(
                 id,
                 tenant,
@@ -49,8 +50,9 @@ public record Payment(
                 currency,
                 description,
                 source,
-                charge.succeeded() ? SUCCEEDED : DECLINED,
-                charge.id(),
+                status,
+                providerId,
+                providerSaid,
                 downstreamKey,
                 refunded,
                 createdAt);

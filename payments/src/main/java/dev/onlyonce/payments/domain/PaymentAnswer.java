@@ -3,6 +3,7 @@ package dev.onlyonce.payments.domain;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.StoredResponse;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -30,6 +31,20 @@ public final class PaymentAnswer {
     /** As the entry keeps it. */
     public static byte[] record(HttpAnswer answer) {
         return StoredResponse.of(answer).encode();
+    }
+
+    /** How a payment ended, by its answer. */
+    public record Ended(String status, @Nullable String providerId) {}
+
+    /** Reads what was recorded of a payment; an answer that is no payment's says that it was given up. */
+    public static Ended read(byte[] recorded) {
+        return StoredResponse.decode(recorded)
+                .flatMap(StoredResponse::body)
+                .map(body -> JSON.readTree(body))
+                .map(payment -> new Ended(
+                        payment.path("status").asString(Payment.FAILED),
+                        payment.path("provider_id").asString(null)))
+                .orElse(new Ended(Payment.FAILED, null));
     }
 
     private static HttpAnswer answer(String status, String location, Object body) {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 
 import dev.onlyonce.payments.db.Sql;
+import dev.onlyonce.payments.provider.Movement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.InstantSource;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /** The payments' table. Every method works in the caller's transaction. Thread-safe. */
 public final class Payments {
     private static final String SELECT = """
-            SELECT id, tenant, amount, currency, description, source, status, provider_id, downstream_key, refunded, created_at
+            SELECT id, tenant, amount, currency, description, source, status, provider_id, provider_said, downstream_key,
+                   refunded, created_at
             FROM payment
             """;
 
@@ -37,6 +39,7 @@ public final class Payments {
                 requireNonNullElse(order.description(), ""),
                 requireNonNullElse(order.source(), "tok_visa"),
                 Payment.PENDING,
+                null,
                 null,
                 downstreamKey,
                 0,
@@ -71,13 +74,18 @@ public final class Payments {
                 Payment.PENDING);
     }
 
-    /** Writes down the provider's name for a payment that is still pending. */
+    /** Writes down the provider's name for a payment, unless it is known. */
     public void noteProviderId(Sql sql, String id, String providerId) throws SQLException {
+        sql.update("UPDATE payment SET provider_id = ? WHERE id = ? AND provider_id IS NULL", providerId, id);
+    }
+
+    /** Writes down how the provider says a payment ended, unless it has said so before: it does not take that back. */
+    public void noteEnd(Sql sql, String id, Movement charge) throws SQLException {
         sql.update(
-                "UPDATE payment SET provider_id = ? WHERE id = ? AND status = ? AND provider_id IS NULL",
-                providerId,
-                id,
-                Payment.PENDING);
+                "UPDATE payment SET provider_said = ?, provider_id = ? WHERE id = ? AND provider_said IS NULL",
+                charge.succeeded() ? Payment.SUCCEEDED : Payment.DECLINED,
+                charge.id(),
+                id);
     }
 
     /** A payment that is there. */
@@ -129,7 +137,8 @@ public final class Payments {
                 row.getString(7),
                 row.getString(8),
                 row.getString(9),
-                row.getLong(10),
-                row.getLong(11));
+                row.getString(10),
+                row.getLong(11),
+                row.getLong(12));
     }
 }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -45,7 +46,7 @@ public final class ProviderClient {
     public static final class NoAnswer extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        NoAnswer(String message, Throwable cause) {
+        NoAnswer(String message, @Nullable Throwable cause) {
             super(message, cause);
         }
     }

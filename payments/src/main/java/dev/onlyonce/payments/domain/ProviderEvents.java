@@ -11,8 +11,9 @@ import java.util.Optional;
 
 /**
  * Applies the provider's events. The event's id is written in the transaction of its effect: a repeat finds it there and does
- * nothing, and an event whose effect failed is not remembered. What an event says is about a state that does not go back, so
- * the order in which events arrive does not matter. Thread-safe.
+ * nothing, and an event whose effect failed is not remembered. Events only add what the provider says to the payment; who asks
+ * for the outcome of a payment in doubt finds it there ({@link ChargeReconciler}). What was said is not taken back, so the order
+ * in which events arrive does not matter. Thread-safe.
  */
 public final class ProviderEvents {
     private final Database database;
@@ -45,8 +46,13 @@ public final class ProviderEvents {
         Optional<Payment> payment = charge.idempotencyKey() == null
                 ? Optional.empty()
                 : payments.byDownstreamKey(sql, charge.idempotencyKey());
-        if (payment.isPresent() && type.equals("charge.created")) {
+        if (payment.isEmpty()) {
+            return;
+        }
+        if (type.equals("charge.created")) {
             payments.noteProviderId(sql, payment.get().id(), charge.id());
+        } else {
+            payments.noteEnd(sql, payment.get().id(), charge);
         }
     }
 }

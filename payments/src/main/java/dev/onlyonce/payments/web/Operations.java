@@ -17,10 +17,16 @@ final class Operations {
             Operation.builder("POST", "/payments").policy(POLICY).build();
     static final Operation TRANSFER =
             Operation.builder("POST", "/transfers").policy(POLICY).build();
+    static final Operation REFUND =
+            Operation.builder("POST", "/payments/{id}/refunds").policy(POLICY).build();
 
     private Operations() {}
 
     static Boundary boundary(Onlyonce once) {
-        return Boundary.builder(once).operation(PAYMENT).operation(TRANSFER).build();
+        return Boundary.builder(once)
+                .operation(PAYMENT)
+                .operation(TRANSFER)
+                .operation(REFUND)
+                .build();
     }
 }

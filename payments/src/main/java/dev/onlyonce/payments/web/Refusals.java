@@ -1,7 +1,12 @@
 package dev.onlyonce.payments.web;
 
+import dev.onlyonce.LeaseLost;
+import dev.onlyonce.NotExecuted;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.domain.Invalid;
+import dev.onlyonce.payments.domain.ProviderClient;
+import dev.onlyonce.payments.domain.Refunding;
+import dev.onlyonce.store.StoreException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,6 +51,32 @@ class Refusals extends ResponseEntityExceptionHandler {
                 .header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS)
                 .body(Refusal.problem(
                         HttpStatus.SERVICE_UNAVAILABLE, "database_unavailable", "Nothing was done; try again"));
+    }
+
+    @ExceptionHandler({StoreException.class, LeaseLost.class})
+    ResponseEntity<ProblemDetail> storeFailed(RuntimeException e) {
+        return unavailable(new Database.Unavailable(e));
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> notRefundable(Refunding.NotRefundable e) {
+        String message = String.valueOf(e.getMessage());
+        return refused(
+                e.isMissing()
+                        ? new Refusal(HttpStatus.NOT_FOUND, "not_found", message)
+                        : new Refusal(HttpStatus.UNPROCESSABLE_CONTENT, "not_refundable", message));
+    }
+
+    @ExceptionHandler({ProviderClient.NoAnswer.class, NotExecuted.class})
+    ResponseEntity<ProblemDetail> providerSilent(RuntimeException e) {
+        log.debug("The provider does not answer: {}", String.valueOf(e.getMessage()));
+        return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE)
+                .header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS)
+                .body(
+                        Refusal.problem(
+                                HttpStatus.SERVICE_UNAVAILABLE,
+                                "provider_unavailable",
+                                "The provider does not answer; the same request with the same key goes on where this one ended"));
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.onlyonce.payments.web;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.payments.domain.ApiKeys;
+import dev.onlyonce.servlet.TenantResolver;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -24,5 +25,10 @@ class WebWiring {
     @Bean
     Keyed keyed(Onlyonce once) {
         return new Keyed(Operations.boundary(once));
+    }
+
+    @Bean
+    TenantResolver tenants() {
+        return TenantResolver.principal();
     }
 }

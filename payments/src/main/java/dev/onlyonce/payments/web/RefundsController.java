@@ -1,0 +1,53 @@
+package dev.onlyonce.payments.web;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.payments.db.Database;
+import dev.onlyonce.payments.domain.RefundOrder;
+import dev.onlyonce.payments.domain.Refunding;
+import dev.onlyonce.spring.Unprotected;
+import dev.onlyonce.sql.Stepped;
+import jakarta.servlet.http.HttpServletRequest;
+import java.sql.SQLException;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Refunds, the stepped way. */
+@RestController
+class RefundsController {
+    private final Refunding refunding;
+    private final Stepped stepped;
+    private final Keyed keyed;
+    private final Bodies bodies;
+
+    RefundsController(Refunding refunding, Stepped stepped, Keyed keyed, Bodies bodies) {
+        this.refunding = refunding;
+        this.stepped = stepped;
+        this.keyed = keyed;
+        this.bodies = bodies;
+    }
+
+    @PostMapping("/payments/{id}/refunds")
+    @Unprotected("claims its key and records its steps by itself")
+    ResponseEntity<byte[]> create(HttpServletRequest request, @PathVariable String id, @RequestBody byte[] body) {
+        RefundOrder order = bodies.read(body, RefundOrder.class);
+        order.check();
+        long amount = requireNonNull(order.amount());
+        return keyed.handle(
+                Operations.REFUND, request, body, (key, fingerprint) -> refund(key, fingerprint, id, amount));
+    }
+
+    private HttpAnswer refund(Key key, Fingerprint fingerprint, String paymentId, long amount) {
+        try {
+            return keyed.answer(Operations.REFUND, refunding.refund(stepped, key, fingerprint, paymentId, amount));
+        } catch (SQLException e) {
+            throw new Database.Unavailable(e);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package dev.onlyonce.payments;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.payments.provider.Provider;
+import dev.onlyonce.payments.provider.ProviderOptions;
+import dev.onlyonce.payments.storm.Storm;
+import dev.onlyonce.payments.storm.StormOptions;
+import dev.onlyonce.testservers.DatabaseServer;
+import dev.onlyonce.testservers.PostgresServer;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Storms: many payments, each many times, through a network and to a provider that fail. */
+class StormTest {
+    private static final long SEED =
+            Long.getLong("payments.seed", ThreadLocalRandom.current().nextLong(1_000_000));
+
+    @TempDir
+    private Path folder;
+
+    private static StormOptions options(URI api, URI provider, int payments) {
+        return new StormOptions(
+                List.of(api),
+                provider,
+                new StormOptions.Size(payments, 4, 25),
+                StormOptions.NETWORK,
+                StormOptions.FAULTS,
+                SEED,
+                Duration.ofMinutes(2));
+    }
+
+    @Test
+    @DisplayName("D4 after a storm every payment was charged once or declined, and all copies got the same bytes")
+    void storm() throws Exception {
+        try (Provider provider = Provider.start(ProviderOptions.in(folder));
+                PaymentsServer server = PaymentsServer.start(
+                        "jdbc:sqlite:" + folder.resolve("payments.db"), "payments.provider.url=" + provider.url())) {
+            Storm.Report report = new Storm(options(server.url(), provider.url(), 150), line -> {}).run();
+            assertThat(report.verdict().allWell())
+                    .as("seed %d: %s", SEED, report.verdict())
+                    .isTrue();
+            assertThat(report.verdict().chargedOnce()).isGreaterThan(100);
+            assertThat(report.networkFaults().values()).allMatch(count -> count > 0);
+        }
+    }
+
+    @Test
+    @DisplayName("A provider that forgets keys is found out: the storm says charged twice")
+    void judge() throws Exception {
+        try (Provider provider = Provider.start(ProviderOptions.in(folder).keyLifetime(Duration.ZERO));
+                PaymentsServer server = PaymentsServer.start(
+                        "jdbc:sqlite:" + folder.resolve("payments.db"), "payments.provider.url=" + provider.url())) {
+            Storm.Report report = new Storm(options(server.url(), provider.url(), 60), line -> {}).run();
+            assertThat(report.verdict().chargedTwice()).isPositive();
+            assertThat(report.verdict().allWell()).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("D9 the database stops and comes back under load: 503 meanwhile, and nothing is lost or charged twice")
+    void databaseRestarts() throws Exception {
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        try (DatabaseServer database = PostgresServer.start();
+                Provider provider = Provider.start(ProviderOptions.in(folder));
+                PaymentsServer server = PaymentsServer.start(
+                        database.createDatabase(),
+                        "payments.provider.url=" + provider.url(),
+                        "payments.lease=5s")) {
+            Storm storm = new Storm(options(server.url(), provider.url(), 300), line -> {});
+            Future<Storm.Report> running = threads.submit(storm::run);
+            waitFor(running, Duration.ofSeconds(3));
+            database.kill();
+            PaymentsServer.Reply meanwhile = server.send(
+                    "POST", "/payments", "{\"amount\":1,\"currency\":\"EUR\"}", "Idempotency-Key", "while-down");
+            database.restart();
+
+            Storm.Report report = running.get(3, TimeUnit.MINUTES);
+            assertThat(meanwhile.status()).isEqualTo(503);
+            assertThat(meanwhile.headers().firstValue("Retry-After")).isPresent();
+            assertThat(report.verdict().allWell())
+                    .as("seed %d: %s", SEED, report.verdict())
+                    .isTrue();
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static void waitFor(Future<?> work, Duration max) throws InterruptedException, ExecutionException {
+        try {
+            work.get(max.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            // It goes on, which is what we want.
+        }
+    }
+}
