@@ -3,6 +3,7 @@ package dev.onlyonce.servlet;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Checked;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.HttpDecision;
@@ -39,12 +40,14 @@ public final class OnlyonceFilter extends HttpFilter {
     private final transient OperationResolver operations;
     private final transient TenantResolver tenants;
     private final transient ProtectedCall.ErrorPage errorPage;
+    private final transient @Nullable Transactions transactions;
 
     private OnlyonceFilter(Builder builder) {
         boundary = builder.boundary;
         operations = builder.operations;
         tenants = builder.tenants;
         errorPage = new ForwardedErrorPage(builder.errorPath);
+        transactions = builder.transactions;
     }
 
     /** Starts with operations found by path, the principal as the tenant, and no error path. */
@@ -88,8 +91,21 @@ public final class OnlyonceFilter extends HttpFilter {
             FilterChain chain)
             throws IOException, ServletException {
         RequestBody body = RequestBody.read(request, operation.bodyBytesMax());
-        HttpDecision decision = boundary.decide(operation, asked(request, headers, body.bytes()));
+        HttpRequest asked = asked(request, headers, body.bytes());
         BufferedRequest buffered = new BufferedRequest(request, body);
+        if (transactions != null && transactions.joins(operation)) {
+            Checked checked = boundary.check(operation, asked);
+            if (checked instanceof Checked.Asked key) {
+                TransactionalCall.Sending sending = new TransactionalCall.Sending(response, errorPage);
+                new TransactionalCall(boundary, operation, asked, buffered, sending).run(key, transactions, chain);
+            } else if (checked instanceof Checked.Refused refused) {
+                send(response, refused.answer());
+            } else {
+                chain.doFilter(buffered, response);
+            }
+            return;
+        }
+        HttpDecision decision = boundary.decide(operation, asked);
         if (decision instanceof HttpDecision.Run run) {
             ProtectedCall call = new ProtectedCall(run.exchange(), buffered, response, errorPage);
             request.setAttribute(ProtectedCall.ATTRIBUTE, call);
@@ -147,6 +163,7 @@ public final class OnlyonceFilter extends HttpFilter {
         private OperationResolver operations;
         private TenantResolver tenants = TenantResolver.principal();
         private @Nullable String errorPath;
+        private @Nullable Transactions transactions;
 
         private Builder(Boundary boundary) {
             this.boundary = requireNonNull(boundary, "boundary");
@@ -171,6 +188,12 @@ public final class OnlyonceFilter extends HttpFilter {
          */
         public Builder errorPath(@Nullable String path) {
             this.errorPath = path;
+            return this;
+        }
+
+        /** Executes some operations in one transaction with their entries. */
+        public Builder transactions(@Nullable Transactions transactions) {
+            this.transactions = transactions;
             return this;
         }
 

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
     static final String ATTRIBUTE = ProtectedCall.class.getName();
 
-    private static final String EXPIRES = "Idempotency-Key-Expires";
+    static final String EXPIRES = "Idempotency-Key-Expires";
     private static final int SERVER_ERROR = 500;
 
     private static final Logger log = LoggerFactory.getLogger(ProtectedCall.class);

@@ -12,17 +12,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.MediaType;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /** The operations of the application's handlers. A request is matched by asking Spring itself which handler it is for. */
@@ -33,6 +39,8 @@ final class HandlerOperations implements OperationResolver {
     private static final Logger log = LoggerFactory.getLogger(HandlerOperations.class);
 
     private final List<RequestMappingHandlerMapping> mappings;
+    private final @Nullable TransactionalWay way;
+    private final Map<String, TransactionDefinition> transactions = new LinkedHashMap<>();
     private final Map<Handler, Operation> operations = new LinkedHashMap<>();
     private final Set<String> methods = new HashSet<>();
     private final Coverage coverage = new Coverage(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
@@ -44,8 +52,10 @@ final class HandlerOperations implements OperationResolver {
         }
     }
 
-    HandlerOperations(List<RequestMappingHandlerMapping> mappings, OperationFactory factory) {
+    HandlerOperations(
+            List<RequestMappingHandlerMapping> mappings, OperationFactory factory, @Nullable TransactionalWay way) {
         this.mappings = mappings;
+        this.way = way;
         for (RequestMappingHandlerMapping mapping : mappings) {
             mapping.getHandlerMethods().entrySet().stream()
                     .sorted(Comparator.comparing(entry -> entry.getKey().toString()))
@@ -84,6 +94,17 @@ final class HandlerOperations implements OperationResolver {
                             + " from a GET.",
                     null);
         }
+        if (isAsynchronous(handler)) {
+            if (annotation.way() == Idempotent.Way.TRANSACTIONAL) {
+                throw new InvalidSettings(
+                        handler.getShortLogMessage() + " is asynchronous and cannot run in one transaction",
+                        "Return the value itself, or use way = LEASED.",
+                        null);
+            }
+        } else {
+            TransactionalWay.definition(way, annotation, handler.getMethod(), handler.getBeanType())
+                    .ifPresent(definition -> transactions.put(operation.name(), definition));
+        }
         operations.put(Handler.of(handler, operation.method()), operation);
         methods.add(operation.method());
         coverage.protectedHandlers().add(operation.name());
@@ -111,6 +132,15 @@ final class HandlerOperations implements OperationResolver {
                         .anyMatch(MediaType.TEXT_EVENT_STREAM::includes);
     }
 
+    private static boolean isAsynchronous(HandlerMethod handler) {
+        Class<?> type = handler.getReturnType().getParameterType();
+        return Callable.class.isAssignableFrom(type)
+                || DeferredResult.class.isAssignableFrom(type)
+                || WebAsyncTask.class.isAssignableFrom(type)
+                || CompletionStage.class.isAssignableFrom(type)
+                || StreamingResponseBody.class.isAssignableFrom(type);
+    }
+
     private static String rooted(String path) {
         return path.startsWith("/") ? path : "/" + path;
     }
@@ -119,10 +149,9 @@ final class HandlerOperations implements OperationResolver {
         return List.copyOf(operations.values());
     }
 
-    Map<String, Method> methodsByOperation() {
-        Map<String, Method> byName = new LinkedHashMap<>();
-        operations.forEach((handler, operation) -> byName.put(operation.name(), handler.method()));
-        return byName;
+    /** Those that run in a transaction, and in which. */
+    Map<String, TransactionDefinition> transactions() {
+        return transactions;
     }
 
     Coverage coverage() {

@@ -6,6 +6,7 @@ import dev.onlyonce.http.TenantLimits;
 import dev.onlyonce.servlet.OnlyonceFilter;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.store.Time;
+import org.jspecify.annotations.Nullable;
 
 /** The filter and what it is made of; complete when all handlers are known. */
 final class OnlyonceWeb {
@@ -35,6 +36,10 @@ final class OnlyonceWeb {
                 .operations(operations)
                 .tenants(outside.tenants())
                 .errorPath(outside.errorPath())
+                .transactions(
+                        outside.way() == null
+                                ? null
+                                : new HandlerTransactions(outside.way(), operations.transactions()))
                 .build();
     }
 
@@ -43,8 +48,9 @@ final class OnlyonceWeb {
      *
      * @param tenants who a key belongs to
      * @param errorPath where errors are rendered
+     * @param way how handlers run in one transaction with their entries, if they can
      */
-    record Outside(TenantResolver tenants, String errorPath) {}
+    record Outside(TenantResolver tenants, String errorPath, @Nullable TransactionalWay way) {}
 
     OnlyonceFilter filter() {
         return filter;

@@ -26,7 +26,7 @@ import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /** The filter in a servlet application with Spring MVC. */
-@AutoConfiguration(after = OnlyonceAutoConfiguration.class)
+@AutoConfiguration(after = {OnlyonceAutoConfiguration.class, OnlyonceTransactionsAutoConfiguration.class})
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({Filter.class, RequestMappingHandlerMapping.class})
 @ConditionalOnBean(Onlyonce.class)
@@ -57,10 +57,12 @@ public class OnlyonceWebAutoConfiguration {
             ObjectProvider<RequestMappingHandlerMapping> mappings,
             TenantResolver tenants,
             Time time,
+            ObjectProvider<TransactionalWay> ways,
             @Value("${spring.web.error.path:${server.error.path:${error.path:/error}}}") String errorPath) {
+        TransactionalWay way = ways.getIfAvailable();
         HandlerOperations operations =
-                new HandlerOperations(mappings.orderedStream().toList(), factory);
-        return new OnlyonceWeb(properties, once, operations, new OnlyonceWeb.Outside(tenants, errorPath), time);
+                new HandlerOperations(mappings.orderedStream().toList(), factory, way);
+        return new OnlyonceWeb(properties, once, operations, new OnlyonceWeb.Outside(tenants, errorPath, way), time);
     }
 
     /** Before the first request comes in. */

@@ -3,8 +3,6 @@ package dev.onlyonce.spring.conformance;
 import dev.onlyonce.Scope;
 import dev.onlyonce.spring.Idempotent;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -18,12 +16,6 @@ import org.springframework.web.bind.annotation.RestController;
 /** The application of the conformance suite, protected by the starter and secured by Spring Security. */
 @SpringBootApplication
 class ConformanceApp {
-
-    @Bean
-    @ConditionalOnProperty(name = "test.server", havingValue = "jetty")
-    JettyServletWebServerFactory jetty() {
-        return new JettyServletWebServerFactory();
-    }
 
     @Bean
     SecurityFilterChain security(HttpSecurity http) throws Exception {

@@ -11,4 +11,9 @@ class JettyMariaDbConformanceTest extends StarterConformance {
         DatabaseServer server = MariaDbServer.shared();
         return RunningApp.start("jetty", "--spring.datasource.url=" + server.createDatabase());
     }
+
+    @Override
+    String server() {
+        return "Jetty";
+    }
 }

@@ -11,4 +11,9 @@ class JettyPostgresConformanceTest extends StarterConformance {
         DatabaseServer server = PostgresServer.shared();
         return RunningApp.start("jetty", "--spring.datasource.url=" + server.createDatabase());
     }
+
+    @Override
+    String server() {
+        return "Jetty";
+    }
 }

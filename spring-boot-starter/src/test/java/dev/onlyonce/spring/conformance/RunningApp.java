@@ -21,7 +21,7 @@ final class RunningApp implements AutoCloseable {
         SpringApplication application = new SpringApplication(ConformanceApp.class);
         List<String> all = new java.util.ArrayList<>(List.of(
                 "--server.port=0",
-                "--test.server=" + server,
+                "--spring.autoconfigure.exclude[0]=" + withoutOtherThan(server),
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=WARN",
                 "--onlyonce.coverage=required",
@@ -35,6 +35,18 @@ final class RunningApp implements AutoCloseable {
                 "--onlyonce.operations.[POST /timestamp/echo].timestamp-age-max=1h"));
         all.addAll(Arrays.asList(properties));
         return new RunningApp(application.run(all.toArray(String[]::new)));
+    }
+
+    /** With both servers on the class path, one of them must go. */
+    private static String withoutOtherThan(String server) {
+        return server.equals("tomcat")
+                ? "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration"
+                : "org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration";
+    }
+
+    /** Which server it runs in. */
+    String server() {
+        return ((WebServerApplicationContext) context).getWebServer().getClass().getSimpleName();
     }
 
     URI base() {

@@ -1,9 +1,13 @@
 package dev.onlyonce.spring.conformance;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.onlyonce.testkit.http.HttpConformance;
 import java.net.URI;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /** The starter under the conformance suite. */
@@ -12,6 +16,15 @@ abstract class StarterConformance extends HttpConformance {
     private RunningApp app;
 
     abstract RunningApp launch();
+
+    /** Tomcat or Jetty. */
+    abstract String server();
+
+    @Test
+    @DisplayName("The application runs in the server it is meant to")
+    void rightServer() {
+        assertThat(app.server()).startsWith(server());
+    }
 
     @BeforeAll
     void startApp() {

@@ -11,4 +11,9 @@ class TomcatPostgresConformanceTest extends StarterConformance {
         DatabaseServer server = PostgresServer.shared();
         return RunningApp.start("tomcat", "--spring.datasource.url=" + server.createDatabase());
     }
+
+    @Override
+    String server() {
+        return "Tomcat";
+    }
 }

@@ -13,7 +13,12 @@ class TomcatSqliteConformanceTest extends StarterConformance {
     RunningApp launch() {
         return RunningApp.start(
                 "tomcat",
-                "--spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+                "--spring.autoconfigure.exclude[1]=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
                 "--onlyonce.store.sqlite=" + folder.resolve("entries.db"));
+    }
+
+    @Override
+    String server() {
+        return "Tomcat";
     }
 }

@@ -1,0 +1,114 @@
+package dev.onlyonce.servlet;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Checked;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.HttpDecision;
+import dev.onlyonce.http.HttpRequest;
+import dev.onlyonce.http.Operation;
+import dev.onlyonce.http.StoredResponse;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One protected request whose claim, effects and response commit together. What the profile does not store, an exception,
+ * and whatever else marks the transaction for it, roll everything back: that nothing happened is proven, and the next retry
+ * runs. A response that the profile stores although the transaction was rolled back (a refusal that a service threw) is
+ * recorded afterwards by itself.
+ */
+final class TransactionalCall implements CapturedResponse.Owner {
+    private final Boundary boundary;
+    private final Operation operation;
+    private final HttpRequest asked;
+    private final BufferedRequest request;
+    private final CapturedResponse response;
+    private final ProtectedCall.ErrorPage errorPage;
+    private @Nullable HttpAnswer own;
+
+    TransactionalCall(
+            Boundary boundary, Operation operation, HttpRequest asked, BufferedRequest request, Sending sending) {
+        this.boundary = boundary;
+        this.operation = operation;
+        this.asked = asked;
+        this.request = request;
+        this.response = new CapturedResponse(sending.real(), Policy.RESULT_BYTES_MAX, this);
+        this.errorPage = sending.errorPage();
+        request.capturedBy(response, context -> {
+            throw new IllegalStateException(operation.name()
+                    + " runs in one transaction, which asynchronous work would leave: use the leased way");
+        });
+    }
+
+    /** Where the answer goes. */
+    record Sending(HttpServletResponse real, ProtectedCall.ErrorPage errorPage) {}
+
+    void run(Checked.Asked key, Transactions transactions, FilterChain chain) throws IOException, ServletException {
+        Runnable ended = boundary.began(key.key(), true);
+        try {
+            Outcome<byte[]> outcome =
+                    transactions.execute(operation, key.key(), key.fingerprint(), () -> handle(chain));
+            if (outcome instanceof Outcome.Executed<byte[]> executed) {
+                sendOwn(Boundary.expiring(requireNonNull(own), executed.expiresAt()));
+            } else {
+                response.replace(boundary.answer(operation, outcome));
+            }
+        } catch (Transactions.RolledBack e) {
+            sendRolledBack();
+        } catch (StoreOutcomeUnknown e) {
+            response.replace(boundary.notRecorded(operation, e));
+        } catch (StoreException e) {
+            response.replace(boundary.unavailable(operation, e));
+        } finally {
+            ended.run();
+        }
+    }
+
+    private byte[] handle(FilterChain chain) throws IOException, ServletException {
+        chain.doFilter(request, response);
+        CapturedResponse.SentError error = response.takeError();
+        if (error != null) {
+            errorPage.render(request, response, error.status(), error.message(), null);
+        }
+        own = response.answer();
+        if (!operation.profile().isStored(own.status())) {
+            throw new Transactions.RolledBack();
+        }
+        return StoredResponse.encode(own, operation.policy().resultBytesMax());
+    }
+
+    private void sendRolledBack() throws IOException {
+        HttpAnswer answered = requireNonNull(own);
+        if (!operation.profile().isStored(answered.status())) {
+            sendOwn(answered);
+            return;
+        }
+        HttpDecision decision = boundary.decide(operation, asked);
+        HttpAnswer answer = decision instanceof HttpDecision.Run run
+                ? run.exchange().finish(answered)
+                : ((HttpDecision.Answer) decision).answer();
+        if (answer.body() == answered.body()) {
+            sendOwn(answer);
+        } else {
+            response.replace(answer);
+        }
+    }
+
+    private void sendOwn(HttpAnswer answer) throws IOException {
+        response.send(answer, ProtectedCall.EXPIRES);
+    }
+
+    @Override
+    public void tooLarge() throws IOException {
+        throw new IOException("the response of " + operation.name() + " is larger than " + Policy.RESULT_BYTES_MAX
+                + " bytes, too large to be held until its transaction commits: use the leased way");
+    }
+}

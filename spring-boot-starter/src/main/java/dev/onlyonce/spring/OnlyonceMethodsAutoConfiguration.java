@@ -1,0 +1,76 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Onlyonce;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.function.SingletonSupplier;
+
+/** {@link Idempotent} on methods of any bean. */
+@AutoConfiguration(
+        after = {OnlyonceAutoConfiguration.class, OnlyonceTransactionsAutoConfiguration.class},
+        afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@ConditionalOnBean(Onlyonce.class)
+@Import(OnlyonceMethodsAutoConfiguration.Proxies.class)
+public class OnlyonceMethodsAutoConfiguration {
+    /** Outside of transactions, which are innermost unless told otherwise. */
+    private static final int ORDER = Ordered.LOWEST_PRECEDENCE - 100;
+
+    /** Beans with advised methods get proxies. */
+    static class Proxies implements ImportBeanDefinitionRegistrar {
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+            AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
+        }
+    }
+
+    @Bean
+    IdempotentMethods onlyonceMethods(
+            Onlyonce once,
+            OperationFactory factory,
+            OnlyonceProperties properties,
+            ObjectProvider<Json> json,
+            ObjectProvider<TransactionalWay> way) {
+        return new IdempotentMethods(
+                once, factory, properties.tenant(), json.getIfAvailable(Json::standard), way.getIfAvailable());
+    }
+
+    /** Made before other beans, so it looks for its substance when the first method is called. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor onlyonceAdvisor(ObjectProvider<IdempotentMethods> methods) {
+        SingletonSupplier<MethodInterceptor> interceptor = SingletonSupplier.of(methods::getObject);
+        DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(
+                new IdempotentPointcut(), (MethodInterceptor) call -> interceptor.obtain().invoke(call));
+        advisor.setOrder(ORDER);
+        return advisor;
+    }
+
+    /** Spring Boot 4 has Jackson 3. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "tools.jackson.databind.json.JsonMapper")
+    static class WithJackson {
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnBean(type = "tools.jackson.databind.json.JsonMapper")
+        Json onlyonceJson(tools.jackson.databind.json.JsonMapper mapper) {
+            return Json.of(mapper);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Event;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.Listener;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.TransactionConflict;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
+import java.io.Serial;
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * One Spring transaction around claim, method and record, on the database that holds the entries. The method's own
+ * {@code @Transactional}, and those of what it calls, join it.
+ */
+final class TransactionalWay {
+    private final PlatformTransactionManager manager;
+    private final DataSource dataSource;
+    private final SqlStore store;
+    private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource();
+
+    private final List<Listener> listeners;
+
+    TransactionalWay(
+            PlatformTransactionManager manager, DataSource dataSource, SqlStore store, List<Listener> listeners) {
+        this.manager = manager;
+        this.dataSource = dataSource;
+        this.store = store;
+        this.listeners = List.copyOf(listeners);
+    }
+
+    /** The method returned, and the transaction was rolled back all the same. */
+    static final class RolledBack extends RuntimeException {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        RolledBack() {
+            super("The transaction was rolled back, so nothing happened", null, false, false);
+        }
+    }
+
+    /** The transaction in which a method is to run; empty if it is to run in the leased way. */
+    static Optional<TransactionDefinition> definition(
+            @Nullable TransactionalWay way, Idempotent annotation, Method method, Class<?> type) {
+        if (annotation.way() == Idempotent.Way.LEASED) {
+            return Optional.empty();
+        }
+        boolean asked = annotation.way() == Idempotent.Way.TRANSACTIONAL;
+        if (way == null) {
+            if (asked) {
+                throw new InvalidSettings(
+                        type.getSimpleName() + "." + method.getName() + " is to run in one transaction with its entry, but the"
+                                + " entries are not in the application's database, or it has no single transaction manager",
+                        "Keep the entries in the application's DataSource (no onlyonce.store.sqlite, no Store bean of another"
+                                + " kind), or use way = LEASED.",
+                        null);
+            }
+            return Optional.empty();
+        }
+        TransactionAttribute attribute = way.attributes.getTransactionAttribute(method, type);
+        boolean joins = attribute != null
+                && !attribute.isReadOnly()
+                && attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRED;
+        if (joins) {
+            return Optional.of(attribute);
+        }
+        return asked ? Optional.of(new DefaultTransactionDefinition()) : Optional.empty();
+    }
+
+    /**
+     * Claims, runs and records in one transaction, and commits it.
+     *
+     * @throws RolledBack if the action returned and its transaction was rolled back
+     * @throws StoreException if the database cannot answer; nothing happened, unless it is {@link StoreOutcomeUnknown}
+     * @throws Exception what the action throws, after a rollback
+     */
+    <T> Outcome<T> execute(
+            TransactionDefinition definition, Policy policy, Asked asked, Codec<T> codec, Callable<T> action)
+            throws Exception {
+        TransactionStatus status = begin(definition);
+        Outcome<T> outcome;
+        try {
+            Connection connection = DataSourceUtils.getConnection(dataSource);
+            outcome = store.transactions(policy)
+                    .execute(connection, asked.key(), asked.fingerprint(), codec, any -> action.call());
+        } catch (TransactionConflict e) {
+            rollBack(status, e);
+            throw new StoreUnavailable("The transaction conflicts with another one; nothing happened", e);
+        } catch (Throwable e) {
+            rollBack(status, e);
+            throw e;
+        }
+        tell(asked.key(), outcome);
+        if (!(outcome instanceof Outcome.Executed)) {
+            rollBack(status, new RolledBack());
+            return outcome;
+        }
+        if (status.isRollbackOnly()) {
+            rollBack(status, new RolledBack());
+            throw new RolledBack();
+        }
+        commit(status);
+        return outcome;
+    }
+
+    /** What is asked for. */
+    record Asked(Key key, Fingerprint fingerprint) {}
+
+    /** The engine does not see what happens in somebody else's transaction. */
+    private void tell(Key key, Outcome<?> outcome) {
+        Event.Decision decision = outcome.fold(
+                executed -> Event.Decision.CREATED,
+                replayed -> Event.Decision.REPLAY,
+                failed -> Event.Decision.REPLAY,
+                inFlight -> Event.Decision.IN_PROGRESS,
+                mismatched -> Event.Decision.KEY_MISUSE,
+                unknown -> Event.Decision.UNKNOWN,
+                expired -> Event.Decision.EXPIRED);
+        listeners.forEach(listener -> listener.on(new Event.Decided(key, decision)));
+    }
+
+    private TransactionStatus begin(TransactionDefinition definition) {
+        TransactionStatus status;
+        try {
+            status = manager.getTransaction(definition);
+        } catch (TransactionException | DataAccessException e) {
+            throw new StoreUnavailable("No transaction can be begun", e);
+        }
+        if (!TransactionSynchronizationManager.hasResource(dataSource)) {
+            manager.rollback(status);
+            throw new IllegalStateException(
+                    "The transaction manager does not manage the DataSource that holds the entries");
+        }
+        return status;
+    }
+
+    private void commit(TransactionStatus status) {
+        try {
+            manager.commit(status);
+        } catch (UnexpectedRollbackException e) {
+            throw new RolledBack();
+        } catch (TransactionException | DataAccessException e) {
+            throw new StoreOutcomeUnknown("The commit was not acknowledged; asking again tells", e);
+        }
+    }
+
+    private void rollBack(TransactionStatus status, Throwable cause) {
+        try {
+            manager.rollback(status);
+        } catch (TransactionException | DataAccessException e) {
+            // The connection is broken, and the database rolls back by itself.
+            cause.addSuppressed(e);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package dev.onlyonce.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.MediaType;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PatchMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+
+@DisplayName("At start-up")
+class StartUpTest {
+    private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    WebMvcAutoConfiguration.class,
+                    OnlyonceAutoConfiguration.class,
+                    OnlyonceTransactionsAutoConfiguration.class,
+                    OnlyonceMethodsAutoConfiguration.class,
+                    OnlyonceWebAutoConfiguration.class))
+            .withPropertyValues("onlyonce.anonymous-tenant=everybody");
+
+    private final WebApplicationContextRunner inMemory = runner.withUserConfiguration(InMemory.class);
+
+    @Configuration(proxyBeanMethods = false)
+    static class InMemory {
+        @Bean
+        Store store(Time time) {
+            return new MemoryStore(time);
+        }
+    }
+
+    @RestController
+    static class Shop {
+        @PostMapping("/orders")
+        @Idempotent
+        void order() {}
+
+        @PostMapping("/refunds")
+        void refund() {}
+
+        @PatchMapping("/orders/{id}")
+        void change() {}
+
+        @PostMapping("/search")
+        @Unprotected("it only reads")
+        void search() {}
+
+        @GetMapping("/orders")
+        void list() {}
+    }
+
+    @RestController
+    static class Streaming {
+        @PostMapping("/stream")
+        @Idempotent
+        SseEmitter stream() {
+            return new SseEmitter();
+        }
+    }
+
+    @RestController
+    static class StreamingByType {
+        @PostMapping(path = "/stream", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
+        @Idempotent
+        String stream() {
+            return "";
+        }
+    }
+
+    @RestController
+    static class KeyOnHandler {
+        @PostMapping("/orders")
+        @Idempotent(key = "#id")
+        void order(String id) {}
+    }
+
+    @RestController
+    static class AskedForTransaction {
+        @PostMapping("/orders")
+        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        void order() {}
+    }
+
+    @RestController
+    static class SameName {
+        @PostMapping("/a")
+        @Idempotent(operation = "one")
+        void a() {}
+
+        @PostMapping("/b")
+        @Idempotent(operation = "one")
+        void b() {}
+    }
+
+    static class MethodWithoutKey {
+        @Idempotent
+        public void pay() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoDataSources {
+        @Bean
+        DataSource one() {
+            return new DriverManagerDataSource("jdbc:sqlite:one.db");
+        }
+
+        @Bean
+        DataSource two() {
+            return new DriverManagerDataSource("jdbc:sqlite:two.db");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NoSuchDatabase {
+        @Bean
+        DataSource none() {
+            return new DriverManagerDataSource("jdbc:postgresql://localhost:1/none");
+        }
+    }
+
+    /** What the application prints instead of starting: what is wrong, and what to change. */
+    private static void refuses(WebApplicationContextRunner runner, String wrong, String change) {
+        runner.run(context -> {
+            assertThat(context).hasFailed();
+            FailureAnalysis analysis = new InvalidSettingsAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis).as("analysed: " + context.getStartupFailure()).isNotNull();
+            assertThat(Objects.requireNonNull(analysis).getDescription()).contains(wrong);
+            assertThat(analysis.getAction()).contains(change);
+        });
+    }
+
+    @Test
+    @DisplayName("W7 every POST and PATCH handler that is not protected is listed, and coverage=required refuses to start")
+    void coverage() {
+        inMemory.withBean(Shop.class).run(context -> {
+            Coverage coverage = context.getBean(OnlyonceWeb.class).operations().coverage();
+            assertThat(coverage.protectedHandlers()).containsExactly("POST /orders");
+            assertThat(coverage.unprotectedHandlers())
+                    .containsExactlyInAnyOrder("POST /refunds", "PATCH /orders/{id}");
+            assertThat(coverage.exempt()).containsExactly("POST /search: it only reads");
+        });
+        refuses(
+                inMemory.withBean(Shop.class).withPropertyValues("onlyonce.coverage=required"),
+                "POST /refunds",
+                "@Idempotent");
+    }
+
+    @Test
+    @DisplayName("streaming handlers are refused rather than silently unprotected")
+    void streaming() {
+        refuses(inMemory.withBean(Streaming.class), "streams its response", "Remove @Idempotent");
+        refuses(inMemory.withBean(StreamingByType.class), "streams its response", "Remove @Idempotent");
+    }
+
+    @Test
+    @DisplayName("annotations that cannot work are refused with what to change")
+    void annotations() {
+        refuses(inMemory.withBean(KeyOnHandler.class), "Idempotency-Key header", "Remove the key");
+        refuses(inMemory.withBean(AskedForTransaction.class), "one transaction", "way = LEASED");
+        refuses(inMemory.withBean(SameName.class), "two operations named one", "operation = ");
+        refuses(inMemory.withBean(MethodWithoutKey.class), "has no key", "key = \"#order.id\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "onlyonce.lease=1ms,lease must be between",
+        "onlyonce.profile=lax,no profile \"lax\"",
+        "onlyonce.retention=-1s,retention must be between",
+        "onlyonce.operations.[POST /orders].key-format=short,key-format must be",
+        "onlyonce.operations.[POST /orders].wait-max=1h,waitMax must be",
+        "onlyonce.limits.live-max=-1,limits must not be negative",
+        "onlyonce.store.sweep-every=0s,sweepEvery must be positive"
+    })
+    @DisplayName("settings that cannot work are refused with what to change")
+    void settings(String property, String wrong) {
+        refuses(inMemory.withBean(Shop.class).withPropertyValues(property), wrong, "onlyonce.");
+    }
+
+    @Test
+    @DisplayName("a database that is not there, and a choice that is not made, are refused with what to change")
+    void stores() {
+        refuses(runner.withUserConfiguration(TwoDataSources.class), "several DataSources", "@Primary");
+        refuses(runner.withUserConfiguration(NoSuchDatabase.class), "cannot be kept in", "can be reached");
+    }
+
+    @Test
+    @DisplayName("nothing is configured if it is switched off")
+    void off() {
+        runner.withPropertyValues("onlyonce.enabled=false")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(Onlyonce.class)
+                        .doesNotHaveBean(OnlyonceWeb.class));
+    }
+}

@@ -1,0 +1,177 @@
+package dev.onlyonce.spring.sample;
+
+import dev.onlyonce.servlet.TenantResolver;
+import dev.onlyonce.spring.Idempotent;
+import dev.onlyonce.spring.Unprotected;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** An application as people write them: handlers with and without transactions, and methods of beans. */
+@SpringBootApplication(
+        excludeName = {
+            "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
+        })
+class SampleApp {
+    final AtomicInteger runs = new AtomicInteger();
+
+    @Bean
+    TenantResolver tenants() {
+        return request -> request.getHeader("X-Tenant");
+    }
+
+    /** What a payment is. */
+    record Payment(String id, long amount, Instant at) {}
+
+    @Component
+    static class Ledger {
+        private final JdbcTemplate jdbc;
+
+        Ledger(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+            jdbc.execute("CREATE TABLE IF NOT EXISTS ledger (id VARCHAR(100), amount BIGINT)");
+        }
+
+        @Transactional
+        public void book(String id, long amount) {
+            jdbc.update("INSERT INTO ledger (id, amount) VALUES (?, ?)", id, amount);
+            if (amount < 0) {
+                throw new ResponseStatusException(HttpStatus.PAYMENT_REQUIRED, "not enough money");
+            }
+        }
+
+        long rows(String id) {
+            Long count = jdbc.queryForObject("SELECT COUNT(*) FROM ledger WHERE id = ?", Long.class, id);
+            return count == null ? 0 : count;
+        }
+    }
+
+    @RestController
+    static class Payments {
+        private final Ledger ledger;
+        private final SampleApp app;
+
+        Payments(Ledger ledger, SampleApp app) {
+            this.ledger = ledger;
+            this.app = app;
+        }
+
+        @PostMapping("/payments")
+        @Idempotent
+        @Transactional
+        public ResponseEntity<Map<String, Object>> pay(@RequestBody Map<String, Object> order) {
+            return pay(String.valueOf(order.get("id")), ((Number) order.get("amount")).longValue());
+        }
+
+        @PostMapping("/explicit")
+        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        public ResponseEntity<Map<String, Object>> explicit(@RequestBody Map<String, Object> order) {
+            return pay(String.valueOf(order.get("id")), ((Number) order.get("amount")).longValue());
+        }
+
+        private ResponseEntity<Map<String, Object>> pay(String id, long amount) {
+            int run = app.runs.incrementAndGet();
+            ledger.book(id, amount);
+            if (amount == 500) {
+                throw new IllegalStateException("broken after the write");
+            }
+            if (amount == 503) {
+                return ResponseEntity.status(503).body(Map.of("run", run));
+            }
+            return ResponseEntity.status(201).body(Map.of("run", run));
+        }
+
+        @PostMapping("/callable")
+        @Idempotent
+        public Callable<String> callable() {
+            return () -> "called " + app.runs.incrementAndGet();
+        }
+
+        @PostMapping("/future")
+        @Idempotent
+        public CompletableFuture<String> future() {
+            return CompletableFuture.supplyAsync(() -> "came " + app.runs.incrementAndGet());
+        }
+
+        @PostMapping("/refused")
+        @Idempotent
+        public void refused() {
+            throw new ResponseStatusException(HttpStatus.CONFLICT, "refused " + app.runs.incrementAndGet());
+        }
+
+        @PostMapping("/strict-failure")
+        @Idempotent(profile = "strict")
+        public void strictFailure() {
+            throw new IllegalStateException("who knows " + app.runs.incrementAndGet());
+        }
+
+        @PostMapping("/forgotten")
+        public String forgotten() {
+            return "anybody may call this twice";
+        }
+
+        @PostMapping("/harmless")
+        @Unprotected("it changes nothing")
+        public String harmless() {
+            return "ok";
+        }
+    }
+
+    @Component
+    static class Transfers {
+        private final Ledger ledger;
+        private final SampleApp app;
+
+        Transfers(Ledger ledger, SampleApp app) {
+            this.ledger = ledger;
+            this.app = app;
+        }
+
+        @Idempotent(key = "#id")
+        public Payment leased(String id, long amount) {
+            app.runs.incrementAndGet();
+            return new Payment(id, amount, Instant.EPOCH.plusSeconds(app.runs.get()));
+        }
+
+        @Idempotent(key = "#id", tenant = "#tenant", operation = "many")
+        public List<Payment> many(String tenant, String id) {
+            app.runs.incrementAndGet();
+            return List.of(new Payment(id, 1, Instant.EPOCH), new Payment(tenant, 2, Instant.EPOCH));
+        }
+
+        @Idempotent(key = "#id")
+        public void failing(String id) {
+            app.runs.incrementAndGet();
+            throw new IllegalStateException("who knows");
+        }
+
+        @Idempotent(key = "#id")
+        @Transactional
+        public long transactional(String id, long amount) {
+            app.runs.incrementAndGet();
+            ledger.book(id, amount);
+            if (amount == 500) {
+                throw new IllegalStateException("after the write");
+            }
+            return amount;
+        }
+    }
+}
