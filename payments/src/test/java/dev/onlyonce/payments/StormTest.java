@@ -76,9 +76,7 @@ class StormTest {
         try (DatabaseServer database = PostgresServer.start();
                 Provider provider = Provider.start(ProviderOptions.in(folder));
                 PaymentsServer server = PaymentsServer.start(
-                        database.createDatabase(),
-                        "payments.provider.url=" + provider.url(),
-                        "payments.lease=5s")) {
+                        database.createDatabase(), "payments.provider.url=" + provider.url(), "payments.lease=5s")) {
             Storm storm = new Storm(options(server.url(), provider.url(), 300), line -> {});
             Future<Storm.Report> running = threads.submit(storm::run);
             waitFor(running, Duration.ofSeconds(3));

@@ -63,15 +63,14 @@ final class IdempotentMethods implements MethodInterceptor {
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), type);
         Plan plan = plans.computeIfAbsent(method, it -> plan(it, type));
-        EvaluationContext context =
-                new MethodBasedEvaluationContext(target, method, invocation.getArguments(), NAMES);
+        EvaluationContext context = new MethodBasedEvaluationContext(target, method, invocation.getArguments(), NAMES);
         Key key = key(plan, context);
         Fingerprint fingerprint = Fingerprint.ofJson(json.write(invocation.getArguments()));
         return value(plan, execute(plan, key, fingerprint, invocation));
     }
 
-    private Outcome<Optional<Object>> execute(
-            Plan plan, Key key, Fingerprint fingerprint, MethodInvocation invocation) throws Exception {
+    private Outcome<Optional<Object>> execute(Plan plan, Key key, Fingerprint fingerprint, MethodInvocation invocation)
+            throws Exception {
         if (plan.transaction.isEmpty()) {
             return once.execute(key, fingerprint, plan.policy, plan.codec, claim -> proceed(invocation));
         }
@@ -114,10 +113,10 @@ final class IdempotentMethods implements MethodInterceptor {
         String value = plan.key.getValue(context, String.class);
         if (value == null) {
             throw new MalformedKey(
-                    MalformedKey.Reason.MISSING, "the key of " + plan.operation + " (" + plan.annotation.key() + ") is null");
+                    MalformedKey.Reason.MISSING,
+                    "the key of " + plan.operation + " (" + plan.annotation.key() + ") is null");
         }
-        String owner =
-                plan.tenant.map(it -> it.getValue(context, String.class)).orElse(tenant);
+        String owner = plan.tenant.map(it -> it.getValue(context, String.class)).orElse(tenant);
         return new Key(owner, plan.operation, value, plan.annotation.scope());
     }
 

@@ -56,8 +56,8 @@ public class OnlyonceMethodsAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static Advisor onlyonceAdvisor(ObjectProvider<IdempotentMethods> methods) {
         SingletonSupplier<MethodInterceptor> interceptor = SingletonSupplier.of(methods::getObject);
-        DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(
-                new IdempotentPointcut(), (MethodInterceptor) call -> interceptor.obtain().invoke(call));
+        DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(new IdempotentPointcut(), (MethodInterceptor)
+                call -> interceptor.obtain().invoke(call));
         advisor.setOrder(ORDER);
         return advisor;
     }

@@ -35,8 +35,11 @@ public class OnlyonceTransactionsAutoConfiguration {
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Listener> listeners) {
         DataSource dataSource = dataSources.getIfUnique();
-        return store instanceof SqlStore sql && dataSource != null && properties.store().sqlite() == null
-                ? new TransactionalWay(manager, dataSource, sql, listeners.orderedStream().toList())
+        return store instanceof SqlStore sql
+                        && dataSource != null
+                        && properties.store().sqlite() == null
+                ? new TransactionalWay(
+                        manager, dataSource, sql, listeners.orderedStream().toList())
                 : null;
     }
 }

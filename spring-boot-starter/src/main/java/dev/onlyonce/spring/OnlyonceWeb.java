@@ -50,7 +50,10 @@ final class OnlyonceWeb {
      * @param errorPath where errors are rendered
      * @param way how handlers run in one transaction with their entries, if they can
      */
-    record Outside(TenantResolver tenants, String errorPath, @Nullable TransactionalWay way) {}
+    record Outside(
+            TenantResolver tenants,
+            String errorPath,
+            @Nullable TransactionalWay way) {}
 
     OnlyonceFilter filter() {
         return filter;

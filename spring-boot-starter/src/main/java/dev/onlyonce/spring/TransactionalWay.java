@@ -72,7 +72,8 @@ final class TransactionalWay {
         if (way == null) {
             if (asked) {
                 throw new InvalidSettings(
-                        type.getSimpleName() + "." + method.getName() + " is to run in one transaction with its entry, but the"
+                        type.getSimpleName() + "." + method.getName()
+                                + " is to run in one transaction with its entry, but the"
                                 + " entries are not in the application's database, or it has no single transaction manager",
                         "Keep the entries in the application's DataSource (no onlyonce.store.sqlite, no Store bean of another"
                                 + " kind), or use way = LEASED.",
@@ -81,10 +82,9 @@ final class TransactionalWay {
             return Optional.empty();
         }
         TransactionAttribute attribute = way.attributes.getTransactionAttribute(method, type);
-        boolean joins = attribute != null
+        if (attribute != null
                 && !attribute.isReadOnly()
-                && attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRED;
-        if (joins) {
+                && attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRED) {
             return Optional.of(attribute);
         }
         return asked ? Optional.of(new DefaultTransactionDefinition()) : Optional.empty();

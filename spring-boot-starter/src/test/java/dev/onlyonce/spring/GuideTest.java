@@ -49,7 +49,8 @@ class GuideTest {
                         folder.toString(),
                         source.toString());
         assertThat(compiled).as("the program compiles").isZero();
-        try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()})) {
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {folder.toUri().toURL()})) {
             Thread.currentThread().setContextClassLoader(loader);
             run(loader.loadClass("shop.Shop"));
         } finally {

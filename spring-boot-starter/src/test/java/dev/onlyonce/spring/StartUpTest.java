@@ -148,13 +148,13 @@ class StartUpTest {
     }
 
     @Test
-    @DisplayName("W7 every POST and PATCH handler that is not protected is listed, and coverage=required refuses to start")
+    @DisplayName(
+            "W7 every POST and PATCH handler that is not protected is listed, and coverage=required refuses to start")
     void coverage() {
         inMemory.withBean(Shop.class).run(context -> {
             Coverage coverage = context.getBean(OnlyonceWeb.class).operations().coverage();
             assertThat(coverage.protectedHandlers()).containsExactly("POST /orders");
-            assertThat(coverage.unprotectedHandlers())
-                    .containsExactlyInAnyOrder("POST /refunds", "PATCH /orders/{id}");
+            assertThat(coverage.unprotectedHandlers()).containsExactlyInAnyOrder("POST /refunds", "PATCH /orders/{id}");
             assertThat(coverage.exempt()).containsExactly("POST /search: it only reads");
         });
         refuses(

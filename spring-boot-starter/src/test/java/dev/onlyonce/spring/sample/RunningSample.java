@@ -68,7 +68,8 @@ final class RunningSample implements AutoCloseable {
 
     private HttpRequest.Builder request(String path) {
         int port = ((WebServerApplicationContext) context).getWebServer().getPort();
-        return HttpRequest.newBuilder(URI.create("http://localhost:" + port + path)).timeout(Duration.ofSeconds(60));
+        return HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+                .timeout(Duration.ofSeconds(60));
     }
 
     static boolean isReplay(HttpResponse<?> response) {

@@ -149,13 +149,15 @@ class SampleTest {
         HttpResponse<String> retry = app.post("/strict-failure", id, "{}");
         assertThat(retry.body()).isEqualTo("it had worked");
         assertThat(isReplay(retry)).isTrue();
-        assertThat(app.send("GET", "/actuator/onlyonce?tenant=acme&key=" + id, "").body())
+        assertThat(app.send("GET", "/actuator/onlyonce?tenant=acme&key=" + id, "")
+                        .body())
                 .contains("\"state\":\"completed\"")
                 .contains("\"responseStatus\":200");
         assertThat(app.send("DELETE", "/actuator/onlyonce?tenant=acme&key=" + id + "&reason=wrong", "")
                         .body())
                 .contains("\"forgotten\":true");
-        assertThat(app.send("GET", "/actuator/onlyonce?tenant=acme&key=" + id, "").body())
+        assertThat(app.send("GET", "/actuator/onlyonce?tenant=acme&key=" + id, "")
+                        .body())
                 .isEqualTo("{\"entries\":[]}");
         assertThat(runs()).isEqualTo(1);
     }
@@ -181,8 +183,7 @@ class SampleTest {
                 "replay?tag=operation:POST%20/payments",
                 "created?tag=operation:POST%20/callable",
                 "key_misuse?tag=operation:POST%20/callable&tag=tenant:acme")) {
-            HttpResponse<String> meter =
-                    app.send("GET", "/actuator/metrics/api.idempotency.reserve." + counted, "");
+            HttpResponse<String> meter = app.send("GET", "/actuator/metrics/api.idempotency.reserve." + counted, "");
             assertThat(meter.statusCode()).as(counted).isEqualTo(200);
             assertThat(meter.body()).contains("\"statistic\":\"COUNT\"").doesNotContain("\"value\":0.0");
         }
@@ -208,8 +209,10 @@ class SampleTest {
         assertThat(transfers.many("zenith", id).get(1).id()).isEqualTo("zenith");
         assertThat(runs()).isEqualTo(3);
         assertThatThrownBy(() -> transfers.leased(id, 11))
-                .isInstanceOfSatisfying(NotRepeated.class, e -> assertThat(e.outcome())
-                        .isEqualTo(new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST)));
+                .isInstanceOfSatisfying(
+                        NotRepeated.class,
+                        e -> assertThat(e.outcome())
+                                .isEqualTo(new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST)));
     }
 
     @Test
