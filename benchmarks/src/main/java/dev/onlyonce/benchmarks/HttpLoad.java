@@ -24,6 +24,9 @@ import java.util.function.Supplier;
  */
 final class HttpLoad implements AutoCloseable {
     private static final int BUFFER_BYTES = 8192;
+    /** Longer than anything takes on a busy machine. */
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
     private static final byte[] BEFORE_KEY =
             ascii("POST /payments HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                     + "Content-Length: 13\r\nIdempotency-Key: ");
@@ -81,7 +84,9 @@ final class HttpLoad implements AutoCloseable {
     private void serve(Iterator<String> keys, long untilNanos) throws IOException {
         int open = (int) connections.stream().filter(Connection::isWaiting).count();
         while (open > 0) {
-            selector.select();
+            if (selector.select(PATIENCE.toMillis()) == 0) {
+                throw new IOException(open + " requests have had no answer for " + PATIENCE);
+            }
             for (SelectionKey ready : selector.selectedKeys()) {
                 Connection connection = (Connection) ready.attachment();
                 if (connection.receive()) {
