@@ -1,12 +1,12 @@
 package dev.onlyonce.payments.storm;
 
-import dev.onlyonce.payments.faults.Chances;
 import dev.onlyonce.payments.faults.FaultyNetwork;
 import dev.onlyonce.payments.faults.NetworkFault;
 import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.store.Time;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Storm {
     private static final List<String> API_KEYS = List.of("test_alice", "test_bob");
     private static final Duration REPORT_EVERY = Duration.ofSeconds(1);
+    private static final Duration CONNECT_MAX = Duration.ofSeconds(10);
     private static final int WRONG_MAX = 20;
 
     private final StormOptions options;
@@ -57,8 +58,15 @@ public final class Storm {
         this.progress = progress;
     }
 
-    /** Runs to the end; the provider's faults are as before afterwards. */
+    /**
+     * Runs to the end; the provider's faults are as before afterwards, also if it is interrupted.
+     *
+     * @throws IOException if the payments or the provider cannot be reached at the start
+     */
     public Report run() throws IOException, InterruptedException {
+        for (URI api : options.apis()) {
+            checkReachable(api);
+        }
         ProviderLedger ledger = new ProviderLedger(options.provider());
         Map<String, Double> calm = ledger.faults(with(options.faults(), "seed", (double) options.seed()));
         List<FaultyNetwork> networks =
@@ -106,8 +114,20 @@ public final class Storm {
     private static HttpClient client() {
         return HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(Duration.ofSeconds(10))
+                .connectTimeout(CONNECT_MAX)
                 .build();
+    }
+
+    private static void checkReachable(URI api) throws IOException {
+        try (Socket socket = new Socket()) {
+            socket.connect(address(api), (int) CONNECT_MAX.toMillis());
+        } catch (IOException e) {
+            throw new IOException("No payments at " + api + " (" + e.getMessage() + ")", e);
+        }
+    }
+
+    private static InetSocketAddress address(URI api) {
+        return new InetSocketAddress(api.getHost(), api.getPort() < 0 ? 80 : api.getPort());
     }
 
     private static Map<String, Double> with(Map<String, Double> faults, String name, double value) {
@@ -117,13 +137,7 @@ public final class Storm {
     }
 
     private FaultyNetwork network(URI api) {
-        Map<NetworkFault, Double> chances = new EnumMap<>(NetworkFault.class);
-        options.network().forEach((name, chance) -> chances.put(Chances.fault(NetworkFault.class, name), chance));
-        int port = api.getPort() < 0 ? 80 : api.getPort();
-        return FaultyNetwork.open(
-                0,
-                new InetSocketAddress(api.getHost(), port),
-                new Chances<>(NetworkFault.class, chances, options.seed()));
+        return FaultyNetwork.open(0, address(api), options.networkChances());
     }
 
     private void reportRegularly(Time time) {
