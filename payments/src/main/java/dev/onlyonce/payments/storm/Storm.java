@@ -41,6 +41,8 @@ public final class Storm {
     private final Tally tally = new Tally();
     private final JsonMapper json = new JsonMapper();
     private final ConcurrentLinkedQueue<Result> results = new ConcurrentLinkedQueue<>();
+    private volatile boolean enough;
+    private volatile int sent;
 
     /** What the copies of a payment were answered; fewer than copies if some gave up. */
     private record Result(StormPayment payment, List<Sending.Answer> answers) {}
@@ -84,6 +86,11 @@ public final class Storm {
         }
     }
 
+    /** Sends no new payments; those that were sent are brought to their end. */
+    public void enough() {
+        enough = true;
+    }
+
     /**
      * Sends every payment that was decided once more, without faults, and compares.
      *
@@ -92,9 +99,10 @@ public final class Storm {
     public List<String> sendAgain() throws InterruptedException {
         List<String> changed = new ArrayList<>();
         HttpClient client = client();
+        int asked = 0;
         try (Time time = Time.system()) {
             for (Result result : results) {
-                URI api = options.apis().get(changed.size() % options.apis().size());
+                URI api = options.apis().get(asked++ % options.apis().size());
                 Sending sending = new Sending(client, () -> api, result.payment(), tally, time);
                 CompletableFuture<Sending.Answer> again = sending.start();
                 boolean answered = time.await(again, options.patience());
@@ -158,7 +166,7 @@ public final class Storm {
         String run = UUID.randomUUID().toString().substring(0, 8);
         SplittableRandom random = new SplittableRandom(options.seed());
         ConcurrentLinkedQueue<Sending> all = new ConcurrentLinkedQueue<>();
-        for (int i = 0; i < size.payments(); i++) {
+        for (int i = 0; i < size.payments() && !enough; i++) {
             if (!open.tryAcquire(options.patience().toMillis(), TimeUnit.MILLISECONDS)) {
                 break;
             }
@@ -168,6 +176,7 @@ public final class Storm {
                 copies.add(new Sending(client, any, payment, tally, time));
             }
             all.addAll(copies);
+            sent = i + 1;
             send(payment, copies, open);
         }
         if (!open.tryAcquire(size.open(), options.patience().toMillis(), TimeUnit.MILLISECONDS)) {
@@ -237,8 +246,8 @@ public final class Storm {
                 declined++;
             }
         }
-        undecided += options.size().payments() - results.size();
-        return new Verdict(options.size().payments(), declined, once, twice, lost, differing, undecided, wrong);
+        undecided += sent - results.size();
+        return new Verdict(sent, declined, once, twice, lost, differing, undecided, wrong);
     }
 
     private static void note(List<String> wrong, String what) {
