@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The payments application in a process of its own, which can be killed as a crash would, and started again. */
 final class Instance implements AutoCloseable {
-    private static final Duration START_PATIENCE = Duration.ofMinutes(2);
+    private static final Duration START_PATIENCE = Duration.ofMinutes(5);
 
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();

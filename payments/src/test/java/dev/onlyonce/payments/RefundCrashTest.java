@@ -14,14 +14,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * One refund stands still at each boundary of its steps; then the process is killed, once for all of them. They are sent again,
  * stand still at each boundary of what is left, and the process is killed again. In the end all of them are finished.
  */
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
 class RefundCrashTest {
     /** More than there are: those of the highest numbers come to their end. */
     private static final int BOUNDARIES = 10;
