@@ -84,6 +84,32 @@ class TenantsTest {
     }
 
     @Test
+    @DisplayName("is the same for all where it is fixed")
+    void fixed() throws Exception {
+        gateway = Running.start(folder, upstream.url(), "tenants: {fixed: shop}");
+        assertThat(status(null, null)).isEqualTo(201);
+        assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics")))
+                        .body())
+                .contains("api_idempotency_reserve_created_total{operation=\"POST /**\",tenant=\"shop\"} 1.0");
+    }
+
+    @Test
+    @DisplayName("S1 has metrics of its own, up to a bound; the rest are counted together")
+    void tags() throws Exception {
+        gateway = Running.start(
+                folder,
+                upstream.url(),
+                "tenants: {header: {name: X-Tenant, from: [127.0.0.0/8]}}\nobserve: {tenant-tags-max: 2}");
+        for (String tenant : new String[] {"a", "b", "c", "d"}) {
+            assertThat(status("X-Tenant", tenant)).isEqualTo(201);
+        }
+        assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics")))
+                        .body())
+                .contains("tenant=\"a\"} 1.0", "tenant=\"b\"} 1.0", "tenant=\"(others)\"} 2.0")
+                .doesNotContain("tenant=\"c\"");
+    }
+
+    @Test
     @DisplayName("comes from a header only if a trusted proxy sent it")
     void header() throws Exception {
         gateway = Running.start(folder, upstream.url(), "tenants: {header: {name: X-Tenant, from: [10.0.0.0/8]}}");
