@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.time.Duration;
 import java.util.Base64;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
@@ -137,6 +138,19 @@ class TlsTest {
         assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
         assertThat(post(HttpClient.Version.HTTP_2, "{\"x\":1}").statusCode()).isEqualTo(422);
         assertThat(upstream.effects("k1")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("drains at once when its HTTP/2 clients are idle, though they do not hang up by themselves")
+    void drain() throws Exception {
+        gateway("");
+        HttpClient client = HttpClient.newBuilder().sslContext(trusting).build();
+        client.send(HttpRequest.newBuilder(url("/things")).build(), HttpResponse.BodyHandlers.ofString());
+        long begun = System.nanoTime();
+        gateway.drain();
+        assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                .as("less than the drain time-out of 30 s")
+                .isLessThan(Duration.ofSeconds(25));
     }
 
     @Test
