@@ -26,9 +26,9 @@ record Options(
         List<Databases.Kind> databases,
         int rows,
         Path out) {
-    static final List<String> ALL = List.of("fresh", "lookup", "replay", "fingerprint", "memory");
+    static final List<String> ALL = List.of("fresh", "lookup", "replay", "fingerprint", "memory", "outbox", "purge");
     static final String USAGE = """
-            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|size|all]...
+            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|outbox|purge|size|all]...
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts
