@@ -26,7 +26,8 @@ record Options(
         List<Databases.Kind> databases,
         int rows,
         Path out) {
-    static final List<String> ALL = List.of("fresh", "lookup", "replay", "fingerprint", "memory", "outbox", "purge", "http");
+    static final List<String> ALL =
+            List.of("fresh", "lookup", "replay", "fingerprint", "memory", "outbox", "purge", "http");
     static final String USAGE = """
             usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|outbox|purge|http|size|all]...
                 [--seconds 2]      each contender's turn
