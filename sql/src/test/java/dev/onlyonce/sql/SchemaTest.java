@@ -20,7 +20,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("The schema")
 final class SchemaTest {
-    private static final int VERSION = 3;
     private static final int NODES = 8;
 
     @TempDir
@@ -46,9 +45,9 @@ final class SchemaTest {
             for (Future<Integer> node : nodes) {
                 assertThat(node.get(60, TimeUnit.SECONDS)).isEqualTo(3);
             }
-            assertThat(SqlClock.number(dataSource, "SELECT count(*) FROM onlyonce_schema"))
-                    .as("each script once")
-                    .isEqualTo(VERSION);
+            assertThat(SqlClock.number(dataSource, "SELECT count(*) - max(version) FROM onlyonce_schema"))
+                    .as("each script was run once")
+                    .isZero();
             assertThat(SqlClock.number(dataSource, "SELECT count(*) FROM onlyonce_entry"))
                     .isEqualTo(3);
         } finally {
@@ -68,7 +67,8 @@ final class SchemaTest {
                     SqlStore.builder(dataSource).schema(SchemaMode.VALIDATE).build()) {
                 assertThat(store.claim(Claims.claims("key", 2))).hasSize(2);
                 Schema.Status status = store.schema().status();
-                assertThat(status).isEqualTo(new Schema.Status(database.kind(), VERSION, VERSION));
+                assertThat(status.database()).isEqualTo(database.kind());
+                assertThat(status.installed()).isPositive().isEqualTo(status.known());
                 assertThat(status.isCurrent()).isTrue();
             }
         }
@@ -83,7 +83,7 @@ final class SchemaTest {
             assertThatThrownBy(builder::build)
                     .isInstanceOf(StoreRejected.class)
                     .hasMessageContaining("version 0")
-                    .hasMessageContaining("needs " + VERSION);
+                    .hasMessageContaining("needs");
         }
     }
 
