@@ -96,7 +96,7 @@ final class Load {
         return Measured.of(latencies.stream().map(Latencies::all).toList(), took, cpu);
     }
 
-    private static long cpuNanos() {
+    static long cpuNanos() {
         ProcessHandle self = ProcessHandle.current();
         return Stream.concat(Stream.of(self), self.descendants())
                 .mapToLong(process ->
