@@ -264,7 +264,7 @@ public final class SqlStore implements Store {
 
     /** Most steps are removed when their operation completes; these are of operations that ended otherwise, or are gone. */
     private void purgeSteps(int limit) {
-        StepTable table = new StepTable(database.kind());
+        StepTable table = new StepTable(database.kind(), sealing);
         List<StepTable.Of> orphans = limit < 1 ? List.of() : calls.read(c -> table.orphans(c, limit));
         if (!orphans.isEmpty()) {
             calls.transaction(c -> {
