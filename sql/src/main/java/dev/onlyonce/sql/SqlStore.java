@@ -3,6 +3,9 @@ package dev.onlyonce.sql;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
+import dev.onlyonce.internal.AuditText;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
@@ -21,6 +24,7 @@ import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -56,11 +60,13 @@ public final class SqlStore implements Store {
     private final Database database;
     private final Calls calls;
     private final Sweep sweep;
+    private final AuditTable audit;
 
     SqlStore(Database database, Calls calls) {
         this.database = database;
         this.calls = calls;
         this.sweep = new Sweep(database, calls);
+        this.audit = new AuditTable(database);
     }
 
     /**
@@ -276,7 +282,7 @@ public final class SqlStore implements Store {
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
-        return calls.write(c -> database.evict(c, id))
+        return calls.write(c -> database.evict(c, id, AuditText.who(who), AuditText.why(reason)))
                 .map(StoredEntry::shown)
                 .map(e -> new Transition(id, e.operation(), e.state(), null, e.attempt(), who, reason));
     }
@@ -286,6 +292,21 @@ public final class SqlStore implements Store {
         return calls.read(c -> database.list(c, query)).stream()
                 .map(StoredEntry::shown)
                 .toList();
+    }
+
+    @Override
+    public List<AuditRecord> history(EntryId id) {
+        return calls.read(c -> audit.history(c, id));
+    }
+
+    @Override
+    public List<AuditRecord> audit(AuditQuery query) {
+        return calls.read(c -> audit.list(c, query));
+    }
+
+    @Override
+    public int purgeAudit(Duration retention, int limit) {
+        return calls.write(c -> audit.purge(c, StoredEntry.micros(retention), limit));
     }
 
     /** The transactional way to execute, under this policy: claim, effect and result commit together. */

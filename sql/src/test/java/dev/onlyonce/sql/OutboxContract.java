@@ -58,6 +58,7 @@ abstract class OutboxContract {
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_audit",
                 "DELETE FROM onlyonce_outbox",
                 "DROP TABLE IF EXISTS payment",
                 "CREATE TABLE payment (id VARCHAR(100) NOT NULL PRIMARY KEY, state VARCHAR(100) NOT NULL)");

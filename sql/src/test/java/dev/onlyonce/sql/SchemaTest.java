@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("The schema")
 final class SchemaTest {
-    private static final int VERSION = 3;
+    private static final int VERSION = 4;
     private static final int NODES = 8;
 
     @TempDir

@@ -58,6 +58,7 @@ abstract class SteppedContract {
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_audit",
                 "DELETE FROM onlyonce_step",
                 "DROP TABLE IF EXISTS effect",
                 "CREATE TABLE effect (id INTEGER NOT NULL)");

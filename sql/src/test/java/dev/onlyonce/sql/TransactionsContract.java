@@ -61,6 +61,7 @@ abstract class TransactionsContract {
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_audit",
                 "DROP TABLE IF EXISTS effect",
                 "CREATE TABLE effect (id INTEGER NOT NULL)");
     }
