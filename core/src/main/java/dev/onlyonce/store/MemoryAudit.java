@@ -22,7 +22,9 @@ final class MemoryAudit {
     }
 
     List<AuditRecord> history(EntryId id) {
-        return records.stream().filter(r -> r.transition().id().equals(id)).toList();
+        List<AuditRecord> all =
+                records.stream().filter(r -> r.transition().id().equals(id)).toList();
+        return all.subList(Math.max(0, all.size() - AuditQuery.LIMIT_MAX), all.size());
     }
 
     List<AuditRecord> list(AuditQuery query) {

@@ -98,7 +98,8 @@ public interface Store extends AutoCloseable {
     List<Entry> list(EntryQuery query);
 
     /**
-     * What the audit has about a key, oldest first: of the entry that stands there and of those before it. The records of
+     * What the audit has about a key, oldest first, and at most about the newest {@value AuditQuery#LIMIT_MAX} changes: of
+     * the entry that stands there and of those before it. The records of
      * one entry begin with one from nothing, unless that has been purged, and follow one another; the last one of an entry
      * that was deleted leads to nothing.
      */
