@@ -50,11 +50,6 @@ final class InsideMySql implements Inside {
         return claim(connection, claim, waitMax, mysql::replaced);
     }
 
-    @FunctionalInterface
-    private interface Claiming {
-        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims) throws SQLException;
-    }
-
     private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, Claiming claiming)
             throws SQLException {
         try (Statement statement = connection.createStatement()) {

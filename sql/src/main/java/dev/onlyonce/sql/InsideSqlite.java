@@ -42,11 +42,6 @@ final class InsideSqlite implements Inside {
         return claim(connection, claim, waitMax, sqlite::replaced);
     }
 
-    @FunctionalInterface
-    private interface Claiming {
-        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims) throws SQLException;
-    }
-
     private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, Claiming claiming)
             throws SQLException {
         int before = sqlite.query(connection, "PRAGMA busy_timeout", Binding.NONE, row -> row.getInt(1))

@@ -474,13 +474,13 @@ final class MySql implements Database {
     }
 
     @FunctionalInterface
-    private interface Claiming {
+    private interface Audited {
         AuditRow row(AuditRow.Subject before, ClaimRequest claim, long now);
     }
 
     /** Changes what it has locked, and tells the audit what had stood there. */
     private Map<EntryId, Integer> claim(
-            Connection c, String lock, String sql, List<ClaimRequest> claims, Claiming audited) throws SQLException {
+            Connection c, String lock, String sql, List<ClaimRequest> claims, Audited audited) throws SQLException {
         Map<EntryId, Before> locked = new HashMap<>();
         List<Binding> ids =
                 claims.stream().map(a -> RowParameters.of(COLUMNS, a.id())).toList();

@@ -27,6 +27,7 @@ import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Transition;
@@ -69,6 +70,18 @@ interface AuditChapter extends Chapter {
     @DisplayName("S2 however an entry came to stand as it does, its records lead there step by step")
     default void auditLeadsThere(Situation situation) {
         ClaimRequest claim = situation.arrange(bench(), "key");
+        // What is past its retention has not changed before the reaper comes by.
+        State expected = switch (situation) {
+            case EXPIRED, GONE, TOMBSTONE_GONE -> COMPLETED;
+            case RETRYABLE_GONE -> RETRYABLE;
+            case TOMBSTONE_REAPED_GONE -> EXPIRED;
+            default -> situation.shown;
+        };
+        assertThat(follow(claim)).isEqualTo(expected);
+    }
+
+    /** Goes from record to record; returns where the last one leads. */
+    private @Nullable State follow(ClaimRequest claim) {
         State last = null;
         Instant before = Instant.MIN;
         for (AuditRecord record : bench().node().history(claim.id())) {
@@ -83,14 +96,7 @@ interface AuditChapter extends Chapter {
             last = step.to();
             before = record.at();
         }
-        // What is past its retention has not changed before the reaper comes by.
-        State expected = switch (situation) {
-            case EXPIRED, GONE, TOMBSTONE_GONE -> COMPLETED;
-            case RETRYABLE_GONE -> RETRYABLE;
-            case TOMBSTONE_REAPED_GONE -> EXPIRED;
-            default -> situation.shown;
-        };
-        assertThat(last).isEqualTo(expected);
+        return last;
     }
 
     private static boolean isLegal(@Nullable State from, @Nullable State to) {
@@ -258,6 +264,31 @@ interface AuditChapter extends Chapter {
             }
         }
         assertThat(history(fresh("other-0011"))).hasSize(1);
+    }
+
+    @Test
+    @DisplayName(
+            "S2 in a race each claim that won and each settlement that counted has one record, and they follow one another")
+    default void auditRace() {
+        ClaimRequest claim = fresh("key");
+        int won = Racers.race(16, racer -> {
+                    int wins = 0;
+                    for (int i = 0; i < 10; i++) {
+                        ClaimRequest mine = rival(claim);
+                        if (bench().node(racer).claim(List.of(mine)).get(0) instanceof ClaimResult.Claimed) {
+                            wins++;
+                            List<Settlement> release = List.of(Requests.settlement(mine, RETRYABLE, null));
+                            bench().node(racer).settle(release);
+                            bench().node(racer + 1).settle(release);
+                        }
+                    }
+                    return wins;
+                })
+                .stream()
+                .mapToInt(Integer::intValue)
+                .sum();
+        assertThat(follow(claim)).isEqualTo(RETRYABLE);
+        assertThat(history(claim)).hasSize(2 * won);
     }
 
     @Test
