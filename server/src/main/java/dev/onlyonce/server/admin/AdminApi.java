@@ -186,6 +186,7 @@ public final class AdminApi {
                 operator.key(name(request))
                         .map(view -> Reply.json(200, view))
                         .orElseGet(() -> Reply.problem(404, "There is no such key of this tenant"));
+            case "GET /v1/keys/history" -> Reply.json(200, operator.history(name(request)));
             case "POST /v1/keys/settle" -> {
                 Settle settle = Json.read(body, Settle.class);
                 yield Reply.json(200, operator.settle(settle.key(), settle.finding()));

@@ -42,14 +42,19 @@ public final class RemoteOperator implements Operator {
         return get("/v1/keys" + query, Page.class);
     }
 
+    private static Query query(KeyName name) {
+        return new Query().with("tenant", name.tenant()).with("key", name.key()).with("operation", name.operation());
+    }
+
+    @Override
+    public History history(KeyName name) {
+        return get("/v1/keys/history" + query(name), History.class);
+    }
+
     @Override
     public Optional<KeyView> key(KeyName name) {
-        Query query = new Query()
-                .with("tenant", name.tenant())
-                .with("key", name.key())
-                .with("operation", name.operation());
         try {
-            return Optional.of(get("/v1/keys/show" + query, KeyView.class));
+            return Optional.of(get("/v1/keys/show" + query(name), KeyView.class));
         } catch (Refused e) {
             if (e.isAbsent()) {
                 return Optional.empty();
