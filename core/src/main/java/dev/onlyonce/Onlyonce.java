@@ -190,8 +190,11 @@ public final class Onlyonce implements AutoCloseable {
         return node.sweep();
     }
 
-    /** Asks about unknown entries now; it also happens in the background. Returns how many were found out. */
-    public int reconcile() {
+    /**
+     * Asks about all unknown entries whose operation has a {@link Reconciler} now, due or not; in the background it happens
+     * when they are due. Blocks until all were asked about.
+     */
+    public Reconciler.Round reconcile() {
         return node.reconcile();
     }
 

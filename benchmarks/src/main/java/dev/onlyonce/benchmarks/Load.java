@@ -5,14 +5,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** Callers that do the same thing again and again, each as soon as its last one is done. */
 final class Load {
+    private static final int LOOK_MILLIS = 5;
+
     private final ThreadFactory threads;
     private final int callers;
 
@@ -35,6 +38,15 @@ final class Load {
 
     /** Runs for a while and returns how long every call took. A call that throws ends the run. */
     Measured run(Callers contender, Duration duration) throws Exception {
+        return run(contender, begun -> System.nanoTime() - begun >= duration.toNanos());
+    }
+
+    /** Runs until something else is done. */
+    Measured until(Callers contender, Future<?> done) throws Exception {
+        return run(contender, begun -> done.isDone());
+    }
+
+    private Measured run(Callers contender, LongPredicate done) throws Exception {
         CountDownLatch ready = new CountDownLatch(callers);
         CountDownLatch go = new CountDownLatch(1);
         AtomicBoolean stop = new AtomicBoolean();
@@ -67,9 +79,8 @@ final class Load {
         long cpuBefore = cpuNanos();
         long begun = System.nanoTime();
         go.countDown();
-        long until = begun + duration.toNanos();
-        while (System.nanoTime() - until < 0 && !stop.get()) {
-            running.get(0).join(Math.max(1, Math.min(50, (until - System.nanoTime()) / 1_000_000)));
+        while (!done.test(begun) && !stop.get()) {
+            running.get(0).join(LOOK_MILLIS);
         }
         stop.set(true);
         for (Thread thread : running) {
@@ -85,11 +96,16 @@ final class Load {
     }
 
     private static long cpuNanos() {
-        ProcessHandle self = ProcessHandle.current();
-        return Stream.concat(Stream.of(self), self.descendants())
-                .mapToLong(process ->
-                        process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos())
-                .sum();
+        return cpuNanos(ProcessHandle.current()) + cpuNanosOfServers();
+    }
+
+    /** What the processes that this one has started have worked so far. */
+    static long cpuNanosOfServers() {
+        return ProcessHandle.current().descendants().mapToLong(Load::cpuNanos).sum();
+    }
+
+    private static long cpuNanos(ProcessHandle process) {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
     }
 
     private static final class Latencies {

@@ -53,7 +53,10 @@ public final class Main {
             case "lookup" -> new Lookup(options, databases, report).run();
             case "replay" -> new Replay(options, report).run();
             case "fingerprint" -> new FingerprintCost(options, report).run();
+            case "http" -> new Http(options, databases, report).run();
             case "size" -> new Size(options, databases, report).run();
+            case "outbox" -> new Deliveries(options, databases, report).run();
+            case "purge" -> new Purge(options, databases, report).run();
             case "memory" -> new Memory(report).run();
             default -> throw new IllegalArgumentException(benchmark + " is not a benchmark\n" + Options.USAGE);
         }

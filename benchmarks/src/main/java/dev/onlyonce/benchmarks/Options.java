@@ -26,13 +26,14 @@ record Options(
         List<Databases.Kind> databases,
         int rows,
         Path out) {
-    static final List<String> ALL = List.of("fresh", "lookup", "replay", "fingerprint", "memory");
+    static final List<String> ALL =
+            List.of("fresh", "lookup", "replay", "fingerprint", "memory", "outbox", "purge", "http");
     static final String USAGE = """
-            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|size|all]...
+            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|outbox|purge|http|size|all]...
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts
-                [--callers 1,16,64,256]   of 'fresh'
+                [--callers 1,16,64,256]   of 'fresh' and 'http'
                 [--databases postgresql,mariadb,sqlite]
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
                 [--out FILE]       default benchmarks/target/benchmarks.md""";

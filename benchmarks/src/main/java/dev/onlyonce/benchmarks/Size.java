@@ -72,7 +72,8 @@ final class Size {
                 rows, measured.perSecond(), measured.millis(0.5), measured.millis(0.99), measured.cpuMicros(), cost);
     }
 
-    private static void load(String url, int rows) throws SQLException {
+    /** Fills an empty table. */
+    static void load(String url, int rows) throws SQLException {
         try (Connection connection = DriverManager.getConnection(url);
                 Statement statement = connection.createStatement()) {
             statement.execute("SET maintenance_work_mem = '256MB'");

@@ -117,7 +117,7 @@ public final class Node implements AutoCloseable {
         maintenance.repeat(options.every().sweep(), this::sweep);
         maintenance.repeat(options.every().purge(), this::purge);
         if (!options.reconcilers().isEmpty()) {
-            maintenance.repeat(options.every().reconcile(), this::reconcile);
+            maintenance.repeat(options.every().reconcile(), () -> reconciliation.run(false));
         }
     }
 
@@ -208,8 +208,8 @@ public final class Node implements AutoCloseable {
     }
 
     /** See {@link dev.onlyonce.Onlyonce#reconcile}. */
-    public int reconcile() {
-        return reconciliation.run();
+    public Reconciler.Round reconcile() {
+        return reconciliation.run(true);
     }
 
     /** How many claims this node holds now. */

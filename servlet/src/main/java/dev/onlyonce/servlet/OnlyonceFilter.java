@@ -140,7 +140,7 @@ public final class OnlyonceFilter extends HttpFilter {
     private static void send(HttpServletResponse response, HttpAnswer answer) throws IOException {
         CapturedResponse.sendHead(response, answer);
         if (answer.status() == HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE) {
-            // The rest of the body was not read: nobody can use the connection again.
+            // The rest of the body may not have been read: nobody can use the connection again.
             response.setHeader("Connection", "close");
         }
         CapturedResponse.write(response, answer);

@@ -27,6 +27,11 @@ import org.jspecify.annotations.Nullable;
  *     a multipart body and hands out its parts itself
  */
 record RequestBody(byte[] bytes, boolean readable) {
+    /**
+     * How much of a body that is too large is read and thrown away. Closing a connection with unread bytes resets it, and
+     * the reset overtakes the answer; most clients that are over the bound are over it by less than this.
+     */
+    private static final int DISCARDED_BYTES_MAX = 1 << 20;
 
     static RequestBody read(HttpServletRequest request, int bytesMax) throws IOException, ServletException {
         if (isMultipart(request.getContentType())) {
@@ -35,6 +40,9 @@ record RequestBody(byte[] bytes, boolean readable) {
         byte[] bytes = request.getContentLengthLong() > bytesMax
                 ? tooLarge(bytesMax)
                 : request.getInputStream().readNBytes(bytesMax + 1);
+        if (bytes.length > bytesMax) {
+            discard(request.getInputStream());
+        }
         if (bytes.length == 0 && isForm(request.getContentType())) {
             // Somebody before us has asked for a parameter, and the container has read the body.
             bytes = form(request.getParameterMap());
@@ -56,6 +64,16 @@ record RequestBody(byte[] bytes, boolean readable) {
 
     private static byte[] tooLarge(int bytesMax) {
         return new byte[bytesMax + 1];
+    }
+
+    private static void discard(InputStream rest) throws IOException {
+        byte[] buffer = new byte[8 << 10];
+        int discarded = 0;
+        int read = 0;
+        while (read >= 0 && discarded < DISCARDED_BYTES_MAX) {
+            discarded += read;
+            read = rest.read(buffer);
+        }
     }
 
     private static byte[] form(Map<String, String[]> parameters) {

@@ -5,17 +5,24 @@ import dev.onlyonce.store.StoreUnavailable;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Optional;
 import javax.sql.DataSource;
 
 /** Finds out which database it is. */
 final class Opening {
+    private static final int SQLITE_FULL = 2;
+
     private Opening() {}
 
     static SqlStore open(DataSource dataSource, SchemaMode mode, Optional<String> clock) {
         SqlDatabase kind = kind(dataSource);
         Calls calls = new Calls(new Pool(dataSource, kind != SqlDatabase.SQLITE), kind);
+        if (kind == SqlDatabase.SQLITE) {
+            calls.read(Opening::checkSynchronous);
+        }
         return open(database(kind, clock), calls, mode);
     }
 
@@ -37,6 +44,21 @@ final class Opening {
             case LEAVE -> {}
         }
         return new SqlStore(database, calls);
+    }
+
+    /** With less than that, a commit that was acknowledged can be gone after a power failure. */
+    private static boolean checkSynchronous(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("PRAGMA synchronous")) {
+            row.next();
+            if (row.getInt(1) < SQLITE_FULL) {
+                throw new StoreRejected(
+                        "SQLite would forget acknowledged commits in a power failure: open it with synchronous=FULL, for example"
+                                + " jdbc:sqlite:entries.db?journal_mode=WAL&synchronous=FULL",
+                        null);
+            }
+            return true;
+        }
     }
 
     static SqlDatabase kind(DataSource dataSource) {

@@ -255,7 +255,22 @@ public final class SqlStore implements Store {
                 break;
             }
         }
+        purgeSteps(limit);
         return removed;
+    }
+
+    /** Most steps are removed when their operation completes; these are of operations that ended otherwise, or are gone. */
+    private void purgeSteps(int limit) {
+        StepTable table = new StepTable(database.kind());
+        List<StepTable.Of> orphans = limit < 1 ? List.of() : calls.read(c -> table.orphans(c, limit));
+        if (!orphans.isEmpty()) {
+            calls.transaction(c -> {
+                for (StepTable.Of orphan : orphans) {
+                    table.forget(c, orphan);
+                }
+                return true;
+            });
+        }
     }
 
     @Override
@@ -312,6 +327,15 @@ public final class SqlStore implements Store {
     /** The transactional way to execute, under this policy: claim, effect and result commit together. */
     public SqlTransactions transactions(Policy policy) {
         return new SqlTransactions(database, calls, policy);
+    }
+
+    /**
+     * Messages that are delivered at least once, applied once.
+     *
+     * @param remember for how long a repeat is recognised: longer than the sender goes on delivering
+     */
+    public Inbox inbox(Duration remember) {
+        return new Inbox(transactions(Policy.builder().retention(remember).build()));
     }
 
     /** The queued way to execute: write first, call later. */

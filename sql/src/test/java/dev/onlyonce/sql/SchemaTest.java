@@ -29,7 +29,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("The schema")
 final class SchemaTest {
-    private static final int VERSION = 4;
     private static final int NODES = 8;
 
     @TempDir
@@ -55,9 +54,9 @@ final class SchemaTest {
             for (Future<Integer> node : nodes) {
                 assertThat(node.get(60, TimeUnit.SECONDS)).isEqualTo(3);
             }
-            assertThat(SqlClock.number(dataSource, "SELECT count(*) FROM onlyonce_schema"))
-                    .as("each script once")
-                    .isEqualTo(VERSION);
+            assertThat(SqlClock.number(dataSource, "SELECT count(*) - max(version) FROM onlyonce_schema"))
+                    .as("each script was run once")
+                    .isZero();
             assertThat(SqlClock.number(dataSource, "SELECT count(*) FROM onlyonce_entry"))
                     .isEqualTo(3);
         } finally {
@@ -77,7 +76,8 @@ final class SchemaTest {
                     SqlStore.builder(dataSource).schema(SchemaMode.VALIDATE).build()) {
                 assertThat(store.claim(Claims.claims("key", 2))).hasSize(2);
                 Schema.Status status = store.schema().status();
-                assertThat(status).isEqualTo(new Schema.Status(database.kind(), VERSION, VERSION));
+                assertThat(status.database()).isEqualTo(database.kind());
+                assertThat(status.installed()).isPositive().isEqualTo(status.known());
                 assertThat(status.isCurrent()).isTrue();
             }
         }
@@ -92,7 +92,7 @@ final class SchemaTest {
             assertThatThrownBy(builder::build)
                     .isInstanceOf(StoreRejected.class)
                     .hasMessageContaining("version 0")
-                    .hasMessageContaining("needs " + VERSION);
+                    .hasMessageContaining("needs");
         }
     }
 
@@ -114,7 +114,7 @@ final class SchemaTest {
                     insert(database, running, State.PROCESSING));
 
             try (SqlStore store = SqlStore.open(dataSource)) {
-                assertThat(store.schema().status().installed()).isEqualTo(VERSION);
+                assertThat(store.schema().status().isCurrent()).isTrue();
                 assertThat(store.find(List.of(completed.id())).get(0)).hasValueSatisfying(entry -> {
                     assertThat(entry.state()).isEqualTo(State.COMPLETED);
                     assertThat(entry.result()).isEqualTo("done".getBytes(StandardCharsets.UTF_8));

@@ -33,7 +33,8 @@ class AuditRetentionTest {
         try (Onlyonce once = builder.auditRetention(Duration.ofDays(10)).build()) {
             once.execute(KEY, REQUEST, Codec.text(), claim -> "paid");
             assertThat(once.history(KEY))
-                    .extracting(r -> r.transition().who() + ": " + r.transition().why())
+                    .extracting(
+                            r -> r.transition().who() + ": " + r.transition().why())
                     .containsExactly("node-1: claimed", "node-1: completed");
             time.advance(Duration.ofDays(9));
             assertThat(once.find(KEY)).isEmpty();

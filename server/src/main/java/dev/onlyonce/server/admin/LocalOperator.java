@@ -1,6 +1,7 @@
 package dev.onlyonce.server.admin;
 
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,42 +37,23 @@ public final class LocalOperator implements Operator {
     private final SqlStore store;
     private final Outbox outbox;
     private final String who;
-    private final Reconciling reconciling;
-    private final Supplier<Map<String, Number>> gateway;
+    private final @Nullable RunningGateway gateway;
 
-    /** What can be asked about unknown entries. */
-    public interface Reconciling {
+    /** What only a running gateway knows. */
+    public interface RunningGateway {
         /** The operations that have a look-up. */
-        List<String> operations();
+        List<String> operationsWithLookUp();
 
-        /** Asks about all unknown entries now. */
-        ReconcileRun run();
-
-        /** Nothing can be asked, for example because no gateway runs. */
-        static Reconciling none() {
-            return new Reconciling() {
-                @Override
-                public List<String> operations() {
-                    return List.of();
-                }
-
-                @Override
-                public ReconcileRun run() {
-                    throw new Refused(
-                            false, "Look-ups are configured in the gateway: run this without --db, against a gateway");
-                }
-            };
-        }
+        /** What it is doing. */
+        Map<String, Number> numbers();
     }
 
-    /** For the admin API or, without a gateway, for the command line. */
-    public LocalOperator(
-            Onlyonce once, SqlStore store, String who, Reconciling reconciling, Supplier<Map<String, Number>> gateway) {
+    /** For the admin API of a gateway or, without one, for the command line. */
+    public LocalOperator(Onlyonce once, SqlStore store, String who, @Nullable RunningGateway gateway) {
         this.once = once;
         this.store = store;
         this.outbox = store.outbox().build();
         this.who = who;
-        this.reconciling = reconciling;
         this.gateway = gateway;
     }
 
@@ -201,12 +182,19 @@ public final class LocalOperator implements Operator {
     @Override
     public Backlog reconcileList(int limit) {
         List<Entry> unknown = once.list(EntryQuery.all(limit).in(State.UNKNOWN));
-        return new Backlog(unknown.stream().map(KeyViews::brief).toList(), reconciling.operations());
+        return new Backlog(
+                unknown.stream().map(KeyViews::brief).toList(),
+                gateway == null ? List.of() : gateway.operationsWithLookUp());
     }
 
     @Override
     public ReconcileRun reconcileRun() {
-        return reconciling.run();
+        if (gateway == null) {
+            throw new Refused(
+                    false, "Look-ups are configured in the gateway: run this without --db, against a gateway");
+        }
+        Reconciler.Round round = once.reconcile();
+        return new ReconcileRun(round.asked(), round.found(), round.absent(), round.undecided());
     }
 
     @Override
@@ -278,7 +266,7 @@ public final class LocalOperator implements Operator {
         for (State state : State.values()) {
             entries.put(state.name().toLowerCase(Locale.ROOT), count(state));
         }
-        return new Stats(entries, COUNTED_MAX, gateway.get());
+        return new Stats(entries, COUNTED_MAX, gateway == null ? Map.of() : gateway.numbers());
     }
 
     private int count(State state) {

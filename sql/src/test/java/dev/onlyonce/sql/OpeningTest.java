@@ -1,0 +1,76 @@
+package dev.onlyonce.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.State;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sqlite.SQLiteDataSource;
+
+@DisplayName("Opening a store")
+final class OpeningTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    @DisplayName("on a SQLite DataSource that may forget commits is refused")
+    void sqliteMustBeDurable() {
+        assertThatThrownBy(() -> SqlStore.open(sqlite("?synchronous=NORMAL"))).isInstanceOf(StoreRejected.class);
+        SqlStore.open(sqlite("?synchronous=FULL")).close();
+    }
+
+    @Test
+    @DisplayName("D9 on a file that cannot be opened says so")
+    void noFile() {
+        Path nowhere = folder.resolve("no such folder").resolve("entries.db");
+        assertThatThrownBy(() -> SqlStore.sqlite(nowhere)).isInstanceOf(StoreUnavailable.class);
+    }
+
+    @Test
+    @DisplayName("D9 after closing, every call says that it is closed")
+    void closed() {
+        SqlStore store = SqlStore.sqlite(folder.resolve("entries.db"));
+        store.close();
+        assertThatThrownBy(() -> store.claim(Claims.claims("key", 1))).isInstanceOf(StoreUnavailable.class);
+        assertThatThrownBy(() -> store.find(List.of(Claims.id("key")))).isInstanceOf(StoreUnavailable.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"nul\0", "half \ud83d", "half \ude00 other"})
+    @DisplayName("A name that some database would change is refused by all")
+    void names(String key) {
+        try (SqlStore store = SqlStore.sqlite(folder.resolve("entries.db"))) {
+            ClaimRequest good = Claims.claim("good");
+            EntryId id = new EntryId("tenant", "", key);
+            ClaimRequest bad = new ClaimRequest(
+                    id, good.operation(), good.fingerprint(), good.token(), "node", good.terms(), State.PROCESSING);
+            assertThatThrownBy(() -> store.claim(List.of(good, bad))).isInstanceOf(StoreRejected.class);
+            assertThat(store.find(List.of(good.id())).get(0)).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("A batch with the same entry twice is refused")
+    void twice() {
+        try (SqlStore store = SqlStore.sqlite(folder.resolve("entries.db"))) {
+            assertThatThrownBy(() -> store.claim(List.of(Claims.claim("key"), Claims.claim("key"))))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    private SQLiteDataSource sqlite(String parameters) {
+        SQLiteDataSource dataSource = new SQLiteDataSource();
+        dataSource.setUrl("jdbc:sqlite:" + folder.resolve("own.db") + parameters);
+        return dataSource;
+    }
+}
