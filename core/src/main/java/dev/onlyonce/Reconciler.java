@@ -19,7 +19,12 @@ public interface Reconciler {
          *
          * @param result the operation's result as its {@link Codec} encodes it; empty if it cannot be known any more
          */
-        record Found(byte @Nullable [] result) implements Finding {}
+        record Found(byte @Nullable [] result) implements Finding {
+            /** Without a result. */
+            public Found() {
+                this(null);
+            }
+        }
 
         /**
          * The effect did not happen and will not: the entry becomes retryable. Believed only after
@@ -36,6 +41,9 @@ public interface Reconciler {
          */
         record CannotTell(String why) implements Finding {}
     }
+
+    /** What a round of questions came to. */
+    record Round(int asked, int found, int absent, int undecided) {}
 
     /** Looks. An exception counts as {@link Finding.CannotTell}. */
     Finding reconcile(Entry unknown) throws Exception;

@@ -63,12 +63,19 @@ public final class Node implements AutoCloseable {
     }
 
     /** What keeps a node from growing without end. */
-    public record Bounds(Duration storeWaitMax, int queueMax, int waitersMax, long cacheBytesMax, Duration cacheFor) {
+    public record Bounds(
+            Duration storeWaitMax,
+            int queueMax,
+            int waitersMax,
+            long cacheBytesMax,
+            Duration cacheFor,
+            Duration auditRetention) {
 
         /** Checks the signs. */
         public Bounds {
             checkPositive("storeWaitMax", storeWaitMax);
             checkPositive("cacheFor", cacheFor);
+            checkPositive("auditRetention", auditRetention);
             if (queueMax < 1) {
                 throw new IllegalArgumentException("queueMax must be positive: " + queueMax);
             }
@@ -104,13 +111,13 @@ public final class Node implements AutoCloseable {
                 new GroupCommit.Limits(bounds.queueMax(), bounds.storeWaitMax()),
                 failure -> events.tell(new Event.StoreFailed(failure)));
         engine = new Engine(new Engine.Parts(options.name(), time, events, bounds.waitersMax()), group, claims, cache);
-        maintenance = new Maintenance(store, time, events);
+        maintenance = new Maintenance(store, time, events, bounds.auditRetention());
         claims.start();
         reconciliation = new Reconciliation(store, this::resolve, time, events, options.reconcilers());
         maintenance.repeat(options.every().sweep(), this::sweep);
         maintenance.repeat(options.every().purge(), this::purge);
         if (!options.reconcilers().isEmpty()) {
-            maintenance.repeat(options.every().reconcile(), this::reconcile);
+            maintenance.repeat(options.every().reconcile(), () -> reconciliation.run(false));
         }
     }
 
@@ -201,8 +208,8 @@ public final class Node implements AutoCloseable {
     }
 
     /** See {@link dev.onlyonce.Onlyonce#reconcile}. */
-    public int reconcile() {
-        return reconciliation.run();
+    public Reconciler.Round reconcile() {
+        return reconciliation.run(true);
     }
 
     /** How many claims this node holds now. */

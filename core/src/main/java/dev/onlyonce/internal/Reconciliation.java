@@ -4,6 +4,7 @@ import dev.onlyonce.Event;
 import dev.onlyonce.Event.Reconciled.Progress;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.Reconciler.Finding;
+import dev.onlyonce.Reconciler.Round;
 import dev.onlyonce.State;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -14,6 +15,7 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +52,7 @@ final class Reconciliation {
     private final Time time;
     private final Events events;
     private final Map<String, Reconciler> reconcilers;
-    private Map<EntryId, Asked> asked = new HashMap<>();
+    private Map<EntryId, Asked> histories = new HashMap<>();
 
     private record Asked(int attempt, int tries, long dueNanos) {}
 
@@ -67,10 +69,10 @@ final class Reconciliation {
         this.reconcilers = reconcilers;
     }
 
-    /** One round; returns how many entries were found out. */
-    synchronized int run() {
+    /** One round; with {@code now}, also for entries that are not due. An interrupt ends it early. */
+    synchronized Round run(boolean now) {
         Map<EntryId, Asked> seen = new HashMap<>();
-        int resolved = 0;
+        Map<Asking, Integer> asked = new EnumMap<>(Asking.class);
         EntryQuery query = EntryQuery.all(PAGE).in(State.UNKNOWN);
         List<Entry> page;
         do {
@@ -78,38 +80,49 @@ final class Reconciliation {
             for (Entry entry : page) {
                 Reconciler reconciler = reconcilers.get(entry.operation());
                 if (reconciler != null) {
-                    resolved += ask(entry, reconciler, seen) ? 1 : 0;
+                    asked.merge(ask(entry, reconciler, seen, now), 1, Integer::sum);
                 }
                 query = query.after(entry.id());
             }
-        } while (page.size() == PAGE);
+        } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
         // What is no longer unknown is forgotten with the old map.
-        asked = seen;
-        return resolved;
+        histories = seen;
+        int found = asked.getOrDefault(Asking.FOUND, 0);
+        int absent = asked.getOrDefault(Asking.ABSENT, 0);
+        int undecided = asked.getOrDefault(Asking.UNDECIDED, 0);
+        return new Round(found + absent + undecided, found, absent, undecided);
     }
 
-    private boolean ask(Entry entry, Reconciler reconciler, Map<EntryId, Asked> seen) {
-        Asked before = asked.get(entry.id());
+    /** What became of one entry in a round. */
+    private enum Asking {
+        NOT_DUE,
+        FOUND,
+        ABSENT,
+        UNDECIDED
+    }
+
+    private Asking ask(Entry entry, Reconciler reconciler, Map<EntryId, Asked> seen, boolean now) {
+        Asked before = histories.get(entry.id());
         if (before == null || before.attempt != entry.attempt()) {
             events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.SCHEDULED));
             before = new Asked(entry.attempt(), 0, time.nanos());
         }
-        if (time.nanos() - before.dueNanos < 0) {
+        if (!now && time.nanos() - before.dueNanos < 0) {
             seen.put(entry.id(), before);
-            return false;
+            return Asking.NOT_DUE;
         }
         Finding finding = look(entry, reconciler);
         Resolution resolution = resolution(entry, finding);
-        if (resolution != null) {
-            boolean resolved = resolve.apply(resolution) instanceof SettleResult.Settled;
-            if (resolved) {
-                events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.RESOLVED));
-                log.info("Reconciled: {} is now {}: {}", entry.id(), resolution.to(), resolution.reason());
-            }
-            return resolved;
+        if (resolution == null) {
+            seen.put(entry.id(), again(entry, before, finding));
+            return Asking.UNDECIDED;
         }
-        seen.put(entry.id(), again(entry, before, finding));
-        return false;
+        // If somebody else was faster, it was found out all the same.
+        if (resolve.apply(resolution) instanceof SettleResult.Settled) {
+            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.RESOLVED));
+            log.info("Reconciled: {} is now {}: {}", entry.id(), resolution.to(), resolution.reason());
+        }
+        return resolution.to() == State.COMPLETED ? Asking.FOUND : Asking.ABSENT;
     }
 
     private static Finding look(Entry entry, Reconciler reconciler) {

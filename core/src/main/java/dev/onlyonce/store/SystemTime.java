@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /** Real time. */
 final class SystemTime implements Time {
-    /** Heartbeats, sweep and purge each block on the store; none may wait for another. */
-    private static final int THREADS = 3;
+    /** Heartbeats, sweep and purge block on the store, reconciling on whoever is asked; none may wait for another. */
+    private static final int THREADS = 4;
 
     private static final Logger log = LoggerFactory.getLogger(SystemTime.class);
 

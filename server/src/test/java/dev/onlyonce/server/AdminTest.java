@@ -102,6 +102,84 @@ class AdminTest {
     }
 
     @Test
+    @DisplayName("S2 R7 S5 shows who changed a key, when and why, also after its eviction, and tenants apart")
+    void history() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        assertThat(run("keys", "show", "order-1").out())
+                .containsPattern("AT +ATTEMPT +FROM +TO +WHO +WHY")
+                .containsPattern("1 +- +processing +\\S+ +claimed")
+                .containsPattern("1 +processing +completed +\\S+ +completed");
+        assertThat(run("keys", "show", "order-1", "--json").out()).contains("\"history\"");
+        assertThat(run("keys", "evict", "order-1", "--reason", "ticket 42").exitCode())
+                .isZero();
+        assertThat(run("keys", "show", "order-1").exitCode()).isEqualTo(Cli.NOT_FOUND);
+        assertThat(run("keys", "history", "order-1").out()).containsPattern("1 +completed +- +\\S+ +ticket 42");
+        assertThat(run("keys", "history", "order-1", "--json").out())
+                .contains("\"changes\"")
+                .contains("\"why\" : \"ticket 42\"");
+        assertThat(run("keys", "history", "order-1", "--tenant", "other").exitCode())
+                .isEqualTo(Cli.NOT_FOUND);
+    }
+
+    @Test
+    @DisplayName("finds keys by tenant, state, age and operation")
+    void filters() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        gateway.send(
+                gateway.request("/payments", "order-2").method("PATCH", HttpRequest.BodyPublishers.ofString("{}")));
+        gateway.post("/broken", "order-3", "{}");
+        assertThat(listed("--operation", "PATCH /**")).containsExactly("order-2");
+        assertThat(listed("--state", "unknown")).containsExactly("order-3");
+        assertThat(listed("--tenant", "default")).containsExactly("order-1", "order-2", "order-3");
+        assertThat(listed("--tenant", "other")).isEmpty();
+        assertThat(listed("--older-than", "1h")).isEmpty();
+        assertThat(listed("--older-than", "0s", "--state", "completed")).containsExactly("order-1", "order-2");
+        assertThat(run("keys", "list", "--state", "nonsense").exitCode()).isEqualTo(Cli.USAGE);
+    }
+
+    private List<String> listed(String... filter) {
+        List<String> arguments = new ArrayList<>(List.of("keys", "list", "--json"));
+        arguments.addAll(List.of(filter));
+        List<String> keys = new ArrayList<>();
+        Matcher key = Pattern.compile("\"key\" : \"([^\"]*)\"")
+                .matcher(run(arguments.toArray(String[]::new)).out());
+        while (key.find()) {
+            keys.add(key.group(1));
+        }
+        return keys;
+    }
+
+    @Test
+    @DisplayName("measures the gateway, by the command line and by the API")
+    void bench() throws Exception {
+        Result measured = runAlone("bench", gateway.url("/payments").toString(), "--requests", "50", "--json");
+        assertThat(measured.exitCode()).isZero();
+        assertThat(measured.out()).contains("\"201\" : 50").contains("requestsPerSecond");
+        assertThat(runAlone("bench", gateway.url("/status/500").toString(), "--requests", "5")
+                        .exitCode())
+                .as("not all succeeded")
+                .isEqualTo(Cli.FAILED);
+        assertThat(runAlone("bench", gateway.url("/").toString(), "--requests", "0")
+                        .exitCode())
+                .isEqualTo(Cli.USAGE);
+        HttpResponse<String> self = gateway.send(admin("/v1/bench").POST(HttpRequest.BodyPublishers.ofString("""
+                {"path": "/payments", "load": {"connections": 4, "requests": 40, "body": "{}", "replay": true}}
+                """)));
+        assertThat(self.body()).contains("\"answers\":{\"201\":");
+        assertThat(gateway.send(admin("/v1/bench").POST(HttpRequest.BodyPublishers.ofString("""
+                {"path": "//elsewhere/", "load": {"connections": 4, "requests": 40, "body": "{}", "replay": true}}
+                """)))
+                        .statusCode())
+                .as("to nobody else")
+                .isEqualTo(400);
+    }
+
+    private HttpRequest.Builder admin(String path) throws Exception {
+        String token = Files.readString(gateway.data().resolve("admin-token")).strip();
+        return HttpRequest.newBuilder(gateway.admin(path)).header("Authorization", "Bearer " + token);
+    }
+
+    @Test
     @DisplayName("D6 settles unknown keys as found or absent, and no others")
     void settle() throws Exception {
         for (String key : List.of("a", "b", "c")) {
@@ -164,9 +242,9 @@ class AdminTest {
                     .as(path)
                     .isEqualTo(401);
         }
-        HttpRequest.Builder right = HttpRequest.newBuilder(gateway.admin("/v1/stats"))
-                .header("Authorization", "Bearer " + Files.readString(token).strip());
-        assertThat(gateway.send(right).body()).contains("\"completed\":0").contains("\"liveClaims\":0");
+        assertThat(gateway.send(admin("/v1/stats")).body())
+                .contains("\"completed\":0")
+                .contains("\"liveClaims\":0");
         assertThat(gateway.get("/v1/stats").body())
                 .as("the public listener passes it on like anything else")
                 .doesNotContain("liveClaims");
@@ -180,20 +258,52 @@ class AdminTest {
         gateway.post("/payments", "order-1", "{\"x\":1}");
         gateway.post("/broken", "order-2", "{}");
         gateway.post("/broken", "order-2", "{}");
+        gateway.post("/status/503", "order-3", "{}");
+        gateway.post("/status/503", "order-3", "{}");
+        duplicateOfARunningRequest();
         String metrics =
                 gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics"))).body();
-        for (String name : List.of("created", "replay", "key_misuse", "unknown")) {
+        for (String name : List.of("created", "replay", "in_progress", "key_misuse", "failed_retry", "unknown")) {
             assertThat(metrics)
                     .containsPattern("api_idempotency_reserve_" + name
-                            + "_total\\{operation=\"POST /\\*\\*\",tenant=\"default\"\\} [12]\\.0");
+                            + "_total\\{operation=\"POST /\\*\\*\",tenant=\"default\"\\} [1-9]\\.0");
         }
-        assertThat(metrics).contains("reconcile_scheduled_total 1.0").contains("gateway_claim_seconds_bucket");
+        assertThat(metrics).contains("reconcile_scheduled_total 1.0");
+        for (String name : List.of(
+                "store_error",
+                "zombie_key",
+                "ttl_pruned",
+                "reconcile_resolved",
+                "reconcile_failed",
+                "outbox_delivered",
+                "outbox_retried",
+                "outbox_dead")) {
+            assertThat(metrics).contains("\n" + name + "_total 0.0");
+        }
+        for (String part : List.of("claim", "upstream", "settle")) {
+            assertThat(metrics)
+                    .containsPattern(
+                            "gateway_" + part + "_seconds_bucket\\{operation=\"POST /\\*\\*\",le=\"\\+Inf\"\\} [1-9]");
+        }
         assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/health/live")))
                         .statusCode())
                 .isEqualTo(200);
         assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/health/ready")))
                         .statusCode())
                 .isEqualTo(200);
+    }
+
+    private void duplicateOfARunningRequest() throws Exception {
+        var held = gateway.client()
+                .sendAsync(
+                        gateway.request("/held", "held")
+                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+        upstream.awaitHeld();
+        gateway.post("/held", "held", "{}");
+        upstream.release();
+        held.get();
     }
 
     @Test
@@ -205,16 +315,7 @@ class AdminTest {
             gateway.post("/broken", "order-2", "{}");
         }
         gateway.post("/payments", "order-1", "{\"x\":1}");
-        var held = gateway.client()
-                .sendAsync(
-                        gateway.request("/held", "order-3")
-                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString());
-        upstream.awaitHeld();
-        gateway.post("/held", "order-3", "{}");
-        upstream.release();
-        held.get();
+        duplicateOfARunningRequest();
         String metrics =
                 gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics"))).body();
         Pattern name = Pattern.compile("\\b(api_idempotency|store|zombie|ttl|reconcile|outbox|gateway|jvm)_[a-z_]+");

@@ -81,6 +81,10 @@ class ConfigFileTest {
                     upstreams: [{url: http://a}]~operations: [{method: POST, path: /x},~{method: POST, path: /x}] |:3: operations[1]: there are two operations named
                     upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: GET}}] |:2: look-up.request: write a method and a path
                     upstreams: [{url: http://a}]~defaults: {on-lease-lost: resume} |:2: defaults.on-lease-lost: a gateway knows no steps
+                    upstreams: [{url: http://a}]~listen: {tls: {certificate: gateway.yaml, key: gateway.yaml}} |:2: tls.certificate:
+                    upstreams: [{url: http://a}]~listen: {tls: {certificate: gateway.yaml, key: gateway.yaml}} |is not an unencrypted private key in PEM; make one with
+                    upstreams: [{url: http://a}]~tenants: {jwt: {key-set: gateway.yaml}} |gateway.yaml is not a JWK set such as
+                    upstreams: [{url: http://a, paths: [/x]}]~operations:~- {method: POST, path: /x, look-up: {request: GET /y, found: {status: 200}, absent: {status: 404}}} |the look-up of POST /x asks for /y, which no upstream takes
                     upstreams: [                                                 |this is not YAML
                     """)
     @DisplayName("that is wrong stops the start, and the message names the line and what to write")

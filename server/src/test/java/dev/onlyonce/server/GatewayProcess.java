@@ -3,6 +3,7 @@ package dev.onlyonce.server;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,13 +14,16 @@ import java.util.regex.Pattern;
 /** A gateway in a process of its own, to be killed. */
 final class GatewayProcess implements AutoCloseable {
     private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+)");
+    private static final Pattern OPERATORS = Pattern.compile("operators connect to 127\\.0\\.0\\.1:(\\d+)");
 
     private final Process process;
     private final int port;
+    private final int adminPort;
 
-    private GatewayProcess(Process process, int port) {
+    private GatewayProcess(Process process, int port, int adminPort) {
         this.process = process;
         this.port = port;
+        this.adminPort = adminPort;
     }
 
     static List<String> java() {
@@ -42,17 +46,25 @@ final class GatewayProcess implements AutoCloseable {
                 .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
         BufferedReader out = process.inputReader();
+        return new GatewayProcess(process, await(LISTENING, out, log), await(OPERATORS, out, log));
+    }
+
+    private static int await(Pattern port, BufferedReader out, Path log) throws IOException {
         for (String line = out.readLine(); line != null; line = out.readLine()) {
-            Matcher listening = LISTENING.matcher(line);
-            if (listening.find()) {
-                return new GatewayProcess(process, Integer.parseInt(listening.group(1)));
+            Matcher said = port.matcher(line);
+            if (said.find()) {
+                return Integer.parseInt(said.group(1));
             }
         }
-        throw new IOException("the gateway did not start; see " + log);
+        throw new IOException("the gateway did not start: " + Files.readString(log));
     }
 
     URI url(String path) {
         return URI.create("http://127.0.0.1:" + port + path);
+    }
+
+    URI admin(String path) {
+        return URI.create("http://127.0.0.1:" + adminPort + path);
     }
 
     int port() {

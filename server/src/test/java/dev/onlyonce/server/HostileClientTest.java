@@ -161,6 +161,11 @@ class HostileClientTest {
         for (int i = 0; i < 400; i++) {
             idle.add(gateway.connect());
         }
+        int closed = 0;
+        for (Socket socket : idle) {
+            closed += isClosed(socket) ? 1 : 0;
+        }
+        assertThat(closed).isGreaterThanOrEqualTo(100);
         for (Socket socket : idle) {
             socket.close();
         }

@@ -132,8 +132,7 @@ class ProcessTest {
                       found: {status: 200}
                       absent: {status: 404}
                       answer: {status: 201}
-                      after: 500ms
-                      every: 500ms
+                      absent-after: 1s
                 """.formatted(upstream.url(), postgres.createDatabase()));
         for (int i = 0; i < GATEWAYS; i++) {
             gateways.set(i, startOne(i, config));

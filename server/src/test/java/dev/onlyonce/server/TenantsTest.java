@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
@@ -55,9 +56,13 @@ class TenantsTest {
         return gateway.send(request).statusCode();
     }
 
-    private static String sha256(String text) throws Exception {
-        return HexFormat.of()
-                .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
+    static String sha256(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
@@ -76,6 +81,32 @@ class TenantsTest {
         assertThat(upstream.effects("k1")).isEqualTo(1);
         assertThat(status("Authorization", "Bearer two")).isEqualTo(201);
         assertThat(upstream.effects("k1")).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("is the same for all where it is fixed")
+    void fixed() throws Exception {
+        gateway = Running.start(folder, upstream.url(), "tenants: {fixed: shop}");
+        assertThat(status(null, null)).isEqualTo(201);
+        assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics")))
+                        .body())
+                .contains("api_idempotency_reserve_created_total{operation=\"POST /**\",tenant=\"shop\"} 1.0");
+    }
+
+    @Test
+    @DisplayName("S1 has metrics of its own, up to a bound; the rest are counted together")
+    void tags() throws Exception {
+        gateway = Running.start(
+                folder,
+                upstream.url(),
+                "tenants: {header: {name: X-Tenant, from: [127.0.0.0/8]}}\nobserve: {tenant-tags-max: 2}");
+        for (String tenant : new String[] {"a", "b", "c", "d"}) {
+            assertThat(status("X-Tenant", tenant)).isEqualTo(201);
+        }
+        assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics")))
+                        .body())
+                .contains("tenant=\"a\"} 1.0", "tenant=\"b\"} 1.0", "tenant=\"(others)\"} 2.0")
+                .doesNotContain("tenant=\"c\"");
     }
 
     @Test

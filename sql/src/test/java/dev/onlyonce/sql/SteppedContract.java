@@ -58,11 +58,12 @@ abstract class SteppedContract {
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_audit",
                 "DELETE FROM onlyonce_step",
                 "DROP TABLE IF EXISTS effect",
                 "CREATE TABLE effect (id INTEGER NOT NULL)");
         time = new ManualTime();
-        once = Onlyonce.builder(store).time(time).lease(LEASE).build();
+        once = Onlyonce.builder(store).name("stepper").time(time).lease(LEASE).build();
         stepped = store.stepped(once);
     }
 
@@ -123,6 +124,31 @@ abstract class SteppedContract {
         assertThat(value(execute(() -> {}))).startsWith("reserved with ").endsWith(", booked, notified");
         assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
         assertThat(number("SELECT count(*) FROM effect")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("S2 the audit has the whole way of a stepped operation")
+    void audited() throws Exception {
+        assertThatThrownBy(() -> execute(() -> {
+                    throw new NotExecuted("refused");
+                }))
+                .isInstanceOf(NotExecuted.class);
+        assertThatThrownBy(() -> execute(() -> {
+                    throw new IllegalStateException("reset");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        once.resolve(new Resolution(KEY.entryId(), 2, State.RETRYABLE, null, "alice", "they have not got it"));
+        execute(() -> {});
+        execute(() -> {});
+        assertThat(Claims.history(store, KEY))
+                .containsExactly(
+                        "1 null>PROCESSING stepper: claimed",
+                        "1 PROCESSING>RETRYABLE stepper: dev.onlyonce.NotExecuted",
+                        "2 RETRYABLE>PROCESSING stepper: claimed",
+                        "2 PROCESSING>UNKNOWN stepper: in doubt: java.lang.IllegalStateException: reset",
+                        "2 UNKNOWN>RETRYABLE alice: they have not got it",
+                        "3 RETRYABLE>PROCESSING stepper: claimed",
+                        "3 PROCESSING>COMPLETED stepper: completed");
     }
 
     @Test
@@ -263,17 +289,20 @@ abstract class SteppedContract {
     }
 
     @Test
-    @DisplayName("Steps of an operation that was resolved or evicted are purged")
+    @DisplayName("T3 steps of an operation that ended otherwise go with the purge of entries, and not before")
     void purged() throws Exception {
         assertThatThrownBy(() -> execute(() -> {
                     throw new IllegalStateException("reset");
                 }))
                 .hasMessage("reset");
-        assertThat(stepped.purge(100)).as("still needed").isZero();
+        store.purge(100);
+        assertThat(number("SELECT count(*) FROM onlyonce_step"))
+                .as("still needed")
+                .isPositive();
         once.resolve(new Resolution(
                 KEY.entryId(), 1, State.COMPLETED, "found".getBytes(StandardCharsets.UTF_8), "operator", "found"));
         assertThat(value(execute(() -> {}))).isEqualTo("found");
-        assertThat(stepped.purge(100)).isEqualTo(1);
+        store.purge(100);
         assertThat(number("SELECT count(*) FROM onlyonce_step")).isZero();
     }
 

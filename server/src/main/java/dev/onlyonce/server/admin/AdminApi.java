@@ -14,11 +14,14 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,14 +40,22 @@ public final class AdminApi {
     private final AdminToken token;
     private final Metrics metrics;
     private final BooleanSupplier ready;
+    private final Supplier<URI> self;
     private @Nullable HttpServer server;
 
     /**
      * What it needs.
      *
      * @param ready whether the gateway takes requests and its store answers; may block
+     * @param self where clients reach the gateway from this machine
      */
-    public record Parts(Vertx vertx, Operator operator, AdminToken token, Metrics metrics, BooleanSupplier ready) {}
+    public record Parts(
+            Vertx vertx,
+            Operator operator,
+            AdminToken token,
+            Metrics metrics,
+            BooleanSupplier ready,
+            Supplier<URI> self) {}
 
     /** Does not listen yet. */
     public AdminApi(Parts parts) {
@@ -53,6 +64,7 @@ public final class AdminApi {
         token = parts.token();
         metrics = parts.metrics();
         ready = parts.ready();
+        self = parts.self();
     }
 
     /** Opens the port. */
@@ -143,7 +155,11 @@ public final class AdminApi {
 
     private Reply answer(HttpServerRequest request, String path, byte[] body) {
         try {
-            return route(request, request.method().name() + " " + path, body);
+            Optional<Action> action = Action.of(request.method().name(), path);
+            return action.isPresent()
+                    ? act(action.get(), request, body)
+                    : Reply.problem(
+                            404, "There is no " + request.method() + " " + path + "; see docs/reference/admin-api.md");
         } catch (Operator.Refused e) {
             return Reply.problem(e.isAbsent() ? 404 : 409, String.valueOf(e.getMessage()));
         } catch (IllegalArgumentException e) {
@@ -179,41 +195,58 @@ public final class AdminApi {
         }
     }
 
-    private Reply route(HttpServerRequest request, String what, byte[] body) {
-        return switch (what) {
-            case "GET /v1/keys" -> Reply.json(200, operator.keys(filter(request)));
-            case "GET /v1/keys/show" ->
+    /** What is posted to {@code /v1/bench}: the gateway sends to itself, and to nobody else. */
+    public record SelfBench(String path, Bench.Load load) {
+        /** Checks that what came from outside is whole. */
+        public SelfBench {
+            requireNonNull(path, "path is missing");
+            requireNonNull(load, "load is missing");
+            if (!path.startsWith("/") || path.startsWith("//")) {
+                throw new IllegalArgumentException("path must begin with one slash: " + path);
+            }
+        }
+    }
+
+    private Reply act(Action action, HttpServerRequest request, byte[] body) {
+        return switch (action) {
+            case KEYS_LIST -> Reply.json(200, operator.keys(filter(request)));
+            case KEYS_SHOW ->
                 operator.key(name(request))
                         .map(view -> Reply.json(200, view))
                         .orElseGet(() -> Reply.problem(404, "There is no such key of this tenant"));
-            case "POST /v1/keys/settle" -> {
+            case KEYS_HISTORY -> Reply.json(200, operator.history(name(request)));
+            case KEYS_SETTLE -> {
                 Settle settle = Json.read(body, Settle.class);
                 yield Reply.json(200, operator.settle(settle.key(), settle.finding()));
             }
-            case "POST /v1/keys/evict" -> {
+            case KEYS_EVICT -> {
                 Evict evict = Json.read(body, Evict.class);
                 operator.evict(evict.key(), evict.reason());
                 yield Reply.json(200, Map.of("evicted", true));
             }
-            case "GET /v1/reconcile" -> Reply.json(200, operator.reconcileList(limit(request)));
-            case "POST /v1/reconcile/run" -> Reply.json(200, operator.reconcileRun());
-            case "GET /v1/outbox" -> Reply.json(200, operator.outboxList(after(request), limit(request)));
-            case "POST /v1/outbox/retry" -> {
+            case RECONCILE_LIST -> Reply.json(200, operator.reconcileList(limit(request)));
+            case RECONCILE_RUN -> Reply.json(200, operator.reconcileRun());
+            case OUTBOX_LIST -> Reply.json(200, operator.outboxList(after(request), limit(request)));
+            case OUTBOX_RETRY -> {
                 Letter letter = Json.read(body, Letter.class);
                 operator.outboxRetry(letter.id(), letter.reason());
                 yield Reply.json(200, Map.of("retried", true));
             }
-            case "POST /v1/outbox/drop" -> {
+            case OUTBOX_DROP -> {
                 Letter letter = Json.read(body, Letter.class);
                 operator.outboxDrop(letter.id(), letter.reason());
                 yield Reply.json(200, Map.of("dropped", true));
             }
-            case "GET /v1/schema" -> Reply.json(200, operator.schemaStatus());
-            case "GET /v1/schema/script" ->
+            case SCHEMA_STATUS -> Reply.json(200, operator.schemaStatus());
+            case SCHEMA_PRINT ->
                 Reply.text(200, "text/plain; charset=utf-8", Schema.script(database(request.getParam("database"))));
-            case "POST /v1/schema/apply" -> Reply.json(200, operator.schemaApply());
-            case "GET /v1/stats" -> Reply.json(200, operator.stats());
-            default -> Reply.problem(404, "There is no " + what + "; see docs/reference/admin-api.md");
+            case SCHEMA_APPLY -> Reply.json(200, operator.schemaApply());
+            case STATS -> Reply.json(200, operator.stats());
+            case BENCH -> {
+                SelfBench asked = Json.read(body, SelfBench.class);
+                log.info("An operator sends {} requests to {}", asked.load().requests(), asked.path());
+                yield Reply.json(200, new Bench(self.get().resolve(asked.path()), asked.load()).run());
+            }
         };
     }
 

@@ -1,8 +1,7 @@
 package dev.onlyonce.server.admin;
 
-import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.Scope;
+import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
@@ -12,6 +11,7 @@ import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.Schema;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
@@ -24,12 +24,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Works on the store itself. Every change is written to the log {@code dev.onlyonce.audit}. */
+/** Works on the store itself. Every change is audited there, and written to the log {@code dev.onlyonce.audit}. */
 public final class LocalOperator implements Operator {
     private static final Logger audit = LoggerFactory.getLogger("dev.onlyonce.audit");
     private static final int COUNTED_MAX = 10_000;
@@ -38,42 +37,23 @@ public final class LocalOperator implements Operator {
     private final SqlStore store;
     private final Outbox outbox;
     private final String who;
-    private final Reconciling reconciling;
-    private final Supplier<Map<String, Number>> gateway;
+    private final @Nullable RunningGateway gateway;
 
-    /** What can be asked about unknown entries. */
-    public interface Reconciling {
+    /** What only a running gateway knows. */
+    public interface RunningGateway {
         /** The operations that have a look-up. */
-        List<String> operations();
+        List<String> operationsWithLookUp();
 
-        /** Asks about all unknown entries now. */
-        ReconcileRun run();
-
-        /** Nothing can be asked, for example because no gateway runs. */
-        static Reconciling none() {
-            return new Reconciling() {
-                @Override
-                public List<String> operations() {
-                    return List.of();
-                }
-
-                @Override
-                public ReconcileRun run() {
-                    throw new Refused(
-                            false, "Look-ups are configured in the gateway: run this without --db, against a gateway");
-                }
-            };
-        }
+        /** What it is doing. */
+        Map<String, Number> numbers();
     }
 
-    /** For the admin API or, without a gateway, for the command line. */
-    public LocalOperator(
-            Onlyonce once, SqlStore store, String who, Reconciling reconciling, Supplier<Map<String, Number>> gateway) {
+    /** For the admin API of a gateway or, without one, for the command line. */
+    public LocalOperator(Onlyonce once, SqlStore store, String who, @Nullable RunningGateway gateway) {
         this.once = once;
         this.store = store;
         this.outbox = store.outbox().build();
         this.who = who;
-        this.reconciling = reconciling;
         this.gateway = gateway;
     }
 
@@ -107,6 +87,15 @@ public final class LocalOperator implements Operator {
     @Override
     public Optional<KeyView> key(KeyName name) {
         return find(name).map(entry -> KeyViews.full(once, entry));
+    }
+
+    @Override
+    public History history(KeyName name) {
+        List<AuditRecord> records = store.history(new EntryId(name.tenant(), "", name.key()));
+        if (records.isEmpty() && name.operation() != null) {
+            records = store.history(new EntryId(name.tenant(), name.operation(), name.key()));
+        }
+        return new History(KeyViews.changes(records));
     }
 
     private Optional<Entry> find(KeyName name) {
@@ -171,8 +160,7 @@ public final class LocalOperator implements Operator {
     public void evict(KeyName name, String reason) {
         requireReason(reason);
         Entry entry = require(name);
-        Scope scope = entry.id().space().isEmpty() ? Scope.TENANT : Scope.OPERATION;
-        if (!once.evict(new Key(name.tenant(), entry.operation(), name.key(), scope), who, reason)) {
+        if (!once.evict(KeyViews.key(entry), who, reason)) {
             throw new Refused(
                     false,
                     "Only a settled entry can be evicted, and this one is "
@@ -194,12 +182,19 @@ public final class LocalOperator implements Operator {
     @Override
     public Backlog reconcileList(int limit) {
         List<Entry> unknown = once.list(EntryQuery.all(limit).in(State.UNKNOWN));
-        return new Backlog(unknown.stream().map(KeyViews::brief).toList(), reconciling.operations());
+        return new Backlog(
+                unknown.stream().map(KeyViews::brief).toList(),
+                gateway == null ? List.of() : gateway.operationsWithLookUp());
     }
 
     @Override
     public ReconcileRun reconcileRun() {
-        return reconciling.run();
+        if (gateway == null) {
+            throw new Refused(
+                    false, "Look-ups are configured in the gateway: run this without --db, against a gateway");
+        }
+        Reconciler.Round round = once.reconcile();
+        return new ReconcileRun(round.asked(), round.found(), round.absent(), round.undecided());
     }
 
     @Override
@@ -271,7 +266,7 @@ public final class LocalOperator implements Operator {
         for (State state : State.values()) {
             entries.put(state.name().toLowerCase(Locale.ROOT), count(state));
         }
-        return new Stats(entries, COUNTED_MAX, gateway.get());
+        return new Stats(entries, COUNTED_MAX, gateway == null ? Map.of() : gateway.numbers());
     }
 
     private int count(State state) {

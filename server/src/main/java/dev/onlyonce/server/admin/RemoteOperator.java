@@ -39,17 +39,22 @@ public final class RemoteOperator implements Operator {
                 .with("olderThan", filter.olderThan())
                 .with("after", filter.after())
                 .with("limit", Integer.toString(filter.limit()));
-        return get("/v1/keys" + query, Page.class);
+        return get(Action.KEYS_LIST, query, Page.class);
+    }
+
+    private static Query query(KeyName name) {
+        return new Query().with("tenant", name.tenant()).with("key", name.key()).with("operation", name.operation());
+    }
+
+    @Override
+    public History history(KeyName name) {
+        return get(Action.KEYS_HISTORY, query(name), History.class);
     }
 
     @Override
     public Optional<KeyView> key(KeyName name) {
-        Query query = new Query()
-                .with("tenant", name.tenant())
-                .with("key", name.key())
-                .with("operation", name.operation());
         try {
-            return Optional.of(get("/v1/keys/show" + query, KeyView.class));
+            return Optional.of(get(Action.KEYS_SHOW, query(name), KeyView.class));
         } catch (Refused e) {
             if (e.isAbsent()) {
                 return Optional.empty();
@@ -60,53 +65,53 @@ public final class RemoteOperator implements Operator {
 
     @Override
     public KeyView settle(KeyName name, Finding finding) {
-        return post("/v1/keys/settle", new AdminApi.Settle(name, finding), KeyView.class);
+        return post(Action.KEYS_SETTLE, new AdminApi.Settle(name, finding), KeyView.class);
     }
 
     @Override
     public void evict(KeyName name, String reason) {
-        post("/v1/keys/evict", new AdminApi.Evict(name, reason), Map.class);
+        post(Action.KEYS_EVICT, new AdminApi.Evict(name, reason), Map.class);
     }
 
     @Override
     public Backlog reconcileList(int limit) {
-        return get("/v1/reconcile" + new Query().with("limit", Integer.toString(limit)), Backlog.class);
+        return get(Action.RECONCILE_LIST, new Query().with("limit", Integer.toString(limit)), Backlog.class);
     }
 
     @Override
     public ReconcileRun reconcileRun() {
-        return post("/v1/reconcile/run", Map.of(), ReconcileRun.class);
+        return post(Action.RECONCILE_RUN, Map.of(), ReconcileRun.class);
     }
 
     @Override
     public DeadLetters outboxList(long after, int limit) {
         Query query = new Query().with("after", Long.toString(after)).with("limit", Integer.toString(limit));
-        return get("/v1/outbox" + query, DeadLetters.class);
+        return get(Action.OUTBOX_LIST, query, DeadLetters.class);
     }
 
     @Override
     public void outboxRetry(long id, String reason) {
-        post("/v1/outbox/retry", new AdminApi.Letter(id, reason), Map.class);
+        post(Action.OUTBOX_RETRY, new AdminApi.Letter(id, reason), Map.class);
     }
 
     @Override
     public void outboxDrop(long id, String reason) {
-        post("/v1/outbox/drop", new AdminApi.Letter(id, reason), Map.class);
+        post(Action.OUTBOX_DROP, new AdminApi.Letter(id, reason), Map.class);
     }
 
     @Override
     public SchemaView schemaStatus() {
-        return get("/v1/schema", SchemaView.class);
+        return get(Action.SCHEMA_STATUS, new Query(), SchemaView.class);
     }
 
     @Override
     public SchemaView schemaApply() {
-        return post("/v1/schema/apply", Map.of(), SchemaView.class);
+        return post(Action.SCHEMA_APPLY, Map.of(), SchemaView.class);
     }
 
     @Override
     public Stats stats() {
-        return get("/v1/stats", Stats.class);
+        return get(Action.STATS, new Query(), Stats.class);
     }
 
     private static final class Query {
@@ -125,13 +130,13 @@ public final class RemoteOperator implements Operator {
         }
     }
 
-    private <T> T get(String path, Class<T> type) {
-        return send(HttpRequest.newBuilder(base.resolve(path)).GET(), type);
+    private <T> T get(Action action, Query query, Class<T> type) {
+        return send(HttpRequest.newBuilder(base.resolve(action.path() + query)).GET(), type);
     }
 
-    private <T> T post(String path, Object body, Class<T> type) {
+    private <T> T post(Action action, Object body, Class<T> type) {
         return send(
-                HttpRequest.newBuilder(base.resolve(path))
+                HttpRequest.newBuilder(base.resolve(action.path()))
                         .header("Content-Type", "application/json")
                         .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body))),
                 type);

@@ -1,20 +1,10 @@
 package dev.onlyonce.server.cli;
 
+import dev.onlyonce.server.admin.Bench;
 import dev.onlyonce.server.admin.Json;
-import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.time.Duration;
-import java.util.Arrays;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.UUID;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,9 +23,6 @@ import picocli.CommandLine.Spec;
         footerHeading = "%nExample:%n",
         footer = "  onlyonce bench http://127.0.0.1:8090/payments --connections 64 --requests 20000")
 final class BenchCommand implements Callable<Integer> {
-    private static final int REPLAYED_KEYS = 16;
-    private static final double NANOS_PER_MILLI = 1e6;
-
     @Spec
     private @Nullable CommandSpec spec;
 
@@ -57,81 +44,31 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Prints JSON, for programs")
     private boolean json;
 
-    private final AtomicInteger next = new AtomicInteger();
-    private final Map<String, LongAdder> answers = new ConcurrentSkipListMap<>();
-
     @Override
-    public Integer call() throws InterruptedException {
-        if (spec == null || connections < 1 || requests < 1) {
-            return Cli.USAGE;
+    public Integer call() throws Cli.Failed {
+        if (spec == null) {
+            throw new IllegalStateException("the command line was not parsed");
         }
-        long[] nanos = new long[requests];
-        String run = UUID.randomUUID().toString();
-        HttpClient client = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(Duration.ofSeconds(5))
-                .build();
-        Thread[] threads = new Thread[connections];
-        long begun = System.nanoTime();
-        for (int i = 0; i < connections; i++) {
-            threads[i] = new Thread(() -> send(client, run, nanos), "bench-" + i);
-            threads[i].start();
+        Bench.Load load;
+        try {
+            load = new Bench.Load(connections, requests, body, replay);
+        } catch (IllegalArgumentException e) {
+            throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }
-        for (Thread thread : threads) {
-            thread.join();
-        }
-        double seconds = (System.nanoTime() - begun) / (1000 * NANOS_PER_MILLI);
-        report(spec, nanos, seconds);
-        return answers.keySet().stream().allMatch(answer -> answer.startsWith("2")) ? Cli.OK : Cli.FAILED;
-    }
-
-    private void send(HttpClient client, String run, long[] nanos) {
-        for (int i = next.getAndIncrement(); i < requests; i = next.getAndIncrement()) {
-            String key = run + "-" + (replay ? i % REPLAYED_KEYS : i);
-            HttpRequest request = HttpRequest.newBuilder(url)
-                    .header("Idempotency-Key", key)
-                    .header("Content-Type", "application/json")
-                    .timeout(Duration.ofMinutes(1))
-                    .POST(HttpRequest.BodyPublishers.ofString(body))
-                    .build();
-            long begun = System.nanoTime();
-            String answer;
-            try {
-                answer = Integer.toString(client.send(request, HttpResponse.BodyHandlers.discarding())
-                        .statusCode());
-            } catch (IOException e) {
-                answer = "failed";
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            }
-            nanos[i] = System.nanoTime() - begun;
-            answers.computeIfAbsent(answer, it -> new LongAdder()).increment();
-        }
-    }
-
-    private void report(CommandSpec command, long[] nanos, double seconds) {
-        Arrays.sort(nanos);
-        Map<String, Object> report = new TreeMap<>();
-        report.put("requests", requests);
-        report.put("connections", connections);
-        report.put("requestsPerSecond", Math.round(requests / seconds));
-        report.put("p50Millis", millis(nanos, 50));
-        report.put("p99Millis", millis(nanos, 99));
-        report.put("maxMillis", millis(nanos, 100));
-        report.put("answers", answers);
+        Bench.Report report = new Bench(url, load).run();
+        PrintWriter out = spec.commandLine().getOut();
         if (json) {
-            command.commandLine().getOut().println(Json.pretty(report));
+            out.println(Json.pretty(report));
         } else {
             Table table = new Table("WHAT", "NUMBER");
-            report.forEach(table::row);
-            table.print(command.commandLine().getOut());
+            table.row("requests a second", report.requestsPerSecond());
+            table.row("p50 milliseconds", report.p50Millis());
+            table.row("p99 milliseconds", report.p99Millis());
+            table.row("max milliseconds", report.maxMillis());
+            report.answers().forEach((answer, count) -> table.row("answers " + answer, count));
+            table.print(out);
         }
-        command.commandLine().getOut().flush();
-    }
-
-    private static double millis(long[] sorted, int percent) {
-        int at = Math.min(sorted.length - 1, sorted.length * percent / 100);
-        return Math.round(sorted[at] / NANOS_PER_MILLI * 100) / 100.0;
+        out.flush();
+        return report.allWell() ? Cli.OK : Cli.FAILED;
     }
 }

@@ -176,6 +176,7 @@ final class GatewayCommand implements Callable<Integer> {
         }
         out.println("onlyonce gateway: listening on " + settings.listen().host() + ":" + gateway.port()
                 + ", in front of " + settings.upstreams().get(0).url());
+        out.println("onlyonce gateway: operators connect to " + settings.admin().host() + ":" + gateway.adminPort());
         out.flush();
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(

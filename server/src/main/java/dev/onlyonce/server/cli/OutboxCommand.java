@@ -24,7 +24,12 @@ final class OutboxCommand implements Runnable {
         throw Cli.missing(spec);
     }
 
-    @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists dead letters by their numbers.")
+    @Command(
+            name = "list",
+            mixinStandardHelpOptions = true,
+            description = "Lists dead letters by their numbers.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce outbox list --limit 20")
     static final class Dead extends OperatorCommand {
         @Option(names = "--after", defaultValue = "0", description = "Only numbers above this one")
         private long after;

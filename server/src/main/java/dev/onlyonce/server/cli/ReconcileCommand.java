@@ -22,7 +22,12 @@ final class ReconcileCommand implements Runnable {
         throw Cli.missing(spec);
     }
 
-    @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists the keys whose outcome is unknown.")
+    @Command(
+            name = "list",
+            mixinStandardHelpOptions = true,
+            description = "Lists the keys whose outcome is unknown.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce reconcile list --limit 20")
     static final class Backlog extends OperatorCommand {
         @Option(names = "--limit", defaultValue = "100", description = "At most so many, up to 1000 (${DEFAULT-VALUE})")
         private int limit = 100;
@@ -46,7 +51,9 @@ final class ReconcileCommand implements Runnable {
     @Command(
             name = "run",
             mixinStandardHelpOptions = true,
-            description = "Makes the gateway ask about all of them now, by the look-ups that are configured.")
+            description = "Makes the gateway ask about all of them now, by the look-ups that are configured.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce reconcile run --json")
     static final class Run extends OperatorCommand {
         @Override
         void run(Operator operator) {

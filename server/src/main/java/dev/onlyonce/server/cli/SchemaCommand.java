@@ -64,7 +64,9 @@ final class SchemaCommand implements Runnable {
     @Command(
             name = "status",
             mixinStandardHelpOptions = true,
-            description = "Says whether the tables are those that this release needs.")
+            description = "Says whether the tables are those that this release needs.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce schema status --db jdbc:postgresql://127.0.0.1/onlyonce?user=app")
     static final class Status extends OperatorCommand {
         @Override
         void run(Operator operator) throws Cli.Failed {

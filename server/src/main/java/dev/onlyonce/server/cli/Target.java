@@ -14,7 +14,6 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -86,7 +85,7 @@ final class Target {
                 .purgeEvery(NEVER)
                 .build();
         String who = "operator " + System.getProperty("user.name", "unknown");
-        LocalOperator local = new LocalOperator(once, store.store(), who, LocalOperator.Reconciling.none(), Map::of);
+        LocalOperator local = new LocalOperator(once, store.store(), who, null);
         return new Closing(local, () -> {
             once.close();
             store.close();

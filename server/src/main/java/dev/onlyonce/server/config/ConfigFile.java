@@ -3,10 +3,14 @@ package dev.onlyonce.server.config;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -80,6 +84,7 @@ public final class ConfigFile {
         Defaults defaults = new Defaults(root.section("defaults"));
         Map<String, LookUp> lookUps = new HashMap<>();
         List<Operation> operations = operations(root, defaults, lookUps);
+        checkLookUps(root, lookUps, upstreams);
         StoreSettings store = store(root.section("store"));
         Settings.Observe observe = observe(root.section("observe"));
         Path data = folder.resolve(root.text("data", "data"));
@@ -123,14 +128,32 @@ public final class ConfigFile {
         if (section == null) {
             return null;
         }
-        Path certificate = section.file("certificate");
-        Path key = section.file("key");
+        Path certificate = section.file("certificate", ConfigFile::checkCertificate);
+        Path key = section.file("key", ConfigFile::checkKey);
         section.end();
         if (certificate == null || key == null) {
             section.wrong("needs both \"certificate\" and \"key\", each a PEM file");
             return null;
         }
         return new Listen.Tls(certificate, key);
+    }
+
+    private static void checkCertificate(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            if (CertificateFactory.getInstance("X.509").generateCertificates(in).isEmpty()) {
+                throw new IllegalArgumentException(file + " has no certificate");
+            }
+        } catch (CertificateException e) {
+            throw new IllegalArgumentException(file + " is not a certificate in PEM: " + e.getMessage(), e);
+        }
+    }
+
+    private static void checkKey(Path file) throws IOException {
+        String text = Files.readString(file, StandardCharsets.ISO_8859_1);
+        if (!text.contains("-----BEGIN PRIVATE KEY-----") && !text.contains("-----BEGIN RSA PRIVATE KEY-----")) {
+            throw new IllegalArgumentException(
+                    file + " is not an unencrypted private key in PEM; make one with: openssl pkcs8 -topk8 -nocrypt");
+        }
     }
 
     static List<Network> networks(Section section, String key) {
@@ -251,6 +274,16 @@ public final class ConfigFile {
             section.end();
         }
         return operations;
+    }
+
+    private static void checkLookUps(Section root, Map<String, LookUp> lookUps, List<Upstream> upstreams) {
+        lookUps.forEach((operation, lookUp) -> {
+            if (lookUp.upstream(upstreams) == null) {
+                root.wrong(
+                        "operations",
+                        "the look-up of " + operation + " asks for " + lookUp.path() + ", which no upstream takes");
+            }
+        });
     }
 
     /** What is protected when nothing is said: every POST and PATCH. */

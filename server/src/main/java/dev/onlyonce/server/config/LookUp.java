@@ -1,6 +1,7 @@
 package dev.onlyonce.server.config;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param found when the effect happened
  * @param absent when it is proven that it did not; what is neither found nor absent stays unknown
  * @param answer what retries are answered with when it was found; none if it is not known
- * @param pace how often to ask
+ * @param absentAfter how long after the outcome became unknown an absence is believed: the request may still be on its way
  */
 public record LookUp(
         String method,
@@ -22,7 +23,12 @@ public record LookUp(
         Rule found,
         Rule absent,
         @Nullable Answer answer,
-        Pace pace) {
+        Duration absentAfter) {
+
+    /** The one that is asked, by its path. */
+    public @Nullable Upstream upstream(List<Upstream> upstreams) {
+        return Upstream.forPath(upstreams, path.split("\\?", 2)[0]);
+    }
 
     /**
      * What a response must look like.
@@ -45,18 +51,4 @@ public record LookUp(
      * @param pointer where in the look-up's body the recorded body stands; the empty string for all of it
      */
     public record Answer(int status, String pointer) {}
-
-    /**
-     * How often to ask.
-     *
-     * @param after how long after the outcome became unknown
-     * @param every how long between two questions
-     * @param absentTimes how many answers in a row must say absent: a request may still be on its way
-     */
-    public record Pace(Duration after, Duration every, int absentTimes) {
-        /** What suits most. */
-        public static Pace standard() {
-            return new Pace(Duration.ofSeconds(5), Duration.ofSeconds(10), 2);
-        }
-    }
 }

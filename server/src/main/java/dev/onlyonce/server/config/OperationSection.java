@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** One item of {@code operations}. */
 final class OperationSection {
     private static final Duration DAY = Duration.ofDays(1);
+    /** Longer than a request is on its way to a service that timed out. */
+    private static final Duration ABSENT_AFTER = Duration.ofMinutes(1);
 
     private final Section section;
     private final Defaults how;
@@ -82,11 +84,6 @@ final class OperationSection {
         LookUp.Rule found = rule(section, "found");
         LookUp.Rule absent = rule(section, "absent");
         LookUp.Answer answer = answer(section.section("answer"));
-        LookUp.Pace usual = LookUp.Pace.standard();
-        LookUp.Pace pace = new LookUp.Pace(
-                section.duration("after", usual.after(), Duration.ZERO, DAY),
-                section.duration("every", usual.every(), Duration.ofMillis(100), DAY),
-                section.number("absent-times", usual.absentTimes(), 1, 100));
         LookUp lookUp = new LookUp(
                 space < 0 ? "GET" : request.substring(0, space).toUpperCase(Locale.ROOT),
                 space < 0 ? "/" : request.substring(space + 1),
@@ -94,7 +91,7 @@ final class OperationSection {
                 found,
                 absent,
                 answer,
-                pace);
+                section.duration("absent-after", ABSENT_AFTER, Duration.ZERO, DAY));
         section.end();
         return lookUp;
     }

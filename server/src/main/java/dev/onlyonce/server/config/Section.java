@@ -1,5 +1,6 @@
 package dev.onlyonce.server.config;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -246,12 +247,29 @@ final class Section {
     /** A file that must exist; relative paths are seen from the configuration file. */
     @Nullable
     Path file(String key) {
+        return file(key, any -> {});
+    }
+
+    /** Says what is wrong with a file by an {@link IllegalArgumentException}. */
+    @FunctionalInterface
+    interface FileCheck {
+        void check(Path file) throws IOException;
+    }
+
+    /** The same for a file whose content is checked too. */
+    @Nullable
+    Path file(String key, FileCheck content) {
         return optional(key, text -> {
             Path file = folder.resolve(text);
-            if (!Files.isReadable(file)) {
-                throw new IllegalArgumentException("the file " + file + " does not exist or cannot be read");
+            try {
+                if (Files.isReadable(file)) {
+                    content.check(file);
+                    return file;
+                }
+            } catch (IOException e) {
+                // The same as one that is not readable.
             }
-            return file;
+            throw new IllegalArgumentException("the file " + file + " does not exist or cannot be read");
         });
     }
 

@@ -1,6 +1,9 @@
 package dev.onlyonce.server.config;
 
+import com.nimbusds.jose.jwk.JWKSet;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.text.ParseException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -62,7 +65,7 @@ final class TenancySection {
     }
 
     private static Tenancy jwt(Section section) {
-        Path keySet = section.file("key-set");
+        Path keySet = section.file("key-set", TenancySection::checkKeySet);
         if (keySet == null && !section.has("key-set")) {
             section.wrong("\"key-set\" is missing; write the name of a file with a JWK set");
         }
@@ -73,6 +76,17 @@ final class TenancySection {
                 section.text("audience"));
         section.end();
         return tenancy;
+    }
+
+    private static void checkKeySet(Path file) throws IOException {
+        try {
+            if (JWKSet.load(file.toFile()).getKeys().isEmpty()) {
+                throw new IllegalArgumentException("the key set " + file + " has no keys");
+            }
+        } catch (ParseException e) {
+            throw new IllegalArgumentException(
+                    file + " is not a JWK set such as {\"keys\": [{\"kty\": \"RSA\", …}]}: " + e.getMessage(), e);
+        }
     }
 
     private static Tenancy header(Section section) {

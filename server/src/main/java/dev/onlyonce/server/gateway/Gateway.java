@@ -2,6 +2,8 @@ package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Reconciler;
+import dev.onlyonce.State;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.TenantLimits;
@@ -17,6 +19,7 @@ import dev.onlyonce.server.proxy.Front;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import io.vertx.core.Context;
@@ -25,7 +28,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.net.http.HttpClient;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +55,8 @@ public final class Gateway {
     private static final EntryId PROBE = new EntryId("-", "-", "health");
 
     private static final long MILLIS_PER_SECOND = 1000;
+    /** Often enough for a gauge. */
+    private static final Duration COUNT_EVERY = Duration.ofSeconds(5);
     /** How long to wait between two looks at what is still open. */
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
     /** What is abandoned must still be recorded as unknown. */
@@ -62,11 +70,11 @@ public final class Gateway {
     private final Traces traces;
     private final Onlyonce once;
     private final Boundary boundary;
-    private final Reconciler reconciler;
     private final AdminApi admin;
     private final Workers workers = new Workers();
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger open = new AtomicInteger();
+    private final AtomicInteger backlog = new AtomicInteger();
     private final List<Front> fronts = new CopyOnWriteArrayList<>();
     private final List<GatewayLoop> loops = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
@@ -84,16 +92,16 @@ public final class Gateway {
         Onlyonce.Builder builder =
                 Onlyonce.builder(store).name(nodeName()).time(time).listener(metrics);
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
+        reconcilers().forEach(builder::reconciler);
         once = builder.build();
         Settings.TenantLimit limit = settings.protection().limits();
         boundary = Boundary.builder(once)
                 .operations(operations)
                 .limits(new TenantLimits(limit.newKeysPerSecond(), limit.liveMax(), limit.lookUpsPerSecond(), time))
                 .build();
-        LookUps lookUps = new LookUps(settings.protection().lookUps(), settings.upstreams());
-        reconciler = new Reconciler(once, time, lookUps, metrics);
-        LocalOperator operator = new LocalOperator(once, store, "operator", reconciler, this::numbers);
-        admin = new AdminApi(new AdminApi.Parts(vertx, operator, token, metrics, this::isReady));
+        LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
+        admin = new AdminApi(new AdminApi.Parts(vertx, operator, token, metrics, this::isReady, this::self));
+        metrics.gauge("reconcile.backlog", "Entries whose outcome is unknown, at most 1000", backlog::get);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
     }
@@ -167,7 +175,33 @@ public final class Gateway {
                         },
                         new DeploymentOptions().setInstances(eventLoops())));
         open(settings.admin().host() + ":" + settings.admin().port(), () -> admin.listen(settings.admin()));
-        reconciler.start();
+        time.schedule(COUNT_EVERY, this::countBacklog);
+    }
+
+    private Map<String, Reconciler> reconcilers() {
+        HttpClient client =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        Map<String, Reconciler> reconcilers = new HashMap<>();
+        settings.protection().lookUps().forEach((operation, lookUp) -> {
+            Upstream upstream = lookUp.upstream(settings.upstreams());
+            if (upstream == null) {
+                throw new IllegalArgumentException(
+                        "the look-up of " + operation + " asks for " + lookUp.path() + ", which no upstream takes");
+            }
+            reconcilers.put(operation, new UpstreamReconciler(lookUp, upstream, client));
+        });
+        return reconcilers;
+    }
+
+    private void countBacklog() {
+        try {
+            backlog.set(once.list(EntryQuery.all(EntryQuery.LIMIT_MAX).in(State.UNKNOWN))
+                    .size());
+        } catch (StoreException e) {
+            log.debug("Unknown entries cannot be counted now: {}", e.getMessage());
+        } finally {
+            time.schedule(COUNT_EVERY, this::countBacklog);
+        }
     }
 
     private static void open(String where, Supplier<Future<?>> listening) {
@@ -195,13 +229,32 @@ public final class Gateway {
         return admin.port();
     }
 
-    private Map<String, Number> numbers() {
-        Map<String, Number> numbers = new LinkedHashMap<>();
-        numbers.put("connections", connections.get());
-        numbers.put("exchanges", open.get());
-        numbers.put("liveClaims", once.liveClaims());
-        numbers.put("uptimeSeconds", ManagementFactory.getRuntimeMXBean().getUptime() / MILLIS_PER_SECOND);
-        return numbers;
+    /** Where clients on this machine reach it. */
+    private URI self() {
+        if (settings.listen().tls() != null) {
+            throw new IllegalArgumentException(
+                    "clients connect by TLS, and the certificate is for another name: use onlyonce bench with that name");
+        }
+        String host = settings.listen().host();
+        return URI.create("http://" + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + ":" + port());
+    }
+
+    /** What operators ask. */
+    private final class Known implements LocalOperator.RunningGateway {
+        @Override
+        public List<String> operationsWithLookUp() {
+            return settings.protection().lookUps().keySet().stream().sorted().toList();
+        }
+
+        @Override
+        public Map<String, Number> numbers() {
+            Map<String, Number> numbers = new LinkedHashMap<>();
+            numbers.put("connections", connections.get());
+            numbers.put("exchanges", open.get());
+            numbers.put("liveClaims", once.liveClaims());
+            numbers.put("uptimeSeconds", ManagementFactory.getRuntimeMXBean().getUptime() / MILLIS_PER_SECOND);
+            return numbers;
+        }
     }
 
     /** Whether it takes requests and its store answers. */
@@ -251,7 +304,6 @@ public final class Gateway {
     }
 
     private void close() {
-        reconciler.close();
         workers.close();
         once.close();
         time.close();

@@ -79,8 +79,8 @@ public final class Metrics implements Listener, AutoCloseable {
         // Alerts need to see a zero before they can see a one.
         for (String name : new String[] {
             "store.error",
-            "zombie.key",
-            "ttl.pruned",
+            "zombie_key",
+            "ttl_pruned",
             "reconcile.scheduled",
             "reconcile.resolved",
             "reconcile.failed",
@@ -103,14 +103,17 @@ public final class Metrics implements Listener, AutoCloseable {
             } else if (changed.transition().from() == State.UNKNOWN) {
                 counter("reconcile.resolved").increment();
             }
+        } else if (event instanceof Event.Reconciled reconciled
+                && reconciled.progress() == Event.Reconciled.Progress.FAILED) {
+            counter("reconcile.failed").increment();
         } else if (event instanceof Event.ClaimLost) {
-            counter("zombie.key").increment();
+            counter("zombie_key").increment();
         } else if (event instanceof Event.StoreFailed) {
             counter("store.error").increment();
         } else if (event instanceof Event.Delivery delivery) {
             counter("outbox." + delivery.fate().name().toLowerCase(Locale.ROOT)).increment();
         } else if (event instanceof Event.Purged purged) {
-            counter("ttl.pruned").increment(purged.entries());
+            counter("ttl_pruned").increment(purged.entries());
         }
     }
 
@@ -139,11 +142,6 @@ public final class Metrics implements Listener, AutoCloseable {
 
     private Counter counter(String name) {
         return counters.computeIfAbsent(name, it -> Counter.builder(it).register(registry));
-    }
-
-    /** A look-up could not find out what became of an entry. */
-    public void reconcileFailed() {
-        counter("reconcile.failed").increment();
     }
 
     /** An upstream refused, broke off or was too slow. */

@@ -22,6 +22,7 @@ final class Clients {
     private final LongSupplier nanos;
     private final AtomicInteger total;
     private final Map<HttpConnection, Client> clients = new HashMap<>();
+    private boolean draining;
 
     Clients(Listen.Limits limits, LongSupplier nanos, AtomicInteger total) {
         this.limits = limits;
@@ -77,7 +78,22 @@ final class Clients {
         if (client != null) {
             client.open--;
             client.idleSince = nanos.getAsLong();
+            if (draining && client.open == 0) {
+                request.connection().close();
+            }
         }
+    }
+
+    /** Closes connections as their last exchange ends. HTTP/2 clients are told that we go, but few of them hang up. */
+    void drain() {
+        draining = true;
+        List<HttpConnection> idle = new ArrayList<>();
+        clients.forEach((connection, client) -> {
+            if (client.open == 0) {
+                idle.add(connection);
+            }
+        });
+        idle.forEach(HttpConnection::close);
     }
 
     void awaitingBody(HttpServerRequest request) {

@@ -30,6 +30,7 @@ public final class Front extends VerticleBase {
     private static final Duration SLACK = Duration.ofSeconds(15);
 
     private final Plan plan;
+    private final Clients clients;
     private @Nullable HttpServer server;
 
     /**
@@ -65,11 +66,11 @@ public final class Front extends VerticleBase {
     /** For deploying. */
     public Front(Plan plan) {
         this.plan = plan;
+        this.clients = new Clients(plan.listen().limits(), System::nanoTime, plan.connections());
     }
 
     @Override
     public Future<?> start() {
-        Clients clients = new Clients(plan.listen().limits(), System::nanoTime, plan.connections());
         Upstreams upstreams = new Upstreams(vertx, plan.upstreams(), plan.eventLoops());
         Proxy proxy = new Proxy(new ForwardedHeaders(plan.listen().trustedProxies()), clients, plan.errors());
         Handling handling = plan.receiver().on(proxy, upstreams);
@@ -79,11 +80,11 @@ public final class Front extends VerticleBase {
         return starting.connectionHandler(clients::connected)
                 .invalidRequestHandler(plan.errors()::malformed)
                 .exceptionHandler(failure -> {})
-                .requestHandler(receive(clients, upstreams, handling))
+                .requestHandler(receive(upstreams, handling))
                 .listen(plan.listen().port(), plan.listen().host());
     }
 
-    private Handler<HttpServerRequest> receive(Clients clients, Upstreams upstreams, Handling handling) {
+    private Handler<HttpServerRequest> receive(Upstreams upstreams, Handling handling) {
         return request -> {
             if (clients.isClosing(request)) {
                 return;
@@ -172,6 +173,11 @@ public final class Front extends VerticleBase {
 
     /** Accepts no more connections and no more requests, and ends when the open exchanges have, or when the time is over. */
     public Future<Void> drain(Duration max) {
-        return server == null ? Future.succeededFuture() : server.shutdown(max);
+        if (server == null) {
+            return Future.succeededFuture();
+        }
+        Future<Void> ended = server.shutdown(max);
+        context.runOnContext(now -> clients.drain());
+        return ended;
     }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onlyonce.Reconciler;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.StoredResponse;
@@ -17,66 +18,40 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Asks upstreams what became of entries. Blocks; thread-safe. */
-final class LookUps {
+/** Asks the upstream what became of an entry, as configured. Thread-safe. */
+final class UpstreamReconciler implements Reconciler {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final byte[] NO_BODY = {};
+    /** Entries are asked about one after the other: one that hangs must not hold up the others for long. */
+    private static final Duration ANSWER_MAX = Duration.ofSeconds(5);
 
-    private final Map<String, LookUp> lookUps;
-    private final List<Upstream> upstreams;
-    private final HttpClient client =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final LookUp lookUp;
+    private final Upstream upstream;
+    private final HttpClient client;
 
-    /** What a look-up says. */
-    sealed interface Answer {
-        /** The effect happened; with the encoded response, if that is known. */
-        record Found(Optional<byte[]> response) implements Answer {}
-
-        /** It did not. */
-        record Absent() implements Answer {}
-
-        /** Nobody can tell. */
-        record Undecided(String why) implements Answer {}
+    UpstreamReconciler(LookUp lookUp, Upstream upstream, HttpClient client) {
+        this.lookUp = lookUp;
+        this.upstream = upstream;
+        this.client = client;
     }
 
-    LookUps(Map<String, LookUp> lookUps, List<Upstream> upstreams) {
-        this.lookUps = Map.copyOf(lookUps);
-        this.upstreams = upstreams;
+    @Override
+    public Duration absentAfter() {
+        return lookUp.absentAfter();
     }
 
-    List<String> operations() {
-        return lookUps.keySet().stream().sorted().toList();
-    }
-
-    @Nullable
-    LookUp of(String operation) {
-        return lookUps.get(operation);
-    }
-
-    Answer ask(LookUp lookUp, Entry entry) {
-        Upstream upstream = Upstream.forPath(upstreams, lookUp.path().split("\\?", 2)[0]);
-        if (upstream == null) {
-            return new Answer.Undecided("no upstream takes " + lookUp.path());
-        }
+    @Override
+    public Finding reconcile(Entry entry) throws IOException, InterruptedException {
         URI uri = URI.create(upstream.url().getScheme() + "://" + upstream.url().getRawAuthority() + upstream.prefix()
                 + filled(lookUp.path(), entry, true));
         HttpRequest.Builder request = HttpRequest.newBuilder(uri)
-                .timeout(upstream.timeouts().response())
+                .timeout(ANSWER_MAX)
                 .method(lookUp.method(), HttpRequest.BodyPublishers.noBody());
         lookUp.headers().forEach((name, value) -> request.header(name, filled(value, entry, false)));
-        try {
-            return judge(lookUp, client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray()));
-        } catch (IOException e) {
-            return new Answer.Undecided("the look-up failed: " + e.getMessage());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return new Answer.Undecided("interrupted");
-        }
+        return judge(client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray()));
     }
 
     private static String filled(String template, Entry entry, boolean inUri) {
@@ -89,17 +64,17 @@ final class LookUps {
         return inUri ? URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20") : value;
     }
 
-    private static Answer judge(LookUp lookUp, HttpResponse<byte[]> response) {
+    private Finding judge(HttpResponse<byte[]> response) {
         if (holds(lookUp.found(), response)) {
             LookUp.Answer answer = lookUp.answer();
-            return new Answer.Found(answer == null ? Optional.empty() : Optional.of(encoded(answer, response)));
+            return answer == null ? new Finding.Found() : new Finding.Found(encoded(answer, response));
         }
         return holds(lookUp.absent(), response)
-                ? new Answer.Absent()
-                : new Answer.Undecided("neither rule fits status " + response.statusCode());
+                ? new Finding.Absent("the look-up found nothing")
+                : new Finding.CannotTell("neither rule of the look-up fits status " + response.statusCode());
     }
 
-    static boolean holds(LookUp.Rule rule, HttpResponse<byte[]> response) {
+    private static boolean holds(LookUp.Rule rule, HttpResponse<byte[]> response) {
         if (rule.status() != response.statusCode()) {
             return false;
         }

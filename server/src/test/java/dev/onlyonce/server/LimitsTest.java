@@ -1,0 +1,171 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("The limits of a gateway")
+class LimitsTest {
+    @TempDir
+    Path folder;
+
+    private static CompletableFuture<HttpResponse<String>> begin(Running gateway, String path, String key) {
+        return gateway.client()
+                .sendAsync(
+                        gateway.request(path, key)
+                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    @DisplayName("S3 a tenant gets so many new keys a second, and 429 past it; retries are not counted")
+    void newKeys() throws Exception {
+        try (CountingUpstream upstream = new CountingUpstream();
+                Running gateway = Running.start(folder, upstream.url(), "tenant-limits: {new-keys-per-second: 1}")) {
+            assertThat(gateway.post("/payments", "first", "{}").statusCode()).isEqualTo(201);
+            List<HttpResponse<String>> refused = new ArrayList<>();
+            for (int i = 0; i < 50; i++) {
+                HttpResponse<String> answer = gateway.post("/payments", "k" + i, "{}");
+                if (answer.statusCode() == 429) {
+                    refused.add(answer);
+                    assertThat(upstream.effects("k" + i)).isZero();
+                }
+            }
+            assertThat(refused)
+                    .isNotEmpty()
+                    .allSatisfy(answer -> assertThat(answer.headers().firstValue("Retry-After"))
+                            .isPresent());
+            assertThat(gateway.post("/payments", "first", "{}").statusCode()).isEqualTo(201);
+        }
+    }
+
+    @Test
+    @DisplayName("S3 a tenant has so many requests running, and asks for the status of keys so often")
+    void liveAndLookUps() throws Exception {
+        try (CountingUpstream upstream = new CountingUpstream();
+                Running gateway =
+                        Running.start(folder, upstream.url(), "tenant-limits: {live-max: 1, look-ups-per-second: 1}")) {
+            CompletableFuture<HttpResponse<String>> running = begin(gateway, "/held", "k1");
+            upstream.awaitHeld();
+            assertThat(gateway.post("/payments", "k2", "{}").statusCode()).isEqualTo(429);
+            upstream.release();
+            assertThat(running.get().statusCode()).isEqualTo(201);
+            assertThat(gateway.post("/payments", "k2", "{}").statusCode()).isEqualTo(201);
+            HttpRequest.Builder status =
+                    gateway.request("/.well-known/idempotency/status", "k1").GET();
+            Eventually.eventually(
+                    () -> assertThat(gateway.send(status).statusCode()).isEqualTo(429));
+        }
+    }
+
+    @Test
+    @DisplayName("an upstream gets no more connections than allowed; who cannot wait for one is told that nothing ran")
+    void pool() throws Exception {
+        String yaml = "upstreams: [{url: %s, connections-max: 1, queue-max: 0}]";
+        try (CountingUpstream upstream = new CountingUpstream();
+                Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()))) {
+            List<CompletableFuture<HttpResponse<String>>> running = new ArrayList<>();
+            // One connection on each event loop; more clients than event loops.
+            int clients = 4 * Runtime.getRuntime().availableProcessors();
+            for (int i = 0; i < clients; i++) {
+                running.add(begin(gateway, "/held", "k" + i));
+            }
+            upstream.awaitHeld();
+            CompletableFuture<?>[] refused = running.toArray(CompletableFuture[]::new);
+            CompletableFuture.anyOf(refused).get(60, TimeUnit.SECONDS);
+            upstream.release();
+            int executed = 0;
+            for (int i = 0; i < clients; i++) {
+                int status = running.get(i).get(60, TimeUnit.SECONDS).statusCode();
+                assertThat(status).isIn(201, 502);
+                assertThat(upstream.effects("k" + i)).isEqualTo(status == 201 ? 1 : 0);
+                executed += status == 201 ? 1 : 0;
+            }
+            assertThat(executed).isBetween(1, clients - 1);
+        }
+    }
+
+    @Test
+    @DisplayName("D5 an upstream that cannot be connected to in time is retryable: nothing was sent")
+    void connectTimeout() throws Exception {
+        // A listener whose backlog is full accepts nobody.
+        try (ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            List<Socket> waiting = new ArrayList<>();
+            URI url = URI.create("http://127.0.0.1:" + deaf.getLocalPort());
+            fill(deaf, waiting);
+            try (Running gateway =
+                    Running.start(folder, url, "upstreams: [{url: " + url + ", connect-timeout: 300ms}]")) {
+                HttpResponse<String> answer = gateway.post("/payments", "k1", "{}");
+                assertThat(answer.statusCode()).isEqualTo(502);
+                assertThat(answer.body()).contains("upstream_unreachable");
+                assertThat(gateway.get("/things").statusCode()).isIn(502, 504);
+            } finally {
+                for (Socket socket : waiting) {
+                    socket.close();
+                }
+            }
+        }
+    }
+
+    private static void fill(ServerSocket deaf, List<Socket> waiting) throws IOException {
+        for (int i = 0; i < 100; i++) {
+            Socket socket = new Socket();
+            waiting.add(socket);
+            try {
+                socket.connect(deaf.getLocalSocketAddress(), 200);
+            } catch (SocketTimeoutException full) {
+                return;
+            }
+        }
+        throw new AssertionError("the backlog does not fill");
+    }
+
+    @Test
+    @DisplayName("an unprotected answer may take longer than the response time-out as long as bytes come")
+    void slowIsNotLate() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        String yaml = "upstreams: [{url: %s, response-timeout: 500ms, idle-timeout: 20s}]";
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n");
+                    for (int i = 0; i < 20; i++) {
+                        RawUpstream.write(socket, "x");
+                        never.await(100, TimeUnit.MILLISECONDS);
+                    }
+                });
+                Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()))) {
+            assertThat(gateway.get("/slow").body()).isEqualTo("x".repeat(20));
+        }
+    }
+
+    @Test
+    @DisplayName("an unprotected answer that stops coming is cut off after the idle time-out")
+    void idle() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        String yaml = "upstreams: [{url: %s, idle-timeout: 500ms}]";
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nx");
+                    never.await();
+                });
+                Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()))) {
+            assertThatThrownBy(() -> gateway.get("/stops")).isInstanceOf(IOException.class);
+        }
+    }
+}

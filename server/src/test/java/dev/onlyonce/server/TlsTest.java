@@ -1,0 +1,189 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.Base64;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("A gateway with a certificate")
+class TlsTest {
+    private static final char[] PASSWORD = "password".toCharArray();
+
+    @TempDir
+    Path folder;
+
+    private CountingUpstream upstream;
+    private Running gateway;
+    private SSLContext trusting;
+
+    @BeforeEach
+    void start() throws Exception {
+        upstream = new CountingUpstream();
+        KeyStore store = selfSigned();
+        Files.writeString(
+                folder.resolve("cert.pem"),
+                pem("CERTIFICATE", store.getCertificate("gateway").getEncoded()));
+        Files.writeString(
+                folder.resolve("key.pem"),
+                pem("PRIVATE KEY", store.getKey("gateway", PASSWORD).getEncoded()));
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        KeyStore trusted = KeyStore.getInstance("PKCS12");
+        trusted.load(null, null);
+        trusted.setCertificateEntry("gateway", store.getCertificate("gateway"));
+        trust.init(trusted);
+        trusting = SSLContext.getInstance("TLS");
+        trusting.init(null, trust.getTrustManagers(), null);
+    }
+
+    private KeyStore selfSigned() throws Exception {
+        Path file = folder.resolve("keys.p12");
+        Process keytool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-alias",
+                        "gateway",
+                        "-keyalg",
+                        "EC",
+                        "-dname",
+                        "CN=localhost",
+                        "-ext",
+                        "SAN=ip:127.0.0.1",
+                        "-storetype",
+                        "PKCS12",
+                        "-storepass",
+                        new String(PASSWORD),
+                        "-keystore",
+                        file.toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(keytool.waitFor()).as(said).isZero();
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(file)) {
+            store.load(in, PASSWORD);
+        }
+        return store;
+    }
+
+    private static String pem(String what, byte[] bytes) {
+        return "-----BEGIN " + what + "-----\n"
+                + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes) + "\n-----END " + what
+                + "-----\n";
+    }
+
+    @AfterEach
+    void stop() {
+        upstream.close();
+        if (gateway != null) {
+            gateway.close();
+        }
+    }
+
+    private void gateway(String more) {
+        gateway = Running.start(
+                folder,
+                upstream.url(),
+                "listen: {host: 127.0.0.1, port: 0, tls: {certificate: cert.pem, key: key.pem}" + more + "}");
+    }
+
+    private URI url(String path) {
+        return URI.create(gateway.url(path).toString().replace("http:", "https:"));
+    }
+
+    private HttpResponse<String> send(HttpClient.Version version, HttpRequest.Builder request) throws Exception {
+        HttpClient client =
+                HttpClient.newBuilder().version(version).sslContext(trusting).build();
+        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private HttpResponse<String> post(HttpClient.Version version, String body) throws Exception {
+        return send(
+                version,
+                HttpRequest.newBuilder(url("/payments"))
+                        .header("Idempotency-Key", "k1")
+                        .POST(HttpRequest.BodyPublishers.ofString(body)));
+    }
+
+    @Test
+    @DisplayName("speaks HTTP/2 and HTTP/1.1, and a key is the same key in both")
+    void bothVersions() throws Exception {
+        gateway("");
+        HttpResponse<String> first = post(HttpClient.Version.HTTP_2, "{}");
+        assertThat(first.version()).isEqualTo(HttpClient.Version.HTTP_2);
+        assertThat(first.statusCode()).isEqualTo(201);
+        assertThat(upstream.header("X-Forwarded-Proto")).isEqualTo("https");
+        HttpResponse<String> retry = post(HttpClient.Version.HTTP_1_1, "{}");
+        assertThat(retry.version()).isEqualTo(HttpClient.Version.HTTP_1_1);
+        assertThat(retry.body()).isEqualTo(first.body());
+        assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+        assertThat(post(HttpClient.Version.HTTP_2, "{\"x\":1}").statusCode()).isEqualTo(422);
+        assertThat(upstream.effects("k1")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("drains at once when its HTTP/2 clients are idle, though they do not hang up by themselves")
+    void drain() throws Exception {
+        gateway("");
+        HttpClient client = HttpClient.newBuilder().sslContext(trusting).build();
+        client.send(HttpRequest.newBuilder(url("/things")).build(), HttpResponse.BodyHandlers.ofString());
+        long begun = System.nanoTime();
+        gateway.drain();
+        assertThat(Duration.ofNanos(System.nanoTime() - begun))
+                .as("less than the drain time-out of 30 s")
+                .isLessThan(Duration.ofSeconds(25));
+    }
+
+    @Test
+    @DisplayName("streams unprotected traffic over HTTP/2, both ways, and refuses bodies over the limit")
+    void http2() throws Exception {
+        gateway("");
+        HttpResponse<String> down = send(HttpClient.Version.HTTP_2, HttpRequest.newBuilder(url("/bytes/3000000")));
+        assertThat(down.body()).hasSize(3_000_000);
+        assertThat(down.version()).isEqualTo(HttpClient.Version.HTTP_2);
+        HttpResponse<String> up = send(
+                HttpClient.Version.HTTP_2,
+                HttpRequest.newBuilder(url("/up")).PUT(HttpRequest.BodyPublishers.ofByteArray(new byte[3_000_000])));
+        assertThat(up.body()).contains("\"bytes\":3000000");
+        assertThat(post(HttpClient.Version.HTTP_2, "x".repeat((1 << 20) + 1)).statusCode())
+                .isEqualTo(413);
+        assertThat(upstream.effects("k1")).isZero();
+    }
+
+    @Test
+    @DisplayName("speaks HTTP/1.1 only where so configured, and never plain text")
+    void http1Only() throws Exception {
+        gateway(", http2: false");
+        assertThat(post(HttpClient.Version.HTTP_2, "{}").version()).isEqualTo(HttpClient.Version.HTTP_1_1);
+        assertThatThrownBy(() -> gateway.post("/payments", "k2", "{}")).isInstanceOf(IOException.class);
+        assertThat(upstream.effects("k2")).isZero();
+    }
+
+    @Test
+    @DisplayName("is not trusted by clients that do not know the certificate")
+    void stranger() {
+        gateway("");
+        HttpRequest request = HttpRequest.newBuilder(url("/payments")).build();
+        assertThatThrownBy(() -> HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()))
+                .isInstanceOf(SSLHandshakeException.class);
+    }
+}
