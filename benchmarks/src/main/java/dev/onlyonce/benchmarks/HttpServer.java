@@ -3,9 +3,12 @@ package dev.onlyonce.benchmarks;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 
 /** One contender's application in a process of its own, which ends when this one does. */
 final class HttpServer implements AutoCloseable {
+    private static final int STOP_SECONDS = 20;
+
     private final Process process;
     private final int port;
 
@@ -48,6 +51,8 @@ final class HttpServer implements AutoCloseable {
     @Override
     public void close() throws IOException {
         process.getOutputStream().close();
-        process.onExit().join();
+        // Whoever still waits for a connection of the pool would keep it for longer.
+        process.onExit().completeOnTimeout(process, STOP_SECONDS, TimeUnit.SECONDS).join();
+        process.destroyForcibly();
     }
 }
