@@ -59,8 +59,3 @@ CREATE TABLE IF NOT EXISTS customer_settings (
   email_receipts BOOLEAN     NOT NULL,
   PRIMARY KEY (tenant, customer_id)
 );
-CREATE TABLE IF NOT EXISTS webhook_event (
-  id          VARCHAR(64) PRIMARY KEY,
-  type        VARCHAR(64) NOT NULL,
-  received_at BIGINT      NOT NULL
-);

@@ -30,7 +30,7 @@ final class GatewaySpeed {
     private final Report report;
     private final Map<String, Contender> contenders = new LinkedHashMap<>();
 
-    private record Contender(int port, HttpLoad.Kind kind) {}
+    private record Contender(int port, SocketLoad.Kind kind) {}
 
     GatewaySpeed(Options options, Databases databases, Report report) {
         this.options = options;
@@ -53,7 +53,7 @@ final class GatewaySpeed {
         }
         try (Nginx service = Nginx.service(nginx.get(), folder);
                 Nginx proxy = Nginx.proxy(nginx.get(), folder, service.port())) {
-            contenders.put(NGINX, new Contender(proxy.port(), HttpLoad.Kind.PLAIN));
+            contenders.put(NGINX, new Contender(proxy.port(), SocketLoad.Kind.PLAIN));
             run(folder, service.port());
         }
     }
@@ -64,12 +64,12 @@ final class GatewaySpeed {
         String yaml = "upstreams: [{url: 'http://127.0.0.1:%d'}]%nstore: {url: '%s'}%n".formatted(service, ours);
         try (GatewayProcess gateway = GatewayProcess.start(folder, yaml, options.gatewayJava());
                 Child statements = Child.self(StatementProxy.CHILD, Integer.toString(service), theirs);
-                Child load = Child.self(HttpLoad.CHILD)) {
-            contenders.put(SERVICE, new Contender(service, HttpLoad.Kind.PLAIN));
-            contenders.put(PLAIN, new Contender(gateway.port(), HttpLoad.Kind.PLAIN));
-            contenders.put(REPLAY, new Contender(gateway.port(), HttpLoad.Kind.REPLAY));
-            contenders.put(FRESH, new Contender(gateway.port(), HttpLoad.Kind.FRESH));
-            contenders.put(STATEMENTS, new Contender(Integer.parseInt(statements.read()), HttpLoad.Kind.FRESH));
+                Child load = Child.self(SocketLoad.CHILD)) {
+            contenders.put(SERVICE, new Contender(service, SocketLoad.Kind.PLAIN));
+            contenders.put(PLAIN, new Contender(gateway.port(), SocketLoad.Kind.PLAIN));
+            contenders.put(REPLAY, new Contender(gateway.port(), SocketLoad.Kind.REPLAY));
+            contenders.put(FRESH, new Contender(gateway.port(), SocketLoad.Kind.FRESH));
+            contenders.put(STATEMENTS, new Contender(Integer.parseInt(statements.read()), SocketLoad.Kind.FRESH));
             for (Contender contender : contenders.values()) {
                 warmUp(load, contender);
             }
@@ -99,15 +99,18 @@ final class GatewaySpeed {
     private record Turn(double perSecond, double p50Millis, double p99Millis, double cpuMicros) {}
 
     private static Turn turn(Child load, Contender contender, int connections, long millis) throws Exception {
-        long cpu = Load.cpuNanos();
-        HttpLoad.Result result = HttpLoad.Result.parse(
+        long cpu = Load.cpuNanosOfServers();
+        SocketLoad.Result result = SocketLoad.Result.parse(
                 load.ask(contender.port() + " " + connections + " " + millis + " " + contender.kind()));
         if (result.failures() > 0) {
             throw new IllegalStateException(result.failures() + " requests failed");
         }
         double requests = result.perSecond() * millis / 1000;
         return new Turn(
-                result.perSecond(), result.p50Millis(), result.p99Millis(), (Load.cpuNanos() - cpu) / 1e3 / requests);
+                result.perSecond(),
+                result.p50Millis(),
+                result.p99Millis(),
+                (Load.cpuNanosOfServers() - cpu) / 1e3 / requests);
     }
 
     private void compare(Child load) throws Exception {
@@ -161,7 +164,7 @@ final class GatewaySpeed {
         double replayed = gateway.metric("api_idempotency_reserve_replay_total");
         turn(
                 load,
-                new Contender(gateway.port(), HttpLoad.Kind.REPLAY),
+                new Contender(gateway.port(), SocketLoad.Kind.REPLAY),
                 connections,
                 options.round().toMillis());
         report.line("");

@@ -1,10 +1,7 @@
 package dev.onlyonce.benchmarks;
 
-import java.io.BufferedReader;
+import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -13,197 +10,173 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
 
 /**
- * Connections that send the same request again and again, each as soon as its last one is answered. One thread that does
- * next to nothing for a request, so that on a small machine it is not the generator that is measured. Runs in a process of
- * its own: {@code port connections milliseconds kind}, line by line.
+ * Kept-alive connections that send the next request as soon as the last one is answered, all on one thread that does as
+ * little as possible: what is measured is the server.
  */
-final class HttpLoad {
-    static final String CHILD = "http-load-child";
-
-    /** What is sent. */
-    enum Kind {
-        /** A GET request, which no gateway protects. */
-        PLAIN,
-        /** A POST request with a new key each time. */
-        FRESH,
-        /** A POST request with a key of the connection's own. */
-        REPLAY
-    }
-
-    /** What came of it. */
-    record Result(double perSecond, double p50Millis, double p99Millis, long failures) {
-        static Result parse(String line) {
-            String[] words = line.split(" ");
-            return new Result(
-                    Double.parseDouble(words[0]),
-                    Double.parseDouble(words[1]),
-                    Double.parseDouble(words[2]),
-                    Long.parseLong(words[3]));
-        }
-    }
-
-    private static final String BODY = "{\"amount\":100,\"currency\":\"EUR\",\"to\":\"bob\"}";
-    private static final String KEY_START = "Idempotency-Key: ";
-    private static final int KEY_CHARS = 16;
-    private static final int ANSWER_BYTES_MAX = 16 << 10;
-    private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+final class HttpLoad implements AutoCloseable {
+    private static final int BUFFER_BYTES = 8192;
+    private static final byte[] BEFORE_KEY =
+            ascii("POST /payments HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: 13\r\nIdempotency-Key: ");
+    private static final byte[] AFTER_KEY = ascii("\r\n\r\n{\"amount\":10}");
 
     private final Selector selector;
-    private final Kind kind;
-    private long[] nanos = new long[1 << 16];
-    private int count;
-    private long failures;
-    private boolean over;
+    private final List<Connection> connections = new ArrayList<>();
+    private long[] latencies = new long[1 << 16];
+    private int answers;
 
-    private HttpLoad(Selector selector, Kind kind) {
-        this.selector = selector;
-        this.kind = kind;
-    }
-
-    /** Takes orders until there are no more. */
-    static void serve(PrintStream out) throws IOException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            String[] words = line.split(" ");
-            try (Selector selector = Selector.open()) {
-                out.println(new HttpLoad(selector, Kind.valueOf(words[3]))
-                        .run(Integer.parseInt(words[0]), Integer.parseInt(words[1]), Long.parseLong(words[2])));
-            }
-        }
-    }
-
-    private String run(int port, int connections, long millis) throws IOException {
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    HttpLoad(int port, int connections) throws IOException {
+        selector = Selector.open();
         for (int i = 0; i < connections; i++) {
-            new Connection(address, port);
+            this.connections.add(new Connection(port));
         }
-        long begun = System.nanoTime();
-        long until = begun + millis * 1_000_000;
-        long took = 0;
-        for (SelectionKey key : selector.keys()) {
-            ((Connection) key.attachment()).send();
-        }
-        while (!over) {
-            selector.select(key -> ((Connection) key.attachment()).receive(), 100);
-            took = System.nanoTime() - begun;
-            over = System.nanoTime() - until >= 0;
-        }
-        for (SelectionKey key : selector.keys()) {
-            key.channel().close();
-        }
-        long[] sorted = Arrays.copyOf(nanos, count);
-        Arrays.sort(sorted);
-        return String.format(
-                Locale.ROOT,
-                "%.1f %.3f %.3f %d",
-                count * 1e9 / took,
-                count == 0 ? 0 : sorted[count / 2] / 1e6,
-                count == 0 ? 0 : sorted[(int) (count * 0.99)] / 1e6,
-                failures);
     }
 
+    /** Sends every key once. */
+    static void once(int port, List<String> keys) throws IOException {
+        try (HttpLoad load = new HttpLoad(port, 1)) {
+            Iterator<String> rest = keys.iterator();
+            load.connections.get(0).send(rest.next());
+            load.serve(rest, Long.MAX_VALUE);
+        }
+    }
+
+    /** Sends until the time is over, and waits for the last answers; throws unless all are 201. */
+    Measured run(Supplier<String> keys, Duration duration) throws IOException {
+        answers = 0;
+        long cpuBefore = Load.cpuNanosOfServers();
+        long begun = System.nanoTime();
+        for (Connection connection : connections) {
+            connection.send(keys.get());
+        }
+        serve(endless(keys), begun + duration.toNanos());
+        long took = System.nanoTime() - begun;
+        long cpu = Load.cpuNanosOfServers() - cpuBefore;
+        return Measured.of(List.of(Arrays.copyOf(latencies, answers)), took, cpu);
+    }
+
+    private static Iterator<String> endless(Supplier<String> keys) {
+        return new Iterator<>() {
+            @Override
+            public boolean hasNext() {
+                return true;
+            }
+
+            @Override
+            public String next() {
+                return keys.get();
+            }
+        };
+    }
+
+    private void serve(Iterator<String> keys, long untilNanos) throws IOException {
+        int open = (int) connections.stream().filter(Connection::isWaiting).count();
+        while (open > 0) {
+            selector.select();
+            for (SelectionKey ready : selector.selectedKeys()) {
+                Connection connection = (Connection) ready.attachment();
+                if (connection.receive()) {
+                    long now = System.nanoTime();
+                    add(now - connection.sentNanos);
+                    if (now < untilNanos && keys.hasNext()) {
+                        connection.send(keys.next());
+                    } else {
+                        open--;
+                    }
+                }
+            }
+            selector.selectedKeys().clear();
+        }
+    }
+
+    private void add(long nanos) {
+        if (answers == latencies.length) {
+            latencies = Arrays.copyOf(latencies, answers * 2);
+        }
+        latencies[answers++] = nanos;
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Connection connection : connections) {
+            connection.channel.close();
+        }
+        selector.close();
+    }
+
+    /** One client. */
     private final class Connection {
         private final SocketChannel channel;
-        private final ByteBuffer request;
-        private final int keyAt;
-        private final ByteBuffer answer = ByteBuffer.allocate(ANSWER_BYTES_MAX);
+        private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES);
+        private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES);
+        private final byte[] received = new byte[BUFFER_BYTES];
+        private boolean waiting;
         private long sentNanos;
 
-        Connection(InetSocketAddress address, int port) throws IOException {
-            channel = SocketChannel.open(address);
+        Connection(int port) throws IOException {
+            channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             channel.configureBlocking(false);
             channel.register(selector, SelectionKey.OP_READ, this);
-            String host = " HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n";
-            String text = kind == Kind.PLAIN
-                    ? "GET /payments/1" + host + "\r\n"
-                    : "POST /payments" + host + KEY_START + "0".repeat(KEY_CHARS)
-                            + "\r\nContent-Type: application/json\r\nContent-Length: " + BODY.length() + "\r\n\r\n"
-                            + BODY;
-            request = ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
-            keyAt = text.indexOf(KEY_START) + KEY_START.length();
-            if (kind == Kind.REPLAY) {
-                newKey();
-            }
         }
 
-        private void newKey() {
-            long random = ThreadLocalRandom.current().nextLong();
-            for (int i = 0; i < KEY_CHARS; i++) {
-                request.put(keyAt + i, HEX[(int) (random >>> (4 * i)) & 15]);
-            }
+        boolean isWaiting() {
+            return waiting;
         }
 
-        void send() throws IOException {
-            if (kind == Kind.FRESH) {
-                newKey();
-            }
-            request.rewind();
+        void send(String key) throws IOException {
+            out.clear();
+            out.put(BEFORE_KEY).put(ascii(key)).put(AFTER_KEY).flip();
+            in.clear();
+            waiting = true;
             sentNanos = System.nanoTime();
-            channel.write(request);
-            if (request.hasRemaining()) {
-                throw new IOException("a request of " + request.capacity() + " bytes did not fit into the socket");
+            channel.write(out);
+            if (out.hasRemaining()) {
+                throw new IOException("the socket does not take a request of " + out.limit() + " bytes");
             }
         }
 
-        void receive() {
-            try {
-                if (channel.read(answer) < 0) {
-                    throw new IOException("the connection was closed");
-                }
-                if (isWhole()) {
-                    note(System.nanoTime() - sentNanos);
-                    failures += answer.get(9) == '2' ? 0 : 1;
-                    answer.clear();
-                    if (!over) {
-                        send();
-                    }
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+        /** Whether the answer is there, all of it. */
+        boolean receive() throws IOException {
+            if (channel.read(in) < 0) {
+                throw new EOFException("the server closed the connection");
             }
+            int length = in.position();
+            in.get(0, received, 0, length);
+            String answer = new String(received, 0, length, StandardCharsets.ISO_8859_1);
+            int head = answer.indexOf("\r\n\r\n");
+            if (head < 0 || !isComplete(answer, head)) {
+                return false;
+            }
+            if (!answer.startsWith("HTTP/1.1 201")) {
+                throw new IOException("the server answered " + answer);
+            }
+            waiting = false;
+            return true;
         }
 
-        /** Whether head and body are there. A head without a length has no body. */
-        private boolean isWhole() {
-            int end = answer.position();
-            byte[] bytes = answer.array();
-            for (int i = 3; i < end; i++) {
-                if (bytes[i] == '\n' && bytes[i - 1] == '\r' && bytes[i - 2] == '\n') {
-                    return end >= i + 1 + contentLength(bytes, i);
-                }
+        private static boolean isComplete(String answer, int head) {
+            String headers = answer.substring(0, head + 2).toLowerCase(Locale.ROOT);
+            int field = headers.indexOf("content-length: ");
+            if (field < 0) {
+                return answer.endsWith("\r\n0\r\n\r\n");
             }
-            return false;
+            int from = field + "content-length: ".length();
+            int body = Integer.parseInt(headers.substring(from, headers.indexOf('\r', from)));
+            return answer.length() == head + 4 + body;
         }
-
-        private int contentLength(byte[] bytes, int headEnd) {
-            int line = 0;
-            for (int i = 0; i < headEnd; i++) {
-                if (bytes[i] == '\n') {
-                    line = i + 1;
-                    // content-length, in any case: no other field has these letters there.
-                    if ((bytes[line] | 32) == 'c' && (bytes[line + 8] | 32) == 'l' && bytes[line + 14] == ':') {
-                        int length = 0;
-                        for (int at = line + 15; bytes[at] != '\r'; at++) {
-                            length = bytes[at] == ' ' ? length : length * 10 + bytes[at] - '0';
-                        }
-                        return length;
-                    }
-                }
-            }
-            return 0;
-        }
-    }
-
-    private void note(long took) {
-        if (count == nanos.length) {
-            nanos = Arrays.copyOf(nanos, count * 2);
-        }
-        nanos[count++] = took;
     }
 }

@@ -10,7 +10,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongPredicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Callers that do the same thing again and again, each as soon as its last one is done. */
@@ -96,12 +95,17 @@ final class Load {
         return Measured.of(latencies.stream().map(Latencies::all).toList(), took, cpu);
     }
 
-    static long cpuNanos() {
-        ProcessHandle self = ProcessHandle.current();
-        return Stream.concat(Stream.of(self), self.descendants())
-                .mapToLong(process ->
-                        process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos())
-                .sum();
+    private static long cpuNanos() {
+        return cpuNanos(ProcessHandle.current()) + cpuNanosOfServers();
+    }
+
+    /** What the processes that this one has started have worked so far. */
+    static long cpuNanosOfServers() {
+        return ProcessHandle.current().descendants().mapToLong(Load::cpuNanos).sum();
+    }
+
+    private static long cpuNanos(ProcessHandle process) {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
     }
 
     private static final class Latencies {

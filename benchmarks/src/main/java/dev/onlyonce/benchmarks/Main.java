@@ -50,7 +50,7 @@ public final class Main {
     private static boolean isChild(PrintStream out, String... args) throws Exception {
         switch (args.length == 0 ? "" : args[0]) {
             case Memory.CHILD -> out.println(Memory.measure());
-            case HttpLoad.CHILD -> HttpLoad.serve(out);
+            case SocketLoad.CHILD -> SocketLoad.serve(out);
             case VertxService.CHILD -> VertxService.serve(out);
             case StatementProxy.CHILD -> StatementProxy.serve(args, out);
             default -> {
@@ -66,6 +66,7 @@ public final class Main {
             case "lookup" -> new Lookup(options, databases, report).run();
             case "replay" -> new Replay(options, report).run();
             case "fingerprint" -> new FingerprintCost(options, report).run();
+            case "http" -> new Http(options, databases, report).run();
             case "size" -> new Size(options, databases, report).run();
             case "outbox" -> new Deliveries(options, databases, report).run();
             case "purge" -> new Purge(options, databases, report).run();

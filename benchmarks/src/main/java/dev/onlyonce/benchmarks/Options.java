@@ -31,13 +31,23 @@ record Options(
         String nginx,
         List<String> gatewayJava) {
     static final List<String> ALL = List.of(
-            "fresh", "lookup", "replay", "fingerprint", "memory", "outbox", "purge", "gateway", "gateway-memory");
+            "fresh",
+            "lookup",
+            "replay",
+            "fingerprint",
+            "memory",
+            "outbox",
+            "purge",
+            "http",
+            "gateway",
+            "gateway-memory");
     static final String USAGE = """
-            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|outbox|purge|gateway|gateway-memory|size|all]...
+            usage: benchmarks/run [BENCHMARK|size|all]...
+                fresh lookup replay fingerprint memory outbox purge http gateway gateway-memory
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts
-                [--callers 1,16,64,256]   of 'fresh'
+                [--callers 1,16,64,256]   of 'fresh' and 'http'
                 [--databases postgresql,mariadb,sqlite]
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
                 [--nginx PATH]     of 'gateway'; default the one on the path

@@ -2,6 +2,7 @@ package dev.onlyonce.payments;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.payments.db.Dialect;
 import dev.onlyonce.payments.provider.Provider;
 import dev.onlyonce.payments.provider.ProviderOptions;
 import java.io.IOException;
@@ -10,12 +11,15 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.context.ConfigurableApplicationContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -64,19 +68,18 @@ final class DemoCommand implements Callable<Integer> {
     private DemoCommand() {}
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        Files.createDirectories(data);
+    public Integer call() throws InterruptedException {
+        String url = database();
         // Known before either starts: each must be told where the other is.
         int ownPort = port == 0 ? freePort() : port;
         URI hooks = URI.create("http://127.0.0.1:" + ownPort + "/webhooks/provider");
-        Provider provider =
-                Provider.start(ProviderOptions.in(data).port(providerPort).webhooks(hooks, SECRET));
+        Provider provider = startProvider(hooks);
         ConfigurableApplicationContext payments;
         try {
-            payments = start(ownPort, provider.url());
+            payments = start(ownPort, url, provider.url());
         } catch (RuntimeException e) {
             provider.close();
-            throw e;
+            throw new CannotRun(CannotRun.FAILED, "The payments do not start: " + reason(e));
         }
         print(URI.create("http://127.0.0.1:" + ownPort), provider.url());
         CountDownLatch ended = new CountDownLatch(1);
@@ -92,20 +95,72 @@ final class DemoCommand implements Callable<Integer> {
         return 0;
     }
 
-    private ConfigurableApplicationContext start(int ownPort, URI provider) {
+    /** The URL of a database that answers. A typing error should not be waited for. */
+    private String database() {
+        try {
+            Files.createDirectories(data);
+        } catch (IOException e) {
+            throw new CannotRun(CannotRun.FAILED, "Cannot make the folder " + data.toAbsolutePath() + ": " + e);
+        }
+        String url = db == null ? "jdbc:sqlite:" + data.resolve("payments.db") : db;
+        try {
+            Dialect.of(url);
+        } catch (IllegalArgumentException e) {
+            throw new CannotRun(
+                    CannotRun.USAGE,
+                    "--db: " + e.getMessage() + ", e.g. jdbc:postgresql://127.0.0.1:5432/demo?user=me&password=secret");
+        }
+        try {
+            DriverManager.getConnection(url).close();
+            return url;
+        } catch (SQLException e) {
+            throw new CannotRun(CannotRun.UNAVAILABLE, "The database cannot be used: " + firstLine(e));
+        }
+    }
+
+    private Provider startProvider(URI hooks) {
+        try {
+            return Provider.start(ProviderOptions.in(data).port(providerPort).webhooks(hooks, SECRET));
+        } catch (IllegalStateException e) {
+            throw new CannotRun(
+                    CannotRun.FAILED, e.getMessage() + "; --provider-port and --data name another port and folder");
+        }
+    }
+
+    private ConfigurableApplicationContext start(int ownPort, String url, URI provider) {
         return new SpringApplicationBuilder(PaymentsApplication.class)
                 .registerShutdownHook(false)
                 .run(
                         "--server.port=" + ownPort,
                         "--payments.demo=true",
-                        "--payments.db=" + (db == null ? "jdbc:sqlite:" + data.resolve("payments.db") : db),
+                        "--payments.db=" + url,
                         "--payments.provider.url=" + provider,
-                        "--payments.webhook-secret=" + SECRET);
+                        "--payments.webhook-secret=" + SECRET,
+                        // Why it does not start is said here, in one line.
+                        "--logging.level.org.springframework.boot=OFF");
     }
 
-    private static int freePort() throws IOException {
+    private static String reason(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof PortInUseException inUse) {
+                return "port " + inUse.getPort() + " is in use; --port names another one";
+            }
+            if (cause.getCause() == null) {
+                return firstLine(cause);
+            }
+        }
+        return firstLine(failure);
+    }
+
+    private static String firstLine(Throwable failure) {
+        return String.valueOf(failure.getMessage()).lines().findFirst().orElse(failure.toString());
+    }
+
+    private static int freePort() {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new CannotRun(CannotRun.FAILED, "There is no free port: " + e.getMessage());
         }
     }
 

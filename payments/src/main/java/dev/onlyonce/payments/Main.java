@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 
 /** The payments program: {@code demo}, {@code storm}, and the parts of a demo one by one, {@code provider} and {@code app}. */
 @Command(
-        name = "payments",
+        name = "onlyonce",
         description = "The reference payments system.",
         mixinStandardHelpOptions = true,
         subcommands = {DemoCommand.class, StormCommand.class, ProviderCommand.class})
@@ -26,8 +26,27 @@ public final class Main implements Runnable {
             SpringApplication.run(PaymentsApplication.class, Arrays.copyOfRange(arguments, 1, arguments.length));
             return;
         }
-        int code = new CommandLine(new Main()).execute(arguments);
-        System.exit(code);
+        CommandLine line = new CommandLine(new Main());
+        line.setParameterExceptionHandler((wrong, given) -> misused(wrong));
+        line.setExecutionExceptionHandler((failure, command, parsed) -> explain(failure, command));
+        line.setUsageHelpWidth(100);
+        System.exit(line.execute(arguments));
+    }
+
+    private static int misused(CommandLine.ParameterException wrong) {
+        CommandLine command = wrong.getCommandLine();
+        command.getErr()
+                .println(wrong.getMessage() + "; see ./"
+                        + command.getCommandSpec().qualifiedName() + " --help");
+        return CannotRun.USAGE;
+    }
+
+    private static int explain(Exception failure, CommandLine command) throws Exception {
+        if (failure instanceof CannotRun cannot) {
+            command.getErr().println(cannot.getMessage());
+            return cannot.exitCode();
+        }
+        throw failure;
     }
 
     @Override

@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
+import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Dialect;
@@ -165,7 +166,7 @@ class Wiring {
     }
 
     @Bean
-    ProviderEvents providerEvents(Database database, Payments payments, InstantSource clock) {
-        return new ProviderEvents(database, payments, clock);
+    ProviderEvents providerEvents(SqlStore store, Database database, Payments payments) {
+        return new ProviderEvents(store.inbox(ProviderEvents.REMEMBER), database, payments);
     }
 }

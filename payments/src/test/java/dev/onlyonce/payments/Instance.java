@@ -9,6 +9,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,16 +19,16 @@ import java.util.concurrent.TimeUnit;
 
 /** The payments application in a process of its own, which can be killed as a crash would, and started again. */
 final class Instance implements AutoCloseable {
-    private static final Duration START_PATIENCE = Duration.ofMinutes(2);
+    private static final Duration START_PATIENCE = Duration.ofMinutes(5);
 
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final List<String> command = new ArrayList<>();
     private final int port;
     private final File log;
-    private Process process;
+    private volatile Process process;
 
-    private Instance(int port, Path log, List<String> settings) {
+    private Instance(Class<?> main, int port, Path log, List<String> settings) {
         this.port = port;
         this.log = log.toFile();
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
@@ -37,15 +38,15 @@ final class Instance implements AutoCloseable {
         if (Runtime.version().feature() >= 24) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }
-        command.addAll(List.of("-cp", classPath, Main.class.getName(), "app", "--server.port=" + port));
+        command.addAll(List.of("-cp", classPath, main.getName(), "app", "--server.port=" + port));
         settings.forEach(setting -> command.add("--" + setting));
         Runtime.getRuntime().addShutdownHook(new Thread(this::kill));
     }
 
-    /** Starts one and waits until it is healthy. */
-    static Instance start(int port, Path log, List<String> settings) {
-        Instance instance = new Instance(port, log, settings);
-        instance.restart();
+    /** Starts one; it is healthy some seconds later. */
+    static Instance launch(Class<?> main, int port, Path folder, List<String> settings) {
+        Instance instance = new Instance(main, port, folder.resolve("instance-" + port + ".log"), settings);
+        instance.launch();
         return instance;
     }
 
@@ -65,27 +66,42 @@ final class Instance implements AutoCloseable {
         }
     }
 
-    /** Starts it, where it was; returns when it is healthy. */
-    synchronized void restart() {
+    /** Starts it, where it was. */
+    synchronized void launch() {
         try {
             process = new ProcessBuilder(command)
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
                     .start();
-            long end = System.nanoTime() + START_PATIENCE.toNanos();
-            while (!isHealthy()) {
-                if (process.waitFor(50, TimeUnit.MILLISECONDS)) {
-                    throw new IllegalStateException("The instance ended with " + process.exitValue() + ", see " + log);
-                }
-                if (System.nanoTime() > end) {
-                    throw new IllegalStateException("The instance does not become healthy, see " + log);
-                }
-            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Returns when it takes requests. */
+    void awaitHealthy() throws InterruptedException {
+        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        while (!isHealthy()) {
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("The instance does not become healthy, see " + said());
+            }
+            letRun(Duration.ofMillis(50));
+        }
+    }
+
+    /** Lets it run for so long; it must not end by itself. */
+    void letRun(Duration time) throws InterruptedException {
+        if (process.waitFor(time.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new IllegalStateException("The instance ended with " + process.exitValue() + ": " + said());
+        }
+    }
+
+    /** What it has logged. */
+    String said() {
+        try {
+            return Files.readString(log.toPath());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

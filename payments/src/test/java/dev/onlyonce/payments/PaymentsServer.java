@@ -1,10 +1,6 @@
 package dev.onlyonce.payments;
 
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -15,11 +11,11 @@ import tools.jackson.databind.json.JsonMapper;
 /** The payments application in this JVM, on a port of its own, and a client for it. */
 final class PaymentsServer implements AutoCloseable {
     private final ConfigurableApplicationContext context;
-    private final HttpClient client =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final Client client;
 
     private PaymentsServer(ConfigurableApplicationContext context) {
         this.context = context;
+        this.client = new Client(url());
     }
 
     static PaymentsServer start(String jdbcUrl, String... settings) {
@@ -47,19 +43,9 @@ final class PaymentsServer implements AutoCloseable {
         }
     }
 
-    /** A request as alice, unless a header says otherwise; headers are names and values in turn. */
+    /** As {@link Client#send}. */
     Reply send(String method, String path, String body, String... headers) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(url().resolve(path))
-                .timeout(Duration.ofSeconds(60))
-                .header("Content-Type", "application/json")
-                .method(method, HttpRequest.BodyPublishers.ofString(body));
-        List<String> all = new ArrayList<>(List.of(headers));
-        if (!all.contains("Authorization")) {
-            all.addAll(List.of("Authorization", "Bearer test_alice"));
-        }
-        request.headers(all.toArray(String[]::new));
-        HttpResponse<String> response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
-        return new Reply(response.statusCode(), response.headers(), response.body());
+        return client.send(method, path, body, headers);
     }
 
     @Override

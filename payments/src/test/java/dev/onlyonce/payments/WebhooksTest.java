@@ -2,11 +2,13 @@ package dev.onlyonce.payments;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.PaymentsServer.Reply;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.domain.Payment;
 import dev.onlyonce.payments.domain.PaymentOrder;
 import dev.onlyonce.payments.domain.Payments;
+import dev.onlyonce.payments.provider.Webhooks;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -114,7 +116,7 @@ class WebhooksTest {
     }
 
     private int deliver(String event, String signature) throws Exception {
-        Reply reply = server.send("POST", "/webhooks/provider", event, WebhookSignature.HEADER, signature);
+        Reply reply = server.send("POST", "/webhooks/provider", event, Webhooks.SIGNATURE_HEADER, signature);
         return reply.status();
     }
 
@@ -140,8 +142,10 @@ class WebhooksTest {
 
     private int rows(String event) {
         List<Integer> count = database()
-                .transaction(sql ->
-                        sql.list(row -> row.getInt(1), "SELECT COUNT(*) FROM webhook_event WHERE id = ?", event));
+                .transaction(sql -> sql.list(
+                        row -> row.getInt(1),
+                        "SELECT COUNT(*) FROM onlyonce_entry WHERE space = 'inbox' AND key_ = ?",
+                        event));
         return count.get(0);
     }
 

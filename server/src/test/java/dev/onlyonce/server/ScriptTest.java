@@ -23,19 +23,24 @@ class ScriptTest {
     Path folder;
 
     private Path jar;
+    private String path;
 
     /** A checkout in which Maven and Java only say what they were asked to do. */
     @BeforeEach
     void checkout() throws IOException {
         Files.copy(ConfigFileTest.root().resolve("onlyonce"), folder.resolve("onlyonce"));
         folder.resolve("onlyonce").toFile().setExecutable(true);
-        for (String module : List.of("core", "sql", "server")) {
+        for (String module : List.of("core", "sql", "servlet", "spring-boot-starter", "server", "payments")) {
             Files.createDirectories(folder.resolve(module + "/src/main"));
             old(Files.writeString(folder.resolve(module + "/pom.xml"), ""));
             old(Files.writeString(folder.resolve(module + "/src/main/A.java"), ""));
         }
         jar = folder.resolve("server/target/onlyonce.jar");
-        program("mvn", "echo built >&2; mkdir -p server/target; touch server/target/onlyonce.jar");
+        program("mvn", """
+                echo "built $*" >&2
+                mkdir -p server/target payments/target
+                touch server/target/onlyonce.jar payments/target/payments.jar""");
+        path = folder.resolve("bin") + ":" + System.getenv("PATH");
         program("java", "for a in \"$@\"; do echo \"[$a]\"; done; echo pid $$; exit 7");
     }
 
@@ -56,7 +61,7 @@ class ScriptTest {
                 new ArrayList<>(List.of(folder.resolve("onlyonce").toString()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().put("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
+        builder.environment().put("PATH", path);
         builder.environment().remove("ONLYONCE_JAVA_OPTS");
         Process process = builder.start();
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -84,5 +89,28 @@ class ScriptTest {
         assertThat(ran.out())
                 .contains("[-jar]", "[keys]", "[show]", "[two words]", "[--reason]", "[]")
                 .contains("pid " + ran.pid());
+    }
+
+    @Test
+    @DisplayName("runs the reference payments for demo, storm and provider, and its help names them")
+    void payments() throws Exception {
+        for (String command : List.of("demo", "storm", "provider")) {
+            assertThat(run(command, "--port", "1").out())
+                    .contains("[" + folder.resolve("payments/target/payments.jar") + "]", "[" + command + "]", "[1]");
+        }
+        Ran help = run("--help");
+        assertThat(help.exitCode()).isEqualTo(7);
+        assertThat(help.out()).contains("[" + jar + "]").containsPattern("(?m)^  demo .*\n  storm .*\n  provider ");
+    }
+
+    @Test
+    @DisplayName("says what to install when Maven is not there")
+    void needs() throws Exception {
+        Files.delete(folder.resolve("bin/mvn"));
+        program("dirname", "echo " + folder);
+        path = folder.resolve("bin").toString();
+        Ran ran = run("demo");
+        assertThat(ran.exitCode()).isEqualTo(2);
+        assertThat(ran.out()).isEqualTo("onlyonce: mvn is not on the PATH; install Maven, 3.8.7 or newer\n");
     }
 }

@@ -28,7 +28,15 @@ final class OnlyonceMeters implements Listener {
         this.registry = registry;
         // Alerts need to see a zero before they can see a one.
         for (String name : new String[] {
-            "store.error", "zombie_key", "ttl_pruned", "reconcile.scheduled", "reconcile.resolved", "reconcile.failed"
+            "store.error",
+            "zombie_key",
+            "ttl_pruned",
+            "reconcile.scheduled",
+            "reconcile.resolved",
+            "reconcile.failed",
+            "outbox.delivered",
+            "outbox.retried",
+            "outbox.dead"
         }) {
             registry.counter(name);
         }
@@ -48,10 +56,16 @@ final class OnlyonceMeters implements Listener {
             } else if (changed.transition().from() == State.UNKNOWN) {
                 registry.counter("reconcile.resolved").increment();
             }
+        } else if (event instanceof Event.Reconciled reconciled
+                && reconciled.progress() == Event.Reconciled.Progress.FAILED) {
+            registry.counter("reconcile.failed").increment();
         } else if (event instanceof Event.ClaimLost) {
             registry.counter("zombie_key").increment();
         } else if (event instanceof Event.StoreFailed) {
             registry.counter("store.error").increment();
+        } else if (event instanceof Event.Delivery delivery) {
+            registry.counter("outbox." + delivery.fate().name().toLowerCase(Locale.ROOT))
+                    .increment();
         } else if (event instanceof Event.Purged purged) {
             registry.counter("ttl_pruned").increment(purged.entries());
         }

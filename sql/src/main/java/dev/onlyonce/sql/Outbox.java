@@ -112,7 +112,7 @@ public final class Outbox implements AutoCloseable {
         for (int round = 1; round <= ROUNDS_MAX; round++) {
             Optional<Integer> made = inside.insert(transaction, request, waitMax);
             if (made.isEmpty()) {
-                Optional<Entry> found = inside.find(transaction, id).map(StoredEntry::shown);
+                Optional<Entry> found = inside.find(transaction, id).map(parts.sealing()::shown);
                 if (found.isPresent()) {
                     return existing(transaction, key, fingerprint, found.get(), call);
                 }
@@ -177,7 +177,7 @@ public final class Outbox implements AutoCloseable {
         return Optional.ofNullable(parts.calls()
                         .read(c -> parts.database().find(c, List.of(id)))
                         .get(id))
-                .map(StoredEntry::shown);
+                .map(parts.sealing()::shown);
     }
 
     /** Starts the workers of this node. */
@@ -262,6 +262,7 @@ public final class Outbox implements AutoCloseable {
     public static final class Builder {
         private final Database database;
         private final Calls calls;
+        private final Sealing sealing;
         private final Map<String, DeliveryHandler> handlers = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
         private Policy policy = Policy.standard();
@@ -277,9 +278,10 @@ public final class Outbox implements AutoCloseable {
         private Duration pollEvery = Duration.ofMillis(100);
         private Duration closeWaitMax = Duration.ofSeconds(30);
 
-        Builder(Database database, Calls calls) {
+        Builder(Database database, Calls calls, Sealing sealing) {
             this.database = database;
             this.calls = calls;
+            this.sealing = sealing;
         }
 
         /** Lease of a worker, retention, tombstone, largest stored result. What becomes of a lost lease is always unknown. */
@@ -376,7 +378,8 @@ public final class Outbox implements AutoCloseable {
                     List.copyOf(listeners),
                     new OutboxSettings.Tries(triesMax, backoffFirst, backoffLongest, parkFor),
                     new OutboxSettings.Load(concurrency, rowsMax, pollEvery, closeWaitMax));
-            return new Outbox(new OutboxParts(database, calls, new OutboxTable(database), settings, new Waiters()));
+            OutboxTable table = new OutboxTable(database, sealing);
+            return new Outbox(new OutboxParts(database, calls, table, sealing, settings, new Waiters()));
         }
     }
 }

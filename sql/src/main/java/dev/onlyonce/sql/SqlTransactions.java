@@ -56,12 +56,14 @@ public final class SqlTransactions {
     private final SqlDatabase kind;
     private final Inside inside;
     private final Calls calls;
+    private final Sealing sealing;
     private final Policy policy;
 
-    SqlTransactions(Database database, Calls calls, Policy policy) {
+    SqlTransactions(Database database, Calls calls, Sealing sealing, Policy policy) {
         this.kind = database.kind();
         this.inside = database.inside();
         this.calls = calls;
+        this.sealing = sealing;
         this.policy = policy;
     }
 
@@ -153,7 +155,7 @@ public final class SqlTransactions {
             Optional<Integer> attempt = inside.insert(run.connection, request, waitMax);
             if (attempt.isEmpty()) {
                 Optional<Entry> found =
-                        inside.find(run.connection, request.id()).map(StoredEntry::shown);
+                        inside.find(run.connection, request.id()).map(sealing::shown);
                 if (found.isPresent() && !(isFree(run, found.get()) && round < ROUNDS_MAX)) {
                     return new ClaimResult.Existing(found.get());
                 }
@@ -199,7 +201,7 @@ public final class SqlTransactions {
         Settlement settlement =
                 new Settlement(run.key.entryId(), run.token, State.COMPLETED, envelope, "completed in a transaction");
         try {
-            Optional<SettleResult.Settled> settled = inside.settle(run.connection, settlement);
+            Optional<SettleResult.Settled> settled = inside.settle(run.connection, sealing.seal(settlement));
             run.connection.releaseSavepoint(savepoint);
             return settled.orElseThrow(() -> new IllegalStateException(
                     "The claim is gone: did the action commit, roll back or change its entry?"));

@@ -17,7 +17,6 @@ import dev.onlyonce.State;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
-import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -163,21 +162,5 @@ public final class Stepped {
         } catch (StoreException e) {
             log.debug("Steps of an answered operation are left for the purge", e);
         }
-    }
-
-    /**
-     * Removes the steps of operations that have been answered, are purged or evicted; most are removed when their operation
-     * completes. Run it now and then, on any node.
-     *
-     * @return how many operations' steps were removed
-     */
-    public int purge(int limit) {
-        List<StepTable.Of> orphans = calls.read(c -> table.orphans(c, limit));
-        return calls.transaction(c -> {
-            for (StepTable.Of orphan : orphans) {
-                table.forget(c, orphan);
-            }
-            return orphans.size();
-        });
     }
 }

@@ -2,7 +2,7 @@ package dev.onlyonce.payments.provider;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.onlyonce.payments.WebhookSignature;
+import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.faults.Chances;
 import dev.onlyonce.payments.faults.FaultyNetwork;
 import dev.onlyonce.payments.faults.NetworkFault;

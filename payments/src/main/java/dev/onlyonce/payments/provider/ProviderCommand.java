@@ -2,6 +2,7 @@ package dev.onlyonce.payments.provider;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.payments.CannotRun;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
@@ -68,7 +69,12 @@ public final class ProviderCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new ParameterException(requireNonNull(spec).commandLine(), String.valueOf(e.getMessage()), e);
         }
-        Provider provider = Provider.start(options);
+        Provider provider;
+        try {
+            provider = Provider.start(options);
+        } catch (IllegalStateException e) {
+            throw new CannotRun(CannotRun.FAILED, String.valueOf(e.getMessage()));
+        }
         Runtime.getRuntime().addShutdownHook(new Thread(provider::close));
         PrintWriter out = requireNonNull(spec).commandLine().getOut();
         out.println("The provider listens on " + provider.url());

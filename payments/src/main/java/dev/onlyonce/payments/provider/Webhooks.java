@@ -2,7 +2,7 @@ package dev.onlyonce.payments.provider;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.payments.WebhookSignature;
+import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.store.Time;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -23,7 +23,10 @@ import tools.jackson.databind.json.JsonMapper;
  * the customer says 2xx or the tries are used up. Undelivered ones do not survive the process: a webhook is a courtesy, and
  * receivers that rely on it alone are wrong.
  */
-final class Webhooks implements AutoCloseable {
+public final class Webhooks implements AutoCloseable {
+    /** The header with the signature. */
+    public static final String SIGNATURE_HEADER = "Provider-Signature";
+
     private static final int TRIES = 6;
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
@@ -108,7 +111,7 @@ final class Webhooks implements AutoCloseable {
         HttpRequest request = HttpRequest.newBuilder(requireNonNull(url))
                 .timeout(TIMEOUT)
                 .header("Content-Type", "application/json")
-                .header(WebhookSignature.HEADER, (event.forged() ? forger : signature).sign(event.body(), time.now()))
+                .header(SIGNATURE_HEADER, (event.forged() ? forger : signature).sign(event.body(), time.now()))
                 .POST(HttpRequest.BodyPublishers.ofByteArray(event.body()))
                 .build();
         var unused = client.sendAsync(request, HttpResponse.BodyHandlers.discarding())

@@ -67,7 +67,12 @@ public final class ProviderLedger {
     }
 
     private JsonNode call(HttpRequest.Builder request) throws IOException, InterruptedException {
-        HttpResponse<byte[]> response = client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+        HttpResponse<byte[]> response;
+        try {
+            response = client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+        } catch (IOException e) {
+            throw new IOException("The provider at " + provider + " does not answer (" + e + ")", e);
+        }
         JsonNode body = json.readTree(response.body());
         if (response.statusCode() != 200) {
             throw new IOException("The provider answers " + response.statusCode() + " " + body);

@@ -1,12 +1,12 @@
 package dev.onlyonce.payments.storm;
 
-import dev.onlyonce.payments.faults.Chances;
 import dev.onlyonce.payments.faults.FaultyNetwork;
 import dev.onlyonce.payments.faults.NetworkFault;
 import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.store.Time;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Storm {
     private static final List<String> API_KEYS = List.of("test_alice", "test_bob");
     private static final Duration REPORT_EVERY = Duration.ofSeconds(1);
+    private static final Duration CONNECT_MAX = Duration.ofSeconds(10);
     private static final int WRONG_MAX = 20;
 
     private final StormOptions options;
@@ -40,6 +41,8 @@ public final class Storm {
     private final Tally tally = new Tally();
     private final JsonMapper json = new JsonMapper();
     private final ConcurrentLinkedQueue<Result> results = new ConcurrentLinkedQueue<>();
+    private volatile boolean enough;
+    private volatile int sent;
 
     /** What the copies of a payment were answered; fewer than copies if some gave up. */
     private record Result(StormPayment payment, List<Sending.Answer> answers) {}
@@ -57,8 +60,15 @@ public final class Storm {
         this.progress = progress;
     }
 
-    /** Runs to the end; the provider's faults are as before afterwards. */
+    /**
+     * Runs to the end; the provider's faults are as before afterwards, also if it is interrupted.
+     *
+     * @throws IOException if the payments or the provider cannot be reached at the start
+     */
     public Report run() throws IOException, InterruptedException {
+        for (URI api : options.apis()) {
+            checkReachable(api);
+        }
         ProviderLedger ledger = new ProviderLedger(options.provider());
         Map<String, Double> calm = ledger.faults(with(options.faults(), "seed", (double) options.seed()));
         List<FaultyNetwork> networks =
@@ -76,6 +86,11 @@ public final class Storm {
         }
     }
 
+    /** Sends no new payments; those that were sent are brought to their end. */
+    public void enough() {
+        enough = true;
+    }
+
     /**
      * Sends every payment that was decided once more, without faults, and compares.
      *
@@ -84,9 +99,10 @@ public final class Storm {
     public List<String> sendAgain() throws InterruptedException {
         List<String> changed = new ArrayList<>();
         HttpClient client = client();
+        int asked = 0;
         try (Time time = Time.system()) {
             for (Result result : results) {
-                URI api = options.apis().get(changed.size() % options.apis().size());
+                URI api = options.apis().get(asked++ % options.apis().size());
                 Sending sending = new Sending(client, () -> api, result.payment(), tally, time);
                 CompletableFuture<Sending.Answer> again = sending.start();
                 boolean answered = time.await(again, options.patience());
@@ -106,8 +122,20 @@ public final class Storm {
     private static HttpClient client() {
         return HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(Duration.ofSeconds(10))
+                .connectTimeout(CONNECT_MAX)
                 .build();
+    }
+
+    private static void checkReachable(URI api) throws IOException {
+        try (Socket socket = new Socket()) {
+            socket.connect(address(api), (int) CONNECT_MAX.toMillis());
+        } catch (IOException e) {
+            throw new IOException("No payments at " + api + " (" + e.getMessage() + ")", e);
+        }
+    }
+
+    private static InetSocketAddress address(URI api) {
+        return new InetSocketAddress(api.getHost(), api.getPort() < 0 ? 80 : api.getPort());
     }
 
     private static Map<String, Double> with(Map<String, Double> faults, String name, double value) {
@@ -117,13 +145,7 @@ public final class Storm {
     }
 
     private FaultyNetwork network(URI api) {
-        Map<NetworkFault, Double> chances = new EnumMap<>(NetworkFault.class);
-        options.network().forEach((name, chance) -> chances.put(Chances.fault(NetworkFault.class, name), chance));
-        int port = api.getPort() < 0 ? 80 : api.getPort();
-        return FaultyNetwork.open(
-                0,
-                new InetSocketAddress(api.getHost(), port),
-                new Chances<>(NetworkFault.class, chances, options.seed()));
+        return FaultyNetwork.open(0, address(api), options.networkChances());
     }
 
     private void reportRegularly(Time time) {
@@ -144,7 +166,7 @@ public final class Storm {
         String run = UUID.randomUUID().toString().substring(0, 8);
         SplittableRandom random = new SplittableRandom(options.seed());
         ConcurrentLinkedQueue<Sending> all = new ConcurrentLinkedQueue<>();
-        for (int i = 0; i < size.payments(); i++) {
+        for (int i = 0; i < size.payments() && !enough; i++) {
             if (!open.tryAcquire(options.patience().toMillis(), TimeUnit.MILLISECONDS)) {
                 break;
             }
@@ -154,6 +176,7 @@ public final class Storm {
                 copies.add(new Sending(client, any, payment, tally, time));
             }
             all.addAll(copies);
+            sent = i + 1;
             send(payment, copies, open);
         }
         if (!open.tryAcquire(size.open(), options.patience().toMillis(), TimeUnit.MILLISECONDS)) {
@@ -223,8 +246,8 @@ public final class Storm {
                 declined++;
             }
         }
-        undecided += options.size().payments() - results.size();
-        return new Verdict(options.size().payments(), declined, once, twice, lost, differing, undecided, wrong);
+        undecided += sent - results.size();
+        return new Verdict(sent, declined, once, twice, lost, differing, undecided, wrong);
     }
 
     private static void note(List<String> wrong, String what) {

@@ -2,6 +2,7 @@ package dev.onlyonce.payments.storm;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.payments.CannotRun;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -10,7 +11,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +33,8 @@ public final class StormCommand implements Callable<Integer> {
 
     /** Where nobody watches, a line now and then is enough. */
     private static final int LINE_EVERY = 5;
+
+    private static final Duration PUTTING_BACK_MAX = Duration.ofSeconds(10);
 
     @Option(
             names = "--url",
@@ -83,33 +88,60 @@ public final class StormCommand implements Callable<Integer> {
     private Duration patience = Duration.ofMinutes(2);
 
     @Override
-    public Integer call() throws InterruptedException {
-        long chosen = seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed;
-        StormOptions options = new StormOptions(
-                List.of(url),
-                providerUrl,
-                new StormOptions.Size(payments, copies, open),
-                network.isEmpty() ? StormOptions.NETWORK : network,
-                faults.isEmpty() ? StormOptions.FAULTS : faults,
-                chosen,
-                patience);
+    public Integer call() {
+        StormOptions options = options();
         PrintWriter out = requireNonNull(spec).commandLine().getOut();
-        out.printf("Sending %,d payments, each %d times at once, to %s (seed %d)%n", payments, copies, url, chosen);
+        out.printf(
+                "Sending %,d payments, each %d times at once, to %s (seed %d)%n",
+                payments, copies, url, options.seed());
+        out.flush();
         boolean live = isTerminal();
         Storm storm = new Storm(options, progress(out, live));
+        CountDownLatch ended = new CountDownLatch(1);
+        Runtime.getRuntime().addShutdownHook(interrupter(Thread.currentThread(), ended));
         try {
             Storm.Report report = storm.run();
             out.print(live ? System.lineSeparator() : "");
             report.verdict().lines(report.networkFaults()).forEach(out::println);
             out.flush();
-            return report.verdict().allWell() ? 0 : 1;
+            return report.verdict().allWell() ? 0 : CannotRun.FAILED;
         } catch (IOException e) {
-            requireNonNull(spec)
-                    .commandLine()
-                    .getErr()
-                    .println("The provider at " + providerUrl + " does not answer: is the demo running? (" + e + ")");
-            return 2;
+            throw new CannotRun(CannotRun.UNAVAILABLE, e.getMessage() + ": is the demo running?");
+        } catch (InterruptedException e) {
+            throw new CannotRun(CannotRun.FAILED, "Ended early; the provider's faults are as before.");
+        } finally {
+            ended.countDown();
         }
+    }
+
+    private StormOptions options() {
+        if (payments < 1 || copies < 1 || open < 1) {
+            throw new CannotRun(CannotRun.USAGE, "--payments, --copies and --open must be at least 1");
+        }
+        try {
+            return new StormOptions(
+                    List.of(url),
+                    providerUrl,
+                    new StormOptions.Size(payments, copies, open),
+                    network.isEmpty() ? StormOptions.NETWORK : network,
+                    faults.isEmpty() ? StormOptions.FAULTS : faults,
+                    seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed,
+                    patience);
+        } catch (IllegalArgumentException e) {
+            throw new CannotRun(CannotRun.USAGE, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Ctrl-C must not leave the provider's faults switched on: whoever storms puts them back before the program ends. */
+    private static Thread interrupter(Thread storming, CountDownLatch ended) {
+        return new Thread(() -> {
+            storming.interrupt();
+            try {
+                boolean unused = ended.await(PUTTING_BACK_MAX.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
     }
 
     /** Newer JDKs have a console even when the output goes to a file, unless told otherwise. */

@@ -1,9 +1,14 @@
 package dev.onlyonce.payments.storm;
 
+import dev.onlyonce.payments.faults.Chances;
+import dev.onlyonce.payments.faults.NetworkFault;
+import dev.onlyonce.payments.provider.Faults;
 import java.net.URI;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * What a storm is.
@@ -24,6 +29,29 @@ public record StormOptions(
         Map<String, Double> faults,
         long seed,
         Duration patience) {
+
+    /** Throws {@link IllegalArgumentException} that says what is wrong. */
+    public StormOptions {
+        Stream.concat(apis.stream(), Stream.of(provider)).forEach(StormOptions::checkUrl);
+        chances(network, seed);
+        Faults.of(faults);
+    }
+
+    private static void checkUrl(URI url) {
+        if (!"http".equals(url.getScheme()) || url.getHost() == null) {
+            throw new IllegalArgumentException("not a URL such as http://127.0.0.1:8080: " + url);
+        }
+    }
+
+    private static Chances<NetworkFault> chances(Map<String, Double> network, long seed) {
+        Map<NetworkFault, Double> chances = new EnumMap<>(NetworkFault.class);
+        network.forEach((name, chance) -> chances.put(Chances.fault(NetworkFault.class, name), chance));
+        return new Chances<>(NetworkFault.class, chances, seed);
+    }
+
+    Chances<NetworkFault> networkChances() {
+        return chances(network, seed);
+    }
 
     /**
      * How much is sent.

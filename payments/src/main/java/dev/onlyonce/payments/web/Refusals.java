@@ -6,6 +6,7 @@ import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.domain.Invalid;
 import dev.onlyonce.payments.domain.ProviderClient;
 import dev.onlyonce.payments.domain.Refunding;
+import dev.onlyonce.sql.TransactionConflict;
 import dev.onlyonce.store.StoreException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,7 @@ class Refusals extends ResponseEntityExceptionHandler {
                         HttpStatus.SERVICE_UNAVAILABLE, "database_unavailable", "Nothing was done; try again"));
     }
 
-    @ExceptionHandler({StoreException.class, LeaseLost.class})
+    @ExceptionHandler({StoreException.class, LeaseLost.class, TransactionConflict.class})
     ResponseEntity<ProblemDetail> storeFailed(RuntimeException e) {
         return unavailable(new Database.Unavailable(e));
     }

@@ -1,9 +1,11 @@
 package dev.onlyonce.payments.web;
 
-import dev.onlyonce.payments.WebhookSignature;
+import dev.onlyonce.MalformedKey;
+import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.domain.Invalid;
 import dev.onlyonce.payments.domain.ProviderEvent;
 import dev.onlyonce.payments.domain.ProviderEvents;
+import dev.onlyonce.payments.provider.Webhooks;
 import dev.onlyonce.spring.Unprotected;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
@@ -34,12 +36,11 @@ class WebhooksController {
     @PostMapping("/webhooks/provider")
     @Unprotected("events are deduplicated by their id")
     ResponseEntity<Void> receive(
-            @RequestHeader(name = WebhookSignature.HEADER, required = false) @Nullable String header,
+            @RequestHeader(name = Webhooks.SIGNATURE_HEADER, required = false) @Nullable String header,
             @RequestBody byte[] body) {
-        String wrong = signature.check(header, body, clock.instant());
-        if (wrong != null) {
-            throw new Refusal(HttpStatus.UNAUTHORIZED, "signature_invalid", wrong);
-        }
+        signature.refusal(header, body, clock.instant()).ifPresent(why -> {
+            throw new Refusal(HttpStatus.UNAUTHORIZED, "signature_invalid", why);
+        });
         ProviderEvent event;
         try {
             event = json.readValue(body, ProviderEvent.class);
@@ -50,7 +51,12 @@ class WebhooksController {
                 .text(event.id(), "id", 64)
                 .text(event.type(), "type", 64)
                 .done();
-        events.receive(event);
+        try {
+            events.receive(event);
+        } catch (MalformedKey e) {
+            throw new Refusal(
+                    HttpStatus.BAD_REQUEST, "event_malformed", "the id has characters that are not visible ASCII");
+        }
         return ResponseEntity.noContent().build();
     }
 }

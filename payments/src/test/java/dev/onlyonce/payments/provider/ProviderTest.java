@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.onlyonce.payments.WebhookSignature;
+import dev.onlyonce.http.WebhookSignature;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -181,7 +181,7 @@ class ProviderTest {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", exchange -> {
             hooks.add(new Hook(
-                    exchange.getRequestHeaders().getFirst(WebhookSignature.HEADER),
+                    exchange.getRequestHeaders().getFirst(Webhooks.SIGNATURE_HEADER),
                     exchange.getRequestBody().readAllBytes()));
             exchange.sendResponseHeaders(204, -1);
             exchange.close();
@@ -193,8 +193,8 @@ class ProviderTest {
 
     private static boolean isGenuine(Hook hook) {
         return new WebhookSignature(SECRET)
-                        .check(hook.signature(), hook.body(), Clock.systemUTC().instant())
-                == null;
+                .refusal(hook.signature(), hook.body(), Clock.systemUTC().instant())
+                .isEmpty();
     }
 
     private List<String> types(BlockingQueue<Hook> hooks, int count) throws InterruptedException {

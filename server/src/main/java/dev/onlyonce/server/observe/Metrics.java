@@ -103,10 +103,9 @@ public final class Metrics implements Listener, AutoCloseable {
             } else if (changed.transition().from() == State.UNKNOWN) {
                 counter("reconcile.resolved").increment();
             }
-        } else if (event instanceof Event.Reconciled reconciled) {
-            if (reconciled.progress() == Event.Reconciled.Progress.FAILED) {
-                counter("reconcile.failed").increment();
-            }
+        } else if (event instanceof Event.Reconciled reconciled
+                && reconciled.progress() == Event.Reconciled.Progress.FAILED) {
+            counter("reconcile.failed").increment();
         } else if (event instanceof Event.ClaimLost) {
             counter("zombie_key").increment();
         } else if (event instanceof Event.StoreFailed) {

@@ -1,4 +1,4 @@
-package dev.onlyonce.payments;
+package dev.onlyonce.http;
 
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -6,6 +6,7 @@ import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.crypto.Mac;
@@ -17,53 +18,65 @@ import org.jspecify.annotations.Nullable;
  * the signature, so that a recorded webhook cannot be sent again much later. Thread-safe.
  */
 public final class WebhookSignature {
-    /** The header that carries it. */
-    public static final String HEADER = "Provider-Signature";
-
-    /** How far the sender's time may be off, either way. Late deliveries are signed again when they are sent. */
+    /** How far the sender's time may be off, either way, unless told otherwise. Late deliveries are signed when they are sent. */
     public static final Duration TOLERANCE = Duration.ofMinutes(5);
 
     private static final Pattern FORM = Pattern.compile("t=(\\d{1,12}),v1=([0-9a-f]{64})");
+    private static final String ALGORITHM = "HmacSHA256";
 
     private final SecretKeySpec secret;
+    private final Duration tolerance;
 
     /** With the secret that sender and receiver share. */
     public WebhookSignature(String secret) {
-        this.secret = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256");
+        this(secret, TOLERANCE);
     }
 
-    /** The header's value for a body sent now. */
+    /** As above, for senders whose clocks are better or worse. */
+    public WebhookSignature(String secret, Duration tolerance) {
+        this.secret = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
+        this.tolerance = tolerance;
+    }
+
+    /** The signature of a body that is sent now. */
     public String sign(byte[] body, Instant now) {
         long time = now.getEpochSecond();
         return "t=" + time + ",v1=" + HexFormat.of().formatHex(hmac(time, body));
     }
 
-    /** What is wrong with a signature, or null if nothing is. */
-    public @Nullable String check(@Nullable String header, byte[] body, Instant now) {
-        if (header == null) {
-            return "the header " + HEADER + " is missing";
+    /**
+     * Checks the bytes as they came, before anything reads them. Takes the same time for every wrong signature.
+     *
+     * @param signature the header's value, if there is one
+     * @return what is wrong, for the sender; empty if nothing is
+     */
+    public Optional<String> refusal(@Nullable String signature, byte[] body, Instant now) {
+        if (signature == null) {
+            return Optional.of("the signature is missing");
         }
-        Matcher matcher = FORM.matcher(header);
+        Matcher matcher = FORM.matcher(signature);
         if (!matcher.matches()) {
-            return "the header " + HEADER + " is malformed";
+            return Optional.of("the signature is malformed");
         }
         long time = Long.parseLong(matcher.group(1));
         // The signature first: what the time says means nothing without it.
         if (!MessageDigest.isEqual(hmac(time, body), HexFormat.of().parseHex(matcher.group(2)))) {
-            return "the signature does not match";
+            return Optional.of("the signature does not match");
         }
         Duration off = Duration.between(Instant.ofEpochSecond(time), now).abs();
-        return off.compareTo(TOLERANCE) > 0 ? "the signature's time is off by more than " + TOLERANCE : null;
+        return off.compareTo(tolerance) > 0
+                ? Optional.of("the signature's time is off by more than " + tolerance)
+                : Optional.empty();
     }
 
     private byte[] hmac(long time, byte[] body) {
         try {
-            Mac mac = Mac.getInstance("HmacSHA256");
+            Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(secret);
             mac.update((time + ".").getBytes(StandardCharsets.UTF_8));
             return mac.doFinal(body);
         } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("every Java platform has HmacSHA256", e);
+            throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
         }
     }
 }

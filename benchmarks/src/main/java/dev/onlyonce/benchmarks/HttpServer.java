@@ -1,0 +1,53 @@
+package dev.onlyonce.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/** One contender's application in a process of its own, which ends when this one does. */
+final class HttpServer implements AutoCloseable {
+    private final Process process;
+    private final int port;
+
+    private HttpServer(Process process, int port) {
+        this.process = process;
+        this.port = port;
+    }
+
+    static HttpServer start(String contender, String jdbcUrl) throws IOException {
+        String java = ProcessHandle.current().info().command().orElse("java");
+        Process process = new ProcessBuilder(
+                        java,
+                        "-Xmx1g",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        HttpApp.class.getName(),
+                        "--contender=" + contender,
+                        "--spring.datasource.url=" + jdbcUrl,
+                        "--onlyonce.enabled=" + contender.equals("starter"),
+                        "--server.port=0",
+                        // A connection is one client from beginning to end.
+                        "--server.tomcat.max-keep-alive-requests=-1",
+                        "--spring.main.banner-mode=off",
+                        "--logging.level.root=WARN")
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        BufferedReader lines = process.inputReader(StandardCharsets.UTF_8);
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.startsWith(HttpApp.PORT)) {
+                return new HttpServer(process, Integer.parseInt(line.substring(HttpApp.PORT.length())));
+            }
+        }
+        throw new IOException("the server \"" + contender + "\" did not start");
+    }
+
+    int port() {
+        return port;
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.getOutputStream().close();
+        process.onExit().join();
+    }
+}

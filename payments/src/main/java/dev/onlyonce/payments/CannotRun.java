@@ -1,0 +1,25 @@
+package dev.onlyonce.payments;
+
+/** A command cannot do its work; the message is all that people need to see. */
+public final class CannotRun extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /** It did not work, for the reason that was printed. */
+    public static final int FAILED = 1;
+    /** The command line is wrong. */
+    public static final int USAGE = 2;
+    /** A server that is needed cannot be reached. */
+    public static final int UNAVAILABLE = 4;
+
+    private final int exitCode;
+
+    /** Ends the program with this code. */
+    public CannotRun(int exitCode, String message) {
+        super(message, null, false, false);
+        this.exitCode = exitCode;
+    }
+
+    int exitCode() {
+        return exitCode;
+    }
+}
