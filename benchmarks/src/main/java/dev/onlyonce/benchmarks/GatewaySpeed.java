@@ -30,7 +30,7 @@ final class GatewaySpeed {
     private final Report report;
     private final Map<String, Contender> contenders = new LinkedHashMap<>();
 
-    private record Contender(int port, SocketLoad.Kind kind) {}
+    private record Contender(int port, RequestLoad.Kind kind) {}
 
     GatewaySpeed(Options options, Databases databases, Report report) {
         this.options = options;
@@ -53,7 +53,7 @@ final class GatewaySpeed {
         }
         try (Nginx service = Nginx.service(nginx.get(), folder);
                 Nginx proxy = Nginx.proxy(nginx.get(), folder, service.port())) {
-            contenders.put(NGINX, new Contender(proxy.port(), SocketLoad.Kind.PLAIN));
+            contenders.put(NGINX, new Contender(proxy.port(), RequestLoad.Kind.PLAIN));
             run(folder, service.port());
         }
     }
@@ -64,12 +64,12 @@ final class GatewaySpeed {
         String yaml = "upstreams: [{url: 'http://127.0.0.1:%d'}]%nstore: {url: '%s'}%n".formatted(service, ours);
         try (GatewayProcess gateway = GatewayProcess.start(folder, yaml, options.gatewayJava());
                 Child statements = Child.self(StatementProxy.CHILD, Integer.toString(service), theirs);
-                Child load = Child.self(SocketLoad.CHILD)) {
-            contenders.put(SERVICE, new Contender(service, SocketLoad.Kind.PLAIN));
-            contenders.put(PLAIN, new Contender(gateway.port(), SocketLoad.Kind.PLAIN));
-            contenders.put(REPLAY, new Contender(gateway.port(), SocketLoad.Kind.REPLAY));
-            contenders.put(FRESH, new Contender(gateway.port(), SocketLoad.Kind.FRESH));
-            contenders.put(STATEMENTS, new Contender(Integer.parseInt(statements.read()), SocketLoad.Kind.FRESH));
+                Child load = Child.self(RequestLoad.CHILD)) {
+            contenders.put(SERVICE, new Contender(service, RequestLoad.Kind.PLAIN));
+            contenders.put(PLAIN, new Contender(gateway.port(), RequestLoad.Kind.PLAIN));
+            contenders.put(REPLAY, new Contender(gateway.port(), RequestLoad.Kind.REPLAY));
+            contenders.put(FRESH, new Contender(gateway.port(), RequestLoad.Kind.FRESH));
+            contenders.put(STATEMENTS, new Contender(Integer.parseInt(statements.read()), RequestLoad.Kind.FRESH));
             for (Contender contender : contenders.values()) {
                 warmUp(load, contender);
             }
@@ -100,17 +100,14 @@ final class GatewaySpeed {
 
     private static Turn turn(Child load, Contender contender, int connections, long millis) throws Exception {
         long cpu = Load.cpuNanosOfServers();
-        SocketLoad.Result result = SocketLoad.Result.parse(
+        RequestLoad.Result result = RequestLoad.Result.parse(
                 load.ask(contender.port() + " " + connections + " " + millis + " " + contender.kind()));
         if (result.failures() > 0) {
             throw new IllegalStateException(result.failures() + " requests failed");
         }
         double requests = result.perSecond() * millis / 1000;
         return new Turn(
-                result.perSecond(),
-                result.p50Millis(),
-                result.p99Millis(),
-                (Load.cpuNanosOfServers() - cpu) / 1e3 / requests);
+                result.perSecond(), result.p50Millis(), result.p99Millis(), (Load.cpuNanosOfServers() - cpu) / 1e3 / requests);
     }
 
     private void compare(Child load) throws Exception {
@@ -164,7 +161,7 @@ final class GatewaySpeed {
         double replayed = gateway.metric("api_idempotency_reserve_replay_total");
         turn(
                 load,
-                new Contender(gateway.port(), SocketLoad.Kind.REPLAY),
+                new Contender(gateway.port(), RequestLoad.Kind.REPLAY),
                 connections,
                 options.round().toMillis());
         report.line("");

@@ -50,7 +50,7 @@ public final class Main {
     private static boolean isChild(PrintStream out, String... args) throws Exception {
         switch (args.length == 0 ? "" : args[0]) {
             case Memory.CHILD -> out.println(Memory.measure());
-            case SocketLoad.CHILD -> SocketLoad.serve(out);
+            case RequestLoad.CHILD -> RequestLoad.serve(out);
             case VertxService.CHILD -> VertxService.serve(out);
             case StatementProxy.CHILD -> StatementProxy.serve(args, out);
             default -> {

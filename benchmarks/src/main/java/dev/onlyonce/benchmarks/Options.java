@@ -42,8 +42,7 @@ record Options(
             "gateway",
             "gateway-memory");
     static final String USAGE = """
-            usage: benchmarks/run [BENCHMARK|size|all]...
-                fresh lookup replay fingerprint memory outbox purge http gateway gateway-memory
+            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|outbox|purge|http|gateway|gateway-memory|size|all]...
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts

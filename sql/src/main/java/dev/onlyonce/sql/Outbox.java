@@ -7,6 +7,8 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.internal.Answer;
+import dev.onlyonce.internal.AuditText;
+import dev.onlyonce.internal.NodeName;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -229,7 +231,11 @@ public final class Outbox implements AutoCloseable {
      * @return whether it was a dead letter
      */
     public boolean retry(long id, String who, String reason) {
-        boolean changed = parts.calls().write(c -> parts.table().retry(c, id));
+        boolean changed = operate(
+                id,
+                who,
+                "dead letter to be tried again: " + reason,
+                c -> parts.table().retry(c, id));
         log.info("Dead letter {} to be tried again: {}, by {}: {}", id, changed, who, reason);
         return changed;
     }
@@ -240,9 +246,23 @@ public final class Outbox implements AutoCloseable {
      * @return whether it was a dead letter
      */
     public boolean drop(long id, String who, String reason) {
-        boolean changed = parts.calls().write(c -> parts.table().drop(c, id));
+        boolean changed = operate(
+                id, who, "dead letter dropped: " + reason, c -> parts.table().drop(c, id));
         log.info("Dead letter {} dropped: {}, by {}: {}", id, changed, who, reason);
         return changed;
+    }
+
+    /** Changes a dead letter, and the audit of its entry says so. */
+    private boolean operate(long id, String who, String why, Calls.Work<Boolean> change) {
+        AuditTable audit = new AuditTable(parts.database());
+        return parts.calls().transaction(c -> {
+            audit.operated(c, id, AuditText.who(who), AuditText.why(why));
+            boolean changed = change.run(c);
+            if (!changed) {
+                c.rollback();
+            }
+            return changed;
+        });
     }
 
     /** Stops taking rows, gives back those that have not been called, and waits within a bound for those that have. */
@@ -267,7 +287,7 @@ public final class Outbox implements AutoCloseable {
         private final List<Listener> listeners = new ArrayList<>();
         private Policy policy = Policy.standard();
         private Duration pendingMax = Duration.ofHours(1);
-        private String name = "worker-" + ProcessHandle.current().pid();
+        private String name = NodeName.ofThisProcess();
         private @Nullable Time time;
         private int triesMax = 10;
         private Duration backoffFirst = Duration.ofSeconds(1);
@@ -308,7 +328,7 @@ public final class Outbox implements AutoCloseable {
             return this;
         }
 
-        /** This node's name, for operators. */
+        /** This node's name, for operators and the audit. */
         public Builder name(String name) {
             this.name = name;
             return this;

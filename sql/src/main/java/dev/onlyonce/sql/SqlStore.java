@@ -4,6 +4,9 @@ import dev.onlyonce.Encryption;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
+import dev.onlyonce.internal.AuditText;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
@@ -59,12 +62,14 @@ public final class SqlStore implements Store {
     private final Calls calls;
     private final Sealing sealing;
     private final Sweep sweep;
+    private final AuditTable audit;
 
     SqlStore(Database database, Calls calls, Sealing sealing) {
         this.database = database;
         this.calls = calls;
         this.sealing = sealing;
         this.sweep = new Sweep(database, calls);
+        this.audit = new AuditTable(database);
     }
 
     /**
@@ -264,7 +269,7 @@ public final class SqlStore implements Store {
 
     /** Most steps are removed when their operation completes; these are of operations that ended otherwise, or are gone. */
     private void purgeSteps(int limit) {
-        StepTable table = new StepTable(database.kind());
+        StepTable table = new StepTable(database.kind(), sealing);
         List<StepTable.Of> orphans = limit < 1 ? List.of() : calls.read(c -> table.orphans(c, limit));
         if (!orphans.isEmpty()) {
             calls.transaction(c -> {
@@ -300,7 +305,7 @@ public final class SqlStore implements Store {
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
-        return calls.write(c -> database.evict(c, id))
+        return calls.write(c -> database.evict(c, id, AuditText.who(who), AuditText.why(reason)))
                 .map(StoredEntry::shown)
                 .map(e -> new Transition(id, e.operation(), e.state(), null, e.attempt(), who, reason));
     }
@@ -310,6 +315,21 @@ public final class SqlStore implements Store {
         return calls.read(c -> database.list(c, query)).stream()
                 .map(sealing::shown)
                 .toList();
+    }
+
+    @Override
+    public List<AuditRecord> history(EntryId id) {
+        return calls.read(c -> audit.history(c, id));
+    }
+
+    @Override
+    public List<AuditRecord> audit(AuditQuery query) {
+        return calls.read(c -> audit.list(c, query));
+    }
+
+    @Override
+    public int purgeAudit(Duration retention, int limit) {
+        return calls.write(c -> audit.purge(c, StoredEntry.micros(retention), limit));
     }
 
     /** The transactional way to execute, under this policy: claim, effect and result commit together. */

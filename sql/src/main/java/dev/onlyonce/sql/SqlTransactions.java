@@ -11,6 +11,7 @@ import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.internal.Answer;
 import dev.onlyonce.internal.Envelope;
+import dev.onlyonce.internal.NodeName;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -49,9 +50,6 @@ public final class SqlTransactions {
     private static final Duration RETRY_AFTER_MIN = Duration.ofMillis(100);
     /** How long to wait for a transaction whose commit was not acknowledged to end one way or the other. */
     private static final Duration COMMIT_WAIT = Duration.ofSeconds(5);
-
-    /** Who holds such claims, for operators; nobody sees it unless the action looks. */
-    private static final String OWNER = "transaction";
 
     private final SqlDatabase kind;
     private final Inside inside;
@@ -174,7 +172,13 @@ public final class SqlTransactions {
 
     private ClaimRequest request(Run run, Fingerprint fingerprint, UUID token) {
         return new ClaimRequest(
-                run.key.entryId(), run.key.operation(), fingerprint, token, OWNER, policy.terms(), State.PROCESSING);
+                run.key.entryId(),
+                run.key.operation(),
+                fingerprint,
+                token,
+                NodeName.ofThisProcess(),
+                policy.terms(),
+                State.PROCESSING);
     }
 
     private boolean isFree(Run run, Entry entry) {

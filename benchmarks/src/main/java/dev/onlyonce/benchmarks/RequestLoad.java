@@ -22,8 +22,8 @@ import java.util.concurrent.ThreadLocalRandom;
  * next to nothing for a request, so that on a small machine it is not the generator that is measured. Runs in a process of
  * its own: {@code port connections milliseconds kind}, line by line.
  */
-final class SocketLoad {
-    static final String CHILD = "socket-load-child";
+final class RequestLoad {
+    static final String CHILD = "http-load-child";
 
     /** What is sent. */
     enum Kind {
@@ -60,7 +60,7 @@ final class SocketLoad {
     private long failures;
     private boolean over;
 
-    private SocketLoad(Selector selector, Kind kind) {
+    private RequestLoad(Selector selector, Kind kind) {
         this.selector = selector;
         this.kind = kind;
     }
@@ -71,7 +71,7 @@ final class SocketLoad {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String[] words = line.split(" ");
             try (Selector selector = Selector.open()) {
-                out.println(new SocketLoad(selector, Kind.valueOf(words[3]))
+                out.println(new RequestLoad(selector, Kind.valueOf(words[3]))
                         .run(Integer.parseInt(words[0]), Integer.parseInt(words[1]), Long.parseLong(words[2])));
             }
         }
