@@ -56,6 +56,8 @@ final class GatewayMemory {
             long most = status(gateway.pid(), "VmHWM:");
             report.header(" heap", "resident MiB", "at most", "wanted");
             report.line("| `%s` | **%d** | %d | %d |", GatewayProcess.HEAP, now, most, MIB_MAX);
+            // It would wait for the service, which never answers.
+            gateway.kill();
         } finally {
             for (SocketChannel client : clients) {
                 client.close();

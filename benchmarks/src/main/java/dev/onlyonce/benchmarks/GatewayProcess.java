@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 /** A gateway as it is shipped, in a process of its own. */
 final class GatewayProcess implements AutoCloseable {
     /** What the script ./onlyonce gives it. */
-    static final String HEAP = "-Xmx384m";
+    static final String HEAP = "-Xmx384m -XX:+UseParallelGC";
 
     private static final Path JAR = Path.of("server", "target", "onlyonce.jar");
     private static final Pattern PORT =
@@ -38,7 +38,8 @@ final class GatewayProcess implements AutoCloseable {
         }
         Path config = Files.writeString(
                 folder.resolve("gateway.yaml"), "listen: {host: 127.0.0.1, port: 0}\nadmin: {port: 0}\n" + yaml);
-        List<String> command = new ArrayList<>(List.of(Child.java(), HEAP));
+        List<String> command = new ArrayList<>(List.of(Child.java()));
+        command.addAll(List.of(HEAP.split(" ")));
         command.addAll(javaOptions);
         command.addAll(List.of("-jar", JAR.toString(), "gateway", "--config", config.toString()));
         return new GatewayProcess(Child.program(command));
@@ -71,6 +72,10 @@ final class GatewayProcess implements AutoCloseable {
                 .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
                 .sum();
+    }
+
+    void kill() throws IOException {
+        process.kill();
     }
 
     @Override

@@ -99,7 +99,7 @@ final class GatewaySpeed {
     private record Turn(double perSecond, double p50Millis, double p99Millis, double cpuMicros) {}
 
     private static Turn turn(Child load, Contender contender, int connections, long millis) throws Exception {
-        long cpu = Load.cpuNanos();
+        long cpu = Load.cpuNanosOfServers();
         RequestLoad.Result result = RequestLoad.Result.parse(
                 load.ask(contender.port() + " " + connections + " " + millis + " " + contender.kind()));
         if (result.failures() > 0) {
@@ -107,7 +107,7 @@ final class GatewaySpeed {
         }
         double requests = result.perSecond() * millis / 1000;
         return new Turn(
-                result.perSecond(), result.p50Millis(), result.p99Millis(), (Load.cpuNanos() - cpu) / 1e3 / requests);
+                result.perSecond(), result.p50Millis(), result.p99Millis(), (Load.cpuNanosOfServers() - cpu) / 1e3 / requests);
     }
 
     private void compare(Child load) throws Exception {

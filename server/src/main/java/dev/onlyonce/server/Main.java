@@ -8,6 +8,14 @@ public final class Main {
 
     /** Runs a command and ends with its exit code. */
     public static void main(String[] arguments) {
+        // Each costs something for every event and is of use only to whoever looks for a fault in the proxy itself.
+        unlessSet("io.netty.leakDetection.level", "disabled");
+        unlessSet("vertx.disableContextTimings", "true");
+        unlessSet("vertx.disableTCCL", "true");
         System.exit(Cli.run(arguments));
+    }
+
+    private static void unlessSet(String property, String value) {
+        System.setProperty(property, System.getProperty(property, value));
     }
 }

@@ -294,12 +294,7 @@ class AdminTest {
     }
 
     private void duplicateOfARunningRequest() throws Exception {
-        var held = gateway.client()
-                .sendAsync(
-                        gateway.request("/held", "held")
-                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString());
+        var held = gateway.begin("/held", "held");
         upstream.awaitHeld();
         gateway.post("/held", "held", "{}");
         upstream.release();

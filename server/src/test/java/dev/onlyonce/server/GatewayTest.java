@@ -110,12 +110,7 @@ class GatewayTest {
         gateway("defaults: {wait: 30s}");
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
-            answers.add(gateway.client()
-                    .sendAsync(
-                            gateway.request("/payments", "k1")
-                                    .POST(HttpRequest.BodyPublishers.ofString("{}"))
-                                    .build(),
-                            HttpResponse.BodyHandlers.ofString()));
+            answers.add(gateway.begin("/payments", "k1"));
         }
         for (CompletableFuture<HttpResponse<String>> answer : answers) {
             assertThat(answer.get().statusCode()).isEqualTo(201);
@@ -128,12 +123,7 @@ class GatewayTest {
     @DisplayName("C3 tells a duplicate of a running request to come back, and C4 does not disturb it")
     void inFlight() throws Exception {
         gateway("");
-        CompletableFuture<HttpResponse<String>> first = gateway.client()
-                .sendAsync(
-                        gateway.request("/held", "k1")
-                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> first = gateway.begin("/held", "k1");
         upstream.awaitHeld();
         HttpResponse<String> second = gateway.post("/held", "k1", "{}");
         assertThat(second.statusCode()).isEqualTo(409);
@@ -213,12 +203,7 @@ class GatewayTest {
     @DisplayName("finishes an exchange whose client hung up")
     void clientGone() throws Exception {
         gateway("");
-        CompletableFuture<HttpResponse<String>> first = gateway.client()
-                .sendAsync(
-                        gateway.request("/held", "k1")
-                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> first = gateway.begin("/held", "k1");
         upstream.awaitHeld();
         first.cancel(true);
         upstream.release();
@@ -231,12 +216,7 @@ class GatewayTest {
     @DisplayName("drains: what is under way is answered, what comes later is not taken, and no claim is left behind")
     void drain() throws Exception {
         gateway("");
-        CompletableFuture<HttpResponse<String>> first = gateway.client()
-                .sendAsync(
-                        gateway.request("/held", "k1")
-                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> first = gateway.begin("/held", "k1");
         upstream.awaitHeld();
         CompletableFuture<Void> drained = CompletableFuture.runAsync(gateway::drain);
         Eventually.eventually(
@@ -254,12 +234,7 @@ class GatewayTest {
     @DisplayName("drains in bounded time: what the service does not answer is recorded as unknown")
     void drainTimeout() throws Exception {
         gateway("listen: {host: 127.0.0.1, port: 0, drain-timeout: 200ms}");
-        CompletableFuture<HttpResponse<String>> first = gateway.client()
-                .sendAsync(
-                        gateway.request("/held", "k1")
-                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> first = gateway.begin("/held", "k1");
         upstream.awaitHeld();
         gateway.close();
         first.handle((answer, failure) -> answer).get();

@@ -26,15 +26,6 @@ class LimitsTest {
     @TempDir
     Path folder;
 
-    private static CompletableFuture<HttpResponse<String>> begin(Running gateway, String path, String key) {
-        return gateway.client()
-                .sendAsync(
-                        gateway.request(path, key)
-                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString());
-    }
-
     @Test
     @DisplayName("S3 a tenant gets so many new keys a second, and 429 past it; retries are not counted")
     void newKeys() throws Exception {
@@ -63,7 +54,7 @@ class LimitsTest {
         try (CountingUpstream upstream = new CountingUpstream();
                 Running gateway =
                         Running.start(folder, upstream.url(), "tenant-limits: {live-max: 1, look-ups-per-second: 1}")) {
-            CompletableFuture<HttpResponse<String>> running = begin(gateway, "/held", "k1");
+            CompletableFuture<HttpResponse<String>> running = gateway.begin("/held", "k1");
             upstream.awaitHeld();
             assertThat(gateway.post("/payments", "k2", "{}").statusCode()).isEqualTo(429);
             upstream.release();
@@ -86,7 +77,7 @@ class LimitsTest {
             // One connection on each event loop; more clients than event loops.
             int clients = 4 * Runtime.getRuntime().availableProcessors();
             for (int i = 0; i < clients; i++) {
-                running.add(begin(gateway, "/held", "k" + i));
+                running.add(gateway.begin("/held", "k" + i));
             }
             upstream.awaitHeld();
             CompletableFuture<?>[] refused = running.toArray(CompletableFuture[]::new);

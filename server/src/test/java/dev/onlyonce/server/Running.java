@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 
 /** A gateway in this JVM, made from a configuration file, on ports that the system chose. */
 final class Running implements AutoCloseable {
@@ -72,6 +73,15 @@ final class Running implements AutoCloseable {
 
     HttpResponse<String> post(String path, String key, String body) throws IOException, InterruptedException {
         return send(request(path, key).POST(HttpRequest.BodyPublishers.ofString(body)));
+    }
+
+    /** Posts an empty object and does not wait for the answer. */
+    CompletableFuture<HttpResponse<String>> begin(String path, String key) {
+        return client.sendAsync(
+                request(path, key)
+                        .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
     }
 
     HttpRequest.Builder request(String path, String key) {

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.TrustManagerFactory;
@@ -117,11 +118,9 @@ class TlsTest {
     }
 
     private HttpResponse<String> post(HttpClient.Version version, String body) throws Exception {
-        return send(
-                version,
-                HttpRequest.newBuilder(url("/payments"))
-                        .header("Idempotency-Key", "k1")
-                        .POST(HttpRequest.BodyPublishers.ofString(body)));
+        HttpClient client =
+                HttpClient.newBuilder().version(version).sslContext(trusting).build();
+        return client.send(request("/payments", "k1", body), HttpResponse.BodyHandlers.ofString());
     }
 
     @Test
@@ -138,6 +137,37 @@ class TlsTest {
         assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
         assertThat(post(HttpClient.Version.HTTP_2, "{\"x\":1}").statusCode()).isEqualTo(422);
         assertThat(upstream.effects("k1")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("refuses one request of an HTTP/2 connection without harm to the others on it")
+    void oneStream() throws Exception {
+        gateway("");
+        HttpClient client = HttpClient.newBuilder().sslContext(trusting).build();
+        client.send(HttpRequest.newBuilder(url("/things")).build(), HttpResponse.BodyHandlers.ofString());
+        var held = client.sendAsync(request("/held", "k1", "{}"), HttpResponse.BodyHandlers.ofString());
+        upstream.awaitHeld();
+        assertThat(client.send(
+                                request("/payments", "k2", "x".repeat((1 << 20) + 1)),
+                                HttpResponse.BodyHandlers.ofString())
+                        .statusCode())
+                .isEqualTo(413);
+        for (int i = 0; i < 3; i++) {
+            assertThat(client.send(request("/payments", "k3", "{}"), HttpResponse.BodyHandlers.ofString())
+                            .statusCode())
+                    .isEqualTo(201);
+            // In all longer than a connection would linger.
+            LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
+        }
+        upstream.release();
+        assertThat(held.get().statusCode()).isEqualTo(201);
+    }
+
+    private HttpRequest request(String path, String key, String body) {
+        return HttpRequest.newBuilder(url(path))
+                .header("Idempotency-Key", key)
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build();
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.onlyonce.server.admin;
 
+import dev.onlyonce.server.config.OwnerOnly;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -7,13 +8,10 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Base64;
-import java.util.EnumSet;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The operators' credential. */
@@ -23,11 +21,6 @@ public final class AdminToken {
 
     private static final int RANDOM_BYTES = 32;
     private static final int CHARS_MIN = 16;
-    private static final Set<PosixFilePermission> OTHERS = EnumSet.of(
-            PosixFilePermission.GROUP_READ,
-            PosixFilePermission.GROUP_WRITE,
-            PosixFilePermission.OTHERS_READ,
-            PosixFilePermission.OTHERS_WRITE);
 
     private final byte[] token;
 
@@ -46,10 +39,7 @@ public final class AdminToken {
             if (given == null) {
                 createIfMissing(file);
             }
-            if (Files.getPosixFilePermissions(file).stream().anyMatch(OTHERS::contains)) {
-                throw new IllegalArgumentException(
-                        "the credential " + file + " can be read by others; run: chmod 600 " + file);
-            }
+            OwnerOnly.check(file);
             return new AdminToken(read(file));
         } catch (IOException e) {
             throw new UncheckedIOException("the credential " + file + " cannot be read: " + e.getMessage(), e);

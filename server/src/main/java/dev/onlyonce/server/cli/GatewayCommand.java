@@ -146,7 +146,8 @@ final class GatewayCommand implements Callable<Integer> {
                                 ConfigFile.jdbcUrl(db),
                                 null,
                                 null,
-                                settings.store().applySchema()),
+                                settings.store().applySchema(),
+                                settings.store().encryption()),
                 data == null ? settings.data() : data,
                 settings.observe());
     }

@@ -74,7 +74,7 @@ final class Target {
     private Operator local(String url) throws Cli.Failed {
         StoreSettings settings;
         try {
-            settings = new StoreSettings(ConfigFile.jdbcUrl(url), null, null, false);
+            settings = new StoreSettings(ConfigFile.jdbcUrl(url), null, null, false, null);
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }

@@ -309,11 +309,13 @@ public final class ConfigFile {
                 section.wrong("password-file", "the file cannot be read");
             }
         }
+        Section encryption = section.section("encryption");
         StoreSettings store = new StoreSettings(
                 section.optional("url", ConfigFile::jdbcUrl),
                 section.text("user"),
                 password,
-                section.flag("apply-schema", true));
+                section.flag("apply-schema", true),
+                encryption == null ? null : new EncryptionSection(encryption).read());
         section.end();
         return store;
     }

@@ -250,6 +250,11 @@ final class Section {
         return file(key, any -> {});
     }
 
+    /** A path as seen from the configuration file. */
+    Path resolve(String path) {
+        return folder.resolve(path);
+    }
+
     /** Says what is wrong with a file by an {@link IllegalArgumentException}. */
     @FunctionalInterface
     interface FileCheck {

@@ -1,5 +1,6 @@
 package dev.onlyonce.server.config;
 
+import dev.onlyonce.Encryption;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,16 +10,18 @@ import org.jspecify.annotations.Nullable;
  * @param user the database user, unless the URL has it
  * @param password the password, unless the URL has it
  * @param applySchema whether tables are created and upgraded at start-up
+ * @param encryption what stored responses are sealed with; none for not at all
  */
 public record StoreSettings(
         @Nullable String url,
         @Nullable String user,
         @Nullable String password,
-        boolean applySchema) {
+        boolean applySchema,
+        @Nullable Encryption encryption) {
 
     /** SQLite in the data directory. */
     public static StoreSettings standard() {
-        return new StoreSettings(null, null, null, true);
+        return new StoreSettings(null, null, null, true, null);
     }
 
     /** Without the password. */

@@ -5,6 +5,7 @@ import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
+import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
@@ -39,6 +40,8 @@ final class Forwarding {
     static final String ATTEMPT = "Idempotency-Attempt";
 
     private static final Logger log = LoggerFactory.getLogger(Forwarding.class);
+
+    private static final long HTTP2_INTERNAL_ERROR = 2;
 
     private final GatewayLoop loop;
     private final Exchange exchange;
@@ -200,7 +203,7 @@ final class Forwarding {
             to.setChunked(true);
         }
         to.closeHandler(gone -> reset());
-        from.exceptionHandler(failure -> sent.request().connection().close());
+        from.exceptionHandler(failure -> Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR));
         from.endHandler(ended -> to.end());
         from.handler(chunk -> {
             to.write(chunk);

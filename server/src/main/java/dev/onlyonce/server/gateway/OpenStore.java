@@ -45,18 +45,25 @@ public final class OpenStore implements AutoCloseable {
         String url = settings.url();
         if (url == null) {
             ownerOnly(data);
-            return new OpenStore(SqlStore.sqlite(data.resolve("onlyonce.db")), null);
+            return new OpenStore(build(SqlStore.builder(data.resolve("onlyonce.db")), settings), null);
         }
         if (url.startsWith("jdbc:sqlite:")) {
-            return new OpenStore(SqlStore.sqlite(Path.of(url.substring("jdbc:sqlite:".length()))), null);
+            Path file = Path.of(url.substring("jdbc:sqlite:".length()));
+            return new OpenStore(build(SqlStore.builder(file), settings), null);
         }
         HikariDataSource pool = connect(settings, url);
         try {
-            return new OpenStore(SqlStore.builder(pool).schema(schema).build(), pool);
+            return new OpenStore(build(SqlStore.builder(pool).schema(schema), settings), pool);
         } catch (RuntimeException e) {
             pool.close();
             throw e;
         }
+    }
+
+    private static SqlStore build(SqlStore.Builder builder, StoreSettings settings) {
+        return settings.encryption() == null
+                ? builder.build()
+                : builder.encryption(settings.encryption()).build();
     }
 
     private static HikariDataSource connect(StoreSettings settings, String url) {

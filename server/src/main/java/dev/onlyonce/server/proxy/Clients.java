@@ -5,6 +5,7 @@ import io.netty.channel.ChannelPipeline;
 import io.vertx.core.http.Http1ServerConfig;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.impl.http1.Http1ServerConnection;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -110,10 +111,10 @@ final class Clients {
         }
     }
 
-    /** Nothing more that comes on this connection is looked at. */
+    /** Nothing more that comes on this connection is looked at; on one of HTTP/2, what other streams bring is. */
     void closing(HttpServerRequest request) {
         Client client = clients.get(request.connection());
-        if (client != null) {
+        if (client != null && request.version() != HttpVersion.HTTP_2) {
             client.closing = true;
         }
     }

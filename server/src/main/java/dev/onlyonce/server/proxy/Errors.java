@@ -10,6 +10,7 @@ import io.vertx.core.VertxException;
 import io.vertx.core.http.ConnectionPoolTooBusyException;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.json.JsonObject;
 import java.net.ConnectException;
 import java.util.concurrent.TimeoutException;
@@ -53,10 +54,19 @@ public final class Errors {
 
     /**
      * Closes the connection, but not before the client had time to read its answer: closing while it still sends would take
-     * that away from it. What it sends meanwhile is dropped.
+     * that away from it. What it sends meanwhile is dropped. Of an HTTP/2 connection only this stream ends: others share it.
      */
     public void closeSoon(HttpServerRequest request) {
-        vertx.setTimer(LINGER_MILLIS, over -> request.connection().close());
+        vertx.setTimer(LINGER_MILLIS, over -> breakOff(request, 0));
+    }
+
+    /** Ends the connection now, or the HTTP/2 stream with this code. */
+    public static void breakOff(HttpServerRequest request, long http2Code) {
+        if (request.version() == HttpVersion.HTTP_2) {
+            request.response().reset(http2Code);
+        } else {
+            request.connection().close();
+        }
     }
 
     /** Answers, and closes the connection afterwards if a body may still come. */

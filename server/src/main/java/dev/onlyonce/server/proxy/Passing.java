@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * nothing is changed but what belongs to the hop. All on one event loop.
  */
 final class Passing {
+    /** Of HTTP/2. */
+    private static final long INTERNAL_ERROR = 2;
+
     private final Proxy proxy;
     private final Upstreams.Pooled upstream;
     private final Target target;
@@ -176,11 +179,7 @@ final class Passing {
         response.end();
         if (!requestEnded && forward != null) {
             forward.reset();
-            if (request.version() == HttpVersion.HTTP_2) {
-                response.reset(0);
-            } else {
-                request.connection().close();
-            }
+            Errors.breakOff(request, 0);
         }
     }
 
@@ -213,11 +212,7 @@ final class Passing {
         if (clientGone) {
             return;
         }
-        if (request.version() == HttpVersion.HTTP_2) {
-            response.reset(2);
-        } else {
-            request.connection().close();
-        }
+        Errors.breakOff(request, INTERNAL_ERROR);
     }
 
     private void clientGone() {
