@@ -3,6 +3,9 @@ package dev.onlyonce;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.internal.Node;
+import dev.onlyonce.internal.NodeName;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
@@ -155,6 +158,16 @@ public final class Onlyonce implements AutoCloseable {
         return node.store().list(query);
     }
 
+    /** For operators: what the audit has about a key, oldest first. */
+    public List<AuditRecord> history(Key key) {
+        return node.store().history(key.entryId());
+    }
+
+    /** For operators: what the audit has, oldest first. */
+    public List<AuditRecord> audit(AuditQuery query) {
+        return node.store().audit(query);
+    }
+
     /**
      * For the reconciler and operators: moves an unknown entry on. A result is the operation's encoded result, as its
      * {@link Codec} makes it.
@@ -185,7 +198,7 @@ public final class Onlyonce implements AutoCloseable {
         return node.reconcile();
     }
 
-    /** Purges expired entries now; it also happens in the background. Returns how many entries changed. */
+    /** Purges expired entries and audit records now; it also happens in the background. Returns how many entries changed. */
     public int purge() {
         return node.purge();
     }
@@ -213,7 +226,7 @@ public final class Onlyonce implements AutoCloseable {
         private final Map<String, Policy> operations = new HashMap<>();
         private final Map<String, Reconciler> reconcilers = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
-        private String name = "node-" + ProcessHandle.current().pid();
+        private String name = NodeName.ofThisProcess();
         private @Nullable Time time;
         private Duration sweepEvery = Duration.ofSeconds(1);
         private Duration purgeEvery = Duration.ofMinutes(1);
@@ -223,6 +236,7 @@ public final class Onlyonce implements AutoCloseable {
         private int waitersMax = 1_000;
         private long cacheBytesMax = 32L << 20;
         private Duration cacheFor = Duration.ofMinutes(10);
+        private Duration auditRetention = Duration.ofDays(400);
 
         private Builder(Store store) {
             this.store = requireNonNull(store, "store");
@@ -294,7 +308,7 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
-        /** This node's name, for operators; at most 255 characters. */
+        /** This node's name, for operators and the audit; at most 255 characters. {@code host:pid} unless told otherwise. */
         public Builder name(String name) {
             this.name = name;
             return this;
@@ -312,7 +326,7 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
-        /** How often expired entries are purged. */
+        /** How often expired entries and audit records are purged. */
         public Builder purgeEvery(Duration purgeEvery) {
             this.purgeEvery = purgeEvery;
             return this;
@@ -348,6 +362,12 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
+        /** How long audit records are kept, whatever becomes of their entries; 400 days unless told otherwise. */
+        public Builder auditRetention(Duration auditRetention) {
+            this.auditRetention = auditRetention;
+            return this;
+        }
+
         private Node.Options options() {
             return new Node.Options(
                     store,
@@ -356,7 +376,7 @@ public final class Onlyonce implements AutoCloseable {
                     List.copyOf(listeners),
                     Map.copyOf(reconcilers),
                     new Node.Every(sweepEvery, purgeEvery, reconcileEvery),
-                    new Node.Bounds(storeWaitMax, queueMax, waitersMax, cacheBytesMax, cacheFor));
+                    new Node.Bounds(storeWaitMax, queueMax, waitersMax, cacheBytesMax, cacheFor, auditRetention));
         }
 
         /** Checks, builds and starts the background work; throws {@link IllegalArgumentException}. */

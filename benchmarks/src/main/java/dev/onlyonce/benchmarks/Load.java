@@ -95,7 +95,7 @@ final class Load {
         return Measured.of(latencies.stream().map(Latencies::all).toList(), took, cpu);
     }
 
-    private static long cpuNanos() {
+    static long cpuNanos() {
         return cpuNanos(ProcessHandle.current()) + cpuNanosOfServers();
     }
 

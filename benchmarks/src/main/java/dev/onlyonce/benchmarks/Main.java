@@ -13,8 +13,7 @@ public final class Main {
     /** See {@link Options#USAGE}. */
     public static void main(String[] args) throws Exception {
         PrintStream screen = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        if (Memory.isChild(args)) {
-            screen.println(Memory.measure());
+        if (isChild(screen, args)) {
             return;
         }
         Options options;
@@ -47,6 +46,20 @@ public final class Main {
         }
     }
 
+    /** Whether this process was started by another one, and has done what that wanted. */
+    private static boolean isChild(PrintStream out, String... args) throws Exception {
+        switch (args.length == 0 ? "" : args[0]) {
+            case Memory.CHILD -> out.println(Memory.measure());
+            case RequestLoad.CHILD -> RequestLoad.serve(out);
+            case VertxService.CHILD -> VertxService.serve(out);
+            case StatementProxy.CHILD -> StatementProxy.serve(args, out);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private static void run(String benchmark, Options options, Databases databases, Report report) throws Exception {
         switch (benchmark) {
             case "fresh" -> new Fresh(options, databases, report).run();
@@ -57,6 +70,8 @@ public final class Main {
             case "size" -> new Size(options, databases, report).run();
             case "outbox" -> new Deliveries(options, databases, report).run();
             case "purge" -> new Purge(options, databases, report).run();
+            case "gateway" -> new GatewaySpeed(options, databases, report).run();
+            case "gateway-memory" -> new GatewayMemory(report).run();
             case "memory" -> new Memory(report).run();
             default -> throw new IllegalArgumentException(benchmark + " is not a benchmark\n" + Options.USAGE);
         }

@@ -18,7 +18,7 @@ import java.util.concurrent.Future;
 final class Memory {
     private static final int CLAIMS = 100_000;
     private static final int THREADS = 64;
-    private static final String CHILD = "memory-child";
+    static final String CHILD = "memory-child";
 
     private final Report report;
 
@@ -39,10 +39,6 @@ final class Memory {
         }
         report.header("live claims", "heap used, MiB", "bytes a claim");
         report.line("%s", answer.strip());
-    }
-
-    static boolean isChild(String... args) {
-        return args.length == 1 && args[0].equals(CHILD);
     }
 
     /** Runs in the small heap and returns a row of the table. */

@@ -94,16 +94,25 @@ final class Naive {
         return () -> {
             String key = Work.newKey();
             Object token = newToken();
-            try (Connection connection = pool.getConnection();
-                    PreparedStatement statement = connection.prepareStatement(claim)) {
-                claim(statement, key, token);
-            }
-            byte[] response = Work.response();
-            try (Connection connection = pool.getConnection();
-                    PreparedStatement statement = connection.prepareStatement(settle)) {
-                settle(statement, key, token, response);
-            }
+            claim(pool, key, token);
+            settle(pool, key, token, Work.response());
         };
+    }
+
+    /** Claims with a connection from a pool. */
+    void claim(DataSource pool, String key, Object token) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                PreparedStatement statement = connection.prepareStatement(claim)) {
+            claim(statement, key, token);
+        }
+    }
+
+    /** Settles with a connection from a pool. */
+    void settle(DataSource pool, String key, Object token, byte[] response) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                PreparedStatement statement = connection.prepareStatement(settle)) {
+            settle(statement, key, token, response);
+        }
     }
 
     /** Claims and settles on a connection of the caller's own, with statements that stay prepared. */
@@ -141,7 +150,7 @@ final class Naive {
         }
     }
 
-    private Object newToken() {
+    Object newToken() {
         UUID token = UUID.randomUUID();
         return uuids ? token : Work.bytes(token);
     }

@@ -16,6 +16,8 @@ import java.util.Locale;
  * @param warmUp how long each contender runs on each database before anything counts
  * @param rows how many rows the large table has
  * @param out where the tables go
+ * @param nginx where nginx is; the empty string for the one on the path
+ * @param gatewayJava more options for the gateway's JVM, to look into it
  */
 record Options(
         List<String> benchmarks,
@@ -25,17 +27,30 @@ record Options(
         List<Integer> callers,
         List<Databases.Kind> databases,
         int rows,
-        Path out) {
-    static final List<String> ALL =
-            List.of("fresh", "lookup", "replay", "fingerprint", "memory", "outbox", "purge", "http");
+        Path out,
+        String nginx,
+        List<String> gatewayJava) {
+    static final List<String> ALL = List.of(
+            "fresh",
+            "lookup",
+            "replay",
+            "fingerprint",
+            "memory",
+            "outbox",
+            "purge",
+            "http",
+            "gateway",
+            "gateway-memory");
     static final String USAGE = """
-            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|outbox|purge|http|size|all]...
+            usage: benchmarks/run [fresh|lookup|replay|fingerprint|memory|outbox|purge|http|gateway|gateway-memory|size|all]...
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts
                 [--callers 1,16,64,256]   of 'fresh' and 'http'
                 [--databases postgresql,mariadb,sqlite]
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
+                [--nginx PATH]     of 'gateway'; default the one on the path
+                [--gateway-java OPTIONS]  of 'gateway': for its JVM, separated by blanks
                 [--out FILE]       default benchmarks/target/benchmarks.md""";
 
     static Options parse(String... args) {
@@ -47,6 +62,8 @@ record Options(
         List<Databases.Kind> databases = List.of(Databases.Kind.values());
         int rows = 5_000_000;
         Path out = Path.of("benchmarks", "target", "benchmarks.md");
+        String nginx = "";
+        List<String> gatewayJava = List.of();
         Iterator<String> words = Arrays.asList(args).iterator();
         while (words.hasNext()) {
             String word = words.next();
@@ -71,12 +88,23 @@ record Options(
                             .map(name -> Databases.Kind.valueOf(name.toUpperCase(Locale.ROOT)))
                             .toList();
                 case "--rows" -> rows = Integer.parseInt(value);
+                case "--nginx" -> nginx = value;
+                case "--gateway-java" -> gatewayJava = List.of(value.split(" "));
                 case "--out" -> out = Path.of(value);
                 default -> throw new IllegalArgumentException("unknown option " + word);
             }
         }
         return new Options(
-                benchmarks.isEmpty() ? ALL : benchmarks, round, rounds, warmUp, callers, databases, rows, out);
+                benchmarks.isEmpty() ? ALL : benchmarks,
+                round,
+                rounds,
+                warmUp,
+                callers,
+                databases,
+                rows,
+                out,
+                nginx,
+                gatewayJava);
     }
 
     private static Duration seconds(String value) {

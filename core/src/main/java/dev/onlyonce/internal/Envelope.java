@@ -1,6 +1,8 @@
 package dev.onlyonce.internal;
 
+import dev.onlyonce.Encryption;
 import dev.onlyonce.Failure;
+import dev.onlyonce.store.StoreUnavailable;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -55,24 +57,30 @@ public final class Envelope {
      * Reads what a store gave back for an answered entry. An answered entry without a result is a pending one that nobody
      * took.
      *
-     * @throws IllegalStateException if a newer release wrote it
+     * @throws StoreUnavailable if it cannot be read here: it is sealed, or a newer release wrote it
      */
     public static Content open(byte @Nullable [] envelope) {
         if (envelope == null) {
             return new Content.Failed(
                     new Failure(Failure.PENDING_EXPIRED, "Nobody took it in time; it was not executed"));
         }
+        if (Encryption.isSealed(envelope)) {
+            throw new StoreUnavailable(
+                    "The stored result was sealed with key " + Encryption.keyOf(envelope)
+                            + " and could not be opened: configure that key",
+                    null);
+        }
         if (envelope.length < HEADER_BYTES || envelope[0] != FORMAT) {
-            throw new IllegalStateException(
-                    "The stored result has an unknown format; was it written by a newer release?");
+            throw new StoreUnavailable(
+                    "The stored result has an unknown format; was it written by a newer release?", null);
         }
         byte[] payload = Arrays.copyOfRange(envelope, HEADER_BYTES, envelope.length);
         return switch (envelope[1]) {
             case 'V' -> new Content.Value(payload);
             case 'F' -> new Content.Failed(readFailure(ByteBuffer.wrap(payload)));
             default ->
-                throw new IllegalStateException(
-                        "The stored result has an unknown kind; was it written by a newer release?");
+                throw new StoreUnavailable(
+                        "The stored result has an unknown kind; was it written by a newer release?", null);
         };
     }
 

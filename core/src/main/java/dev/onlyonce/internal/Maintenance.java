@@ -22,12 +22,14 @@ final class Maintenance {
     private final Store store;
     private final Time time;
     private final Events events;
+    private final Duration auditRetention;
     private volatile boolean closed;
 
-    Maintenance(Store store, Time time, Events events) {
+    Maintenance(Store store, Time time, Events events, Duration auditRetention) {
         this.store = store;
         this.time = time;
         this.events = events;
+        this.auditRetention = auditRetention;
     }
 
     void close() {
@@ -75,6 +77,14 @@ final class Maintenance {
             events.tell(new Event.Purged(total));
             log.debug("Purged {} expired entries", total);
         }
+        purgeAudit();
         return total;
+    }
+
+    private void purgeAudit() {
+        int purged;
+        do {
+            purged = store.purgeAudit(auditRetention, PURGE_BATCH);
+        } while (purged == PURGE_BATCH && !closed);
     }
 }

@@ -63,12 +63,19 @@ public final class Node implements AutoCloseable {
     }
 
     /** What keeps a node from growing without end. */
-    public record Bounds(Duration storeWaitMax, int queueMax, int waitersMax, long cacheBytesMax, Duration cacheFor) {
+    public record Bounds(
+            Duration storeWaitMax,
+            int queueMax,
+            int waitersMax,
+            long cacheBytesMax,
+            Duration cacheFor,
+            Duration auditRetention) {
 
         /** Checks the signs. */
         public Bounds {
             checkPositive("storeWaitMax", storeWaitMax);
             checkPositive("cacheFor", cacheFor);
+            checkPositive("auditRetention", auditRetention);
             if (queueMax < 1) {
                 throw new IllegalArgumentException("queueMax must be positive: " + queueMax);
             }
@@ -104,7 +111,7 @@ public final class Node implements AutoCloseable {
                 new GroupCommit.Limits(bounds.queueMax(), bounds.storeWaitMax()),
                 failure -> events.tell(new Event.StoreFailed(failure)));
         engine = new Engine(new Engine.Parts(options.name(), time, events, bounds.waitersMax()), group, claims, cache);
-        maintenance = new Maintenance(store, time, events);
+        maintenance = new Maintenance(store, time, events, bounds.auditRetention());
         claims.start();
         reconciliation = new Reconciliation(store, this::resolve, time, events, options.reconcilers());
         maintenance.repeat(options.every().sweep(), this::sweep);

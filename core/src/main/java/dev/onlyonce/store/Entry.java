@@ -61,6 +61,25 @@ public record Entry(
         return left.isNegative() ? Duration.ZERO : left;
     }
 
+    /** The same with another result, for a store that keeps results in a form of its own. */
+    public Entry withResult(byte[] another) {
+        return new Entry(
+                id,
+                operation,
+                fingerprint,
+                state,
+                token,
+                owner,
+                attempt,
+                terms,
+                createdAt,
+                leaseUntil,
+                settledAt,
+                expiresAt,
+                another,
+                readAt);
+    }
+
     /** For logs: without the result, and with the key shortened. */
     @Override
     public String toString() {

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.State;
+import dev.onlyonce.internal.AuditText;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,8 +20,13 @@ import org.jspecify.annotations.Nullable;
  * complete statement of what {@link Store} asks for. One lock guards everything.
  */
 public final class MemoryStore implements Store {
+    private static final String CLAIMED = "claimed";
+    private static final String REAPER = "reaper";
+    private static final String OVER = "its retention is over";
+
     private final Time time;
     private final NavigableMap<EntryId, Row> rows = new TreeMap<>();
+    private final MemoryAudit audit = new MemoryAudit();
 
     /** An empty store that follows the given clock. */
     public MemoryStore(Time time) {
@@ -36,7 +43,12 @@ public final class MemoryStore implements Store {
         Row row = live(request.id(), now);
         if (row == null) {
             row = new Row(request, now);
-            rows.put(request.id(), row);
+            Row before = rows.put(request.id(), row);
+            if (before != null) {
+                record(request.id(), before, before.state, null, request.owner(), OVER);
+            }
+            String why = row.state == State.PENDING ? "accepted" : CLAIMED;
+            record(request.id(), row, null, row.state, row.owner, why);
             return new ClaimResult.Claimed(row.attempt);
         }
         if (row.state == request.start() && request.token().equals(row.token)) {
@@ -47,7 +59,9 @@ public final class MemoryStore implements Store {
                 && row.state.canBecome(State.PROCESSING)
                 && row.operation.equals(request.operation())
                 && row.fingerprint.matches(request.fingerprint())) {
+            State from = row.state;
             row.take(request, now);
+            record(request.id(), row, from, row.state, row.owner, CLAIMED);
             return new ClaimResult.Claimed(row.attempt);
         }
         return new ClaimResult.Existing(row.read(request.id(), now));
@@ -67,6 +81,7 @@ public final class MemoryStore implements Store {
         }
         if (row.state == State.PROCESSING) {
             row.settle(settlement.to(), settlement.result(), now);
+            record(settlement.id(), row, State.PROCESSING, row.state, row.owner, settlement.reason());
         } else if (row.state != settlement.to()) {
             return new SettleResult.Lost(row.stateAt(now));
         }
@@ -109,9 +124,10 @@ public final class MemoryStore implements Store {
                 boolean pending = row.state == State.PENDING;
                 State next = pending ? State.FAILED : row.terms.onLeaseLost().next();
                 String why = pending ? "nobody took it in time" : "the lease ran out";
-                swept.add(new Transition(entry.getKey(), row.operation, row.state, next, row.attempt, "sweeper", why));
+                State from = row.state;
                 row.settle(next, null, now);
                 row.token = null;
+                swept.add(record(entry.getKey(), row, from, next, "sweeper", why));
             }
         }
         return swept;
@@ -121,15 +137,19 @@ public final class MemoryStore implements Store {
     public synchronized int purge(int limit) {
         Instant now = time.now();
         int purged = 0;
-        var iterator = rows.values().iterator();
+        var iterator = rows.entrySet().iterator();
         while (iterator.hasNext() && purged < limit) {
-            Row row = iterator.next();
+            var entry = iterator.next();
+            Row row = entry.getValue();
+            State from = row.state;
             if (row.isGone(now)) {
                 iterator.remove();
+                record(entry.getKey(), row, from, null, REAPER, OVER);
                 purged++;
-            } else if (row.state != State.EXPIRED && row.stateAt(now) == State.EXPIRED) {
+            } else if (from != State.EXPIRED && row.stateAt(now) == State.EXPIRED) {
                 row.state = State.EXPIRED;
                 row.result = null;
+                record(entry.getKey(), row, from, State.EXPIRED, REAPER, OVER);
                 purged++;
             }
         }
@@ -149,6 +169,7 @@ public final class MemoryStore implements Store {
         }
         row.settle(resolution.to(), resolution.result(), now);
         row.token = null;
+        record(resolution.id(), row, State.UNKNOWN, row.state, resolution.who(), resolution.reason());
         return row.settled();
     }
 
@@ -160,6 +181,7 @@ public final class MemoryStore implements Store {
             return Optional.empty();
         }
         rows.remove(id);
+        record(id, row, row.state, null, AuditText.who(who), AuditText.why(reason));
         return Optional.of(new Transition(id, row.operation, row.stateAt(now), null, row.attempt, who, reason));
     }
 
@@ -178,6 +200,27 @@ public final class MemoryStore implements Store {
                         || !e.createdAt().plus(query.olderThan()).isAfter(now))
                 .limit(query.limit())
                 .toList();
+    }
+
+    @Override
+    public synchronized List<AuditRecord> history(EntryId id) {
+        return audit.history(id);
+    }
+
+    @Override
+    public synchronized List<AuditRecord> audit(AuditQuery query) {
+        return audit.list(query);
+    }
+
+    @Override
+    public synchronized int purgeAudit(Duration retention, int limit) {
+        return audit.purge(time.now().minus(retention), limit);
+    }
+
+    private Transition record(EntryId id, Row row, @Nullable State from, @Nullable State to, String who, String why) {
+        Transition transition = new Transition(id, row.operation, from, to, row.attempt, who, why);
+        audit.add(transition, time.now());
+        return transition;
     }
 
     @Override

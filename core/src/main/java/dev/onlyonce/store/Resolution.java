@@ -1,6 +1,7 @@
 package dev.onlyonce.store;
 
 import dev.onlyonce.State;
+import dev.onlyonce.internal.AuditText;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -12,12 +13,14 @@ import org.jspecify.annotations.Nullable;
  * @param to {@link State#COMPLETED}: the effect was found; {@link State#RETRYABLE}: it is proven absent
  * @param result what to record for COMPLETED; not copied
  * @param who decided, for the audit
- * @param reason why, for the audit
+ * @param reason why, for the audit; shortened if it is long
  */
 public record Resolution(EntryId id, int attempt, State to, byte @Nullable [] result, String who, String reason) {
 
     /** Checks that an unknown entry can end so. */
     public Resolution {
+        who = AuditText.who(who);
+        reason = AuditText.why(reason);
         if (!State.UNKNOWN.canBecome(to)) {
             throw new IllegalArgumentException("an unknown entry cannot be resolved as " + to);
         }

@@ -1,6 +1,7 @@
 package dev.onlyonce.store;
 
 import dev.onlyonce.State;
+import dev.onlyonce.internal.AuditText;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -12,12 +13,13 @@ import org.jspecify.annotations.Nullable;
  * @param token of the claim
  * @param to {@link State#COMPLETED}, {@link State#FAILED}, {@link State#RETRYABLE} or {@link State#UNKNOWN}
  * @param result what to record; only for COMPLETED and FAILED. Not copied: do not modify it
- * @param reason for the audit, e.g. the exception that made the outcome unknown
+ * @param reason for the audit, e.g. the exception that made the outcome unknown; shortened if it is long
  */
 public record Settlement(EntryId id, UUID token, State to, byte @Nullable [] result, String reason) {
 
     /** Checks that a claim can be ended so. */
     public Settlement {
+        reason = AuditText.why(reason);
         if (!State.PROCESSING.canBecome(to)) {
             throw new IllegalArgumentException("a claim cannot be settled as " + to);
         }

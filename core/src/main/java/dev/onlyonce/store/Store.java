@@ -1,6 +1,7 @@
 package dev.onlyonce.store;
 
 import dev.onlyonce.State;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,6 +19,9 @@ import java.util.Optional;
  *   <li>{@link StoreOutcomeUnknown}: all or nothing was changed. The caller repeats the call with the same tokens, which
  *       is safe: a claim or settlement that had been recorded answers as if it were recorded now.
  * </ul>
+ *
+ * <p>Every change of an entry's state is audited, in the same commit: who, when, from what to what, and why. What changes
+ * nothing (a duplicate, a lost claim, a repeated call, a heartbeat) leaves no record.
  *
  * <p>Time is the store's clock. Nothing here reads an entry first and writes it later: every change is one conditional
  * statement.
@@ -92,6 +96,28 @@ public interface Store extends AutoCloseable {
 
     /** Lists entries in the order of their ids. For operators: it may read many rows. */
     List<Entry> list(EntryQuery query);
+
+    /**
+     * What the audit has about a key, oldest first, and at most about the newest {@value AuditQuery#LIMIT_MAX} changes: of
+     * the entry that stands there and of those before it. The records of
+     * one entry begin with one from nothing, unless that has been purged, and follow one another; the last one of an entry
+     * that was deleted leads to nothing.
+     */
+    List<AuditRecord> history(EntryId id);
+
+    /**
+     * Lists audit records, oldest first. The first change of an entry may be listed only with the one that follows it. For
+     * operators: it may read many rows.
+     */
+    List<AuditRecord> audit(AuditQuery query);
+
+    /**
+     * Deletes audit records that were written at least so long ago, oldest first, at most {@code limit}. Safe on every node
+     * at once.
+     *
+     * @return how many were deleted
+     */
+    int purgeAudit(Duration retention, int limit);
 
     /** Releases what the store has opened itself. */
     @Override

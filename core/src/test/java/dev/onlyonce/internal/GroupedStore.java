@@ -2,6 +2,8 @@ package dev.onlyonce.internal;
 
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.State;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
@@ -17,6 +19,7 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Terms;
 import dev.onlyonce.store.Transition;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -145,6 +148,21 @@ final class GroupedStore implements Store {
 
     @Override
     public List<Entry> list(EntryQuery query) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<AuditRecord> history(EntryId id) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<AuditRecord> audit(AuditQuery query) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int purgeAudit(Duration retention, int limit) {
         throw new UnsupportedOperationException();
     }
 

@@ -102,6 +102,26 @@ class AdminTest {
     }
 
     @Test
+    @DisplayName("S2 R7 S5 shows who changed a key, when and why, also after its eviction, and tenants apart")
+    void history() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        assertThat(run("keys", "show", "order-1").out())
+                .containsPattern("AT +ATTEMPT +FROM +TO +WHO +WHY")
+                .containsPattern("1 +- +processing +\\S+ +claimed")
+                .containsPattern("1 +processing +completed +\\S+ +completed");
+        assertThat(run("keys", "show", "order-1", "--json").out()).contains("\"history\"");
+        assertThat(run("keys", "evict", "order-1", "--reason", "ticket 42").exitCode())
+                .isZero();
+        assertThat(run("keys", "show", "order-1").exitCode()).isEqualTo(Cli.NOT_FOUND);
+        assertThat(run("keys", "history", "order-1").out()).containsPattern("1 +completed +- +\\S+ +ticket 42");
+        assertThat(run("keys", "history", "order-1", "--json").out())
+                .contains("\"changes\"")
+                .contains("\"why\" : \"ticket 42\"");
+        assertThat(run("keys", "history", "order-1", "--tenant", "other").exitCode())
+                .isEqualTo(Cli.NOT_FOUND);
+    }
+
+    @Test
     @DisplayName("finds keys by tenant, state, age and operation")
     void filters() throws Exception {
         gateway.post("/payments", "order-1", "{}");

@@ -22,10 +22,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * One protected request whose claim, effects and response commit together. What the profile does not store, an exception,
  * and whatever else marks the transaction for it, roll everything back: that nothing happened is proven, and the next retry
- * runs. A response that the profile stores although the transaction was rolled back (a refusal that a service threw) is
- * recorded afterwards by itself.
+ * runs. A refusal that the profile stores although the transaction was rolled back (a service threw it) is recorded
+ * afterwards by itself; a success that was rolled back is none, and fails.
  */
 final class TransactionalCall implements CapturedResponse.Owner {
+    private static final int REFUSAL = 400;
+
     private final Boundary boundary;
     private final Operation operation;
     private final HttpRequest asked;
@@ -33,6 +35,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
     private final CapturedResponse response;
     private final ProtectedCall.ErrorPage errorPage;
     private @Nullable HttpAnswer own;
+    private Runnable ended = () -> {};
 
     TransactionalCall(
             Boundary boundary, Operation operation, HttpRequest asked, BufferedRequest request, Sending sending) {
@@ -52,17 +55,18 @@ final class TransactionalCall implements CapturedResponse.Owner {
     record Sending(HttpServletResponse real, ProtectedCall.ErrorPage errorPage) {}
 
     void run(Checked.Asked key, Transactions transactions, FilterChain chain) throws IOException, ServletException {
-        Runnable ended = boundary.began(key.key(), true);
         try {
-            Outcome<byte[]> outcome =
-                    transactions.execute(operation, key.key(), key.fingerprint(), () -> handle(chain));
+            Outcome<byte[]> outcome = transactions.execute(operation, key.key(), key.fingerprint(), () -> {
+                ended = boundary.began(key.key(), true);
+                return handle(chain);
+            });
             if (outcome instanceof Outcome.Executed<byte[]> executed) {
                 sendOwn(Boundary.expiring(requireNonNull(own), executed.expiresAt()));
             } else {
                 response.replace(boundary.answer(operation, outcome));
             }
         } catch (Transactions.RolledBack e) {
-            sendRolledBack();
+            sendRolledBack(e);
         } catch (StoreOutcomeUnknown e) {
             response.replace(boundary.notRecorded(operation, e));
         } catch (StoreException e) {
@@ -85,11 +89,16 @@ final class TransactionalCall implements CapturedResponse.Owner {
         return StoredResponse.encode(own, operation.policy().resultBytesMax());
     }
 
-    private void sendRolledBack() throws IOException {
+    private void sendRolledBack(Transactions.RolledBack rolledBack) throws IOException {
         HttpAnswer answered = requireNonNull(own);
         if (!operation.profile().isStored(answered.status())) {
             sendOwn(answered);
             return;
+        }
+        if (answered.status() < REFUSAL) {
+            // What it says it has done is undone.
+            response.reset();
+            throw rolledBack;
         }
         HttpDecision decision = boundary.decide(operation, asked);
         HttpAnswer answer = decision instanceof HttpDecision.Run run

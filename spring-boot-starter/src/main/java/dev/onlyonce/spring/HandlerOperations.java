@@ -17,7 +17,10 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.http.HttpEntity;
 import org.springframework.http.MediaType;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.web.bind.annotation.RequestMethod;
@@ -126,19 +129,27 @@ final class HandlerOperations implements OperationResolver {
     }
 
     private static boolean isStreaming(RequestMappingInfo info, HandlerMethod handler) {
-        Class<?> type = handler.getReturnType().getParameterType();
-        return ResponseBodyEmitter.class.isAssignableFrom(type)
+        return ResponseBodyEmitter.class.isAssignableFrom(body(handler))
                 || info.getProducesCondition().getProducibleMediaTypes().stream()
                         .anyMatch(MediaType.TEXT_EVENT_STREAM::includes);
     }
 
     private static boolean isAsynchronous(HandlerMethod handler) {
-        Class<?> type = handler.getReturnType().getParameterType();
+        Class<?> type = body(handler);
         return Callable.class.isAssignableFrom(type)
                 || DeferredResult.class.isAssignableFrom(type)
                 || WebAsyncTask.class.isAssignableFrom(type)
                 || CompletionStage.class.isAssignableFrom(type)
-                || StreamingResponseBody.class.isAssignableFrom(type);
+                || StreamingResponseBody.class.isAssignableFrom(type)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
+    }
+
+    /** What a handler returns, without the {@code ResponseEntity} around it. */
+    private static Class<?> body(HandlerMethod handler) {
+        ResolvableType type = ResolvableType.forMethodParameter(handler.getReturnType());
+        return HttpEntity.class.isAssignableFrom(type.toClass())
+                ? type.as(HttpEntity.class).getGeneric(0).toClass()
+                : type.toClass();
     }
 
     private static String rooted(String path) {

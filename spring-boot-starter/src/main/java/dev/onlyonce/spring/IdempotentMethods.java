@@ -8,6 +8,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.expression.EvaluationContext;
@@ -36,7 +38,16 @@ final class IdempotentMethods implements MethodInterceptor {
     private final String tenant;
     private final Json json;
     private final @Nullable TransactionalWay way;
-    private final Map<Method, Plan> plans = new ConcurrentHashMap<>();
+    private final Map<Target, Plan> plans = new ConcurrentHashMap<>();
+    private final Map<String, Target> names = new ConcurrentHashMap<>();
+
+    /** A method, which several beans may have inherited. */
+    private record Target(Class<?> type, Method method) {
+        @Override
+        public String toString() {
+            return type.getName() + "." + method.getName();
+        }
+    }
 
     /** What is known of a method before it is called. */
     private record Plan(
@@ -62,7 +73,7 @@ final class IdempotentMethods implements MethodInterceptor {
         Object target = invocation.getThis();
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), type);
-        Plan plan = plans.computeIfAbsent(method, it -> plan(it, type));
+        Plan plan = plans.computeIfAbsent(new Target(type, method), this::plan);
         EvaluationContext context = new MethodBasedEvaluationContext(target, method, invocation.getArguments(), NAMES);
         Key key = key(plan, context);
         Fingerprint fingerprint = Fingerprint.ofJson(json.write(invocation.getArguments()));
@@ -116,11 +127,18 @@ final class IdempotentMethods implements MethodInterceptor {
                     MalformedKey.Reason.MISSING,
                     "the key of " + plan.operation + " (" + plan.annotation.key() + ") is null");
         }
-        String owner = plan.tenant.map(it -> it.getValue(context, String.class)).orElse(tenant);
+        String owner = plan.tenant.isEmpty() ? tenant : plan.tenant.get().getValue(context, String.class);
+        if (owner == null) {
+            // Never the tenant of everybody else.
+            throw new IllegalArgumentException(
+                    "the tenant of " + plan.operation + " (" + plan.annotation.tenant() + ") is null");
+        }
         return new Key(owner, plan.operation, value, plan.annotation.scope());
     }
 
-    private Plan plan(Method method, Class<?> type) {
+    private Plan plan(Target target) {
+        Method method = target.method;
+        Class<?> type = target.type;
         Idempotent annotation = AnnotatedElementUtils.findMergedAnnotation(method, Idempotent.class);
         if (annotation == null) {
             throw new IllegalStateException(method + " is not @Idempotent");
@@ -128,11 +146,20 @@ final class IdempotentMethods implements MethodInterceptor {
         String name = annotation.operation().isEmpty()
                 ? type.getSimpleName() + "." + method.getName()
                 : annotation.operation();
+        Target other = names.putIfAbsent(name, target);
+        if (other != null && !other.equals(target)) {
+            throw new InvalidSettings(
+                    other + " and " + target + " are both the operation \"" + name
+                            + "\", so one would return what the other has recorded",
+                    "Give one of them another name: @Idempotent(operation = \"...\").",
+                    null);
+        }
+        Type returned = GenericTypeResolver.resolveType(method.getGenericReturnType(), type);
         Codec<Optional<Object>> codec = Codec.of(
                 value -> json.write(value.orElse(null)),
                 bytes -> method.getReturnType() == void.class
                         ? Optional.empty()
-                        : Optional.ofNullable(json.read(bytes, method.getGenericReturnType())));
+                        : Optional.ofNullable(json.read(bytes, returned)));
         return new Plan(
                 name,
                 annotation,

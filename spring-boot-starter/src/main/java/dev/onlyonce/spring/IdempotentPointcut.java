@@ -1,25 +1,59 @@
 package dev.onlyonce.spring;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.concurrent.Future;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.stereotype.Controller;
 
-/** {@link Idempotent} methods of beans that are no controllers; those are the filter's. */
+/**
+ * {@link Idempotent} methods of beans that are no controllers; those are the filter's. Refuses what would look protected and
+ * not be.
+ */
 final class IdempotentPointcut extends StaticMethodMatcherPointcut {
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        Idempotent annotation = AnnotatedElementUtils.findMergedAnnotation(method, Idempotent.class);
-        if (annotation == null || AnnotatedElementUtils.hasAnnotation(targetClass, Controller.class)) {
+        if (AnnotatedElementUtils.hasAnnotation(targetClass, Controller.class)) {
             return false;
         }
+        Idempotent annotation = AnnotatedElementUtils.findMergedAnnotation(method, Idempotent.class);
+        if (annotation == null) {
+            if (AnnotatedElementUtils.hasAnnotation(targetClass, Idempotent.class)) {
+                throw new InvalidSettings(
+                        targetClass.getSimpleName() + " is @Idempotent as a class, but it is no controller",
+                        "Put @Idempotent with a key on each of its methods that must run once.",
+                        null);
+            }
+            return false;
+        }
+        String name = targetClass.getSimpleName() + "." + method.getName();
         if (annotation.key().isEmpty()) {
             throw new InvalidSettings(
-                    targetClass.getSimpleName() + "." + method.getName() + " is @Idempotent but has no key",
+                    name + " is @Idempotent but has no key",
                     "Say which argument tells repetitions from new calls: @Idempotent(key = \"#order.id\").",
                     null);
         }
+        int modifiers = method.getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers) || Modifier.isStatic(modifiers)) {
+            throw new InvalidSettings(
+                    name + " is @Idempotent, but no proxy can stand before a private, final or static method",
+                    "Make it an ordinary method, and call it from another bean.",
+                    null);
+        }
+        if (isAsynchronous(method.getReturnType())) {
+            throw new InvalidSettings(
+                    name + " is @Idempotent, but it returns before it has a result that could be recorded",
+                    "Return the value itself.",
+                    null);
+        }
         return true;
+    }
+
+    private static boolean isAsynchronous(Class<?> type) {
+        return Future.class.isAssignableFrom(type)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
     }
 }

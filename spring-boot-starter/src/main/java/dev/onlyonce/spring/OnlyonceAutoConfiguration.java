@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.Encryption;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
@@ -15,7 +16,13 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** The store on the application's {@link DataSource} (or in a SQLite file) and the engine on it. */
 @AutoConfiguration(
@@ -30,17 +37,19 @@ public class OnlyonceAutoConfiguration {
     /** Entries, unless the application brings a store of its own. */
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean(Store.class)
-    Store onlyonceStore(OnlyonceProperties properties, ObjectProvider<DataSource> dataSources) {
+    Store onlyonceStore(
+            OnlyonceProperties properties,
+            ObjectProvider<DataSource> dataSources,
+            ObjectProvider<Encryption> encryption) {
         String sqlite = properties.store().sqlite();
         if (sqlite != null) {
-            return open(() -> SqlStore.sqlite(Path.of(sqlite)), "onlyonce.store.sqlite");
+            return open(SqlStore.builder(Path.of(sqlite)), encryption, "onlyonce.store.sqlite");
         }
         DataSource dataSource = dataSources.getIfUnique();
         if (dataSource != null) {
             return open(
-                    () -> SqlStore.builder(dataSource)
-                            .schema(properties.store().schema())
-                            .build(),
+                    SqlStore.builder(dataSource).schema(properties.store().schema()),
+                    encryption,
                     "the application's DataSource");
         }
         if (dataSources.stream().findAny().isPresent()) {
@@ -49,16 +58,14 @@ public class OnlyonceAutoConfiguration {
                     "Mark one as @Primary, or define a bean of type dev.onlyonce.store.Store on the right one.",
                     null);
         }
-        return open(() -> SqlStore.sqlite(Path.of("onlyonce.db")), "a SQLite file, because there is no DataSource");
+        return open(
+                SqlStore.builder(Path.of("onlyonce.db")), encryption, "a SQLite file, because there is no DataSource");
     }
 
-    private interface Opening {
-        SqlStore open();
-    }
-
-    private static SqlStore open(Opening opening, String where) {
+    private static SqlStore open(SqlStore.Builder builder, ObjectProvider<Encryption> encryption, String where) {
+        encryption.ifAvailable(builder::encryption);
         try {
-            return opening.open();
+            return builder.build();
         } catch (StoreException e) {
             throw new InvalidSettings(
                     "The entries cannot be kept in " + where + ": " + e.getMessage(),
@@ -66,6 +73,24 @@ public class OnlyonceAutoConfiguration {
                             + " the class path), that its user may create tables (or set onlyonce.store.schema=validate and"
                             + " create them yourself), or define a bean of type dev.onlyonce.store.Store.",
                     e);
+        }
+    }
+
+    /** With the keys of the configuration; an application that keeps them elsewhere brings a bean of its own. */
+    @Bean
+    @ConditionalOnMissingBean
+    @Conditional(EncryptionConfigured.class)
+    Encryption onlyonceEncryption(OnlyonceProperties properties) {
+        return EncryptionKeys.read(properties.encryption());
+    }
+
+    /** Whether anything is said about encryption: half a configuration must not pass for none. */
+    static class EncryptionConfigured implements Condition {
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            return Binder.get(context.getEnvironment())
+                    .bind("onlyonce.encryption", Bindable.mapOf(String.class, Object.class))
+                    .isBound();
         }
     }
 

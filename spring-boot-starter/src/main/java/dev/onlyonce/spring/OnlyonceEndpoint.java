@@ -7,10 +7,12 @@ import dev.onlyonce.State;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.StoredResponse;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Transition;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -41,7 +43,8 @@ public class OnlyonceEndpoint {
     }
 
     /**
-     * Entries that fit, at most 100 (or {@code limit}), and which handlers are protected. With tenant and key: that entry.
+     * Entries that fit, at most 100 (or {@code limit}), and which handlers are protected. With tenant and key: that entry
+     * and who changed its state, when and why, also if it is gone.
      *
      * @param space the operation, for keys that are unique in their operation
      */
@@ -57,6 +60,9 @@ public class OnlyonceEndpoint {
         if (tenant != null && key != null) {
             Key id = key(tenant, space, key);
             answer.put("entries", once.find(id).map(this::describe).stream().toList());
+            answer.put(
+                    "history",
+                    once.history(id).stream().map(OnlyonceEndpoint::describe).toList());
             return answer;
         }
         EntryQuery query = new EntryQuery(
@@ -70,6 +76,22 @@ public class OnlyonceEndpoint {
         answer.put("liveClaims", once.liveClaims());
         coverage.ifPresent(it -> answer.put("coverage", it));
         return answer;
+    }
+
+    private static Map<String, Object> describe(AuditRecord record) {
+        Transition change = record.transition();
+        Map<String, Object> described = new LinkedHashMap<>();
+        described.put("at", record.at());
+        described.put("attempt", change.attempt());
+        described.put("from", name(change.from()));
+        described.put("to", name(change.to()));
+        described.put("who", change.who());
+        described.put("why", change.why());
+        return described;
+    }
+
+    private static String name(@Nullable State state) {
+        return state == null ? "nothing" : state.name().toLowerCase(Locale.ROOT);
     }
 
     /** In the tenant's namespace the operation does not matter for finding an entry. */

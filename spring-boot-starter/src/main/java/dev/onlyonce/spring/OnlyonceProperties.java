@@ -30,6 +30,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param filterOrder Where the filter stands; after Spring Security, whose filter is at -100.
  * @param coverage What to do about POST and PATCH handlers that are not protected.
  * @param store Where entries are kept.
+ * @param encryption How results are encrypted where they are kept.
  * @param limits What one tenant may do on this node.
  * @param operations Settings of single operations, by name.
  */
@@ -52,6 +53,7 @@ public record OnlyonceProperties(
         @DefaultValue("-90") int filterOrder,
         @DefaultValue("report") Coverage.Mode coverage,
         @DefaultValue StoreSettings store,
+        @DefaultValue EncryptionSettings encryption,
         @DefaultValue Limits limits,
         @DefaultValue Map<String, OperationSettings> operations) {
 
@@ -72,6 +74,15 @@ public record OnlyonceProperties(
             @DefaultValue("1m") Duration purgeEvery,
             @DefaultValue("5s") Duration waitMax,
             @DefaultValue("33554432") long cacheBytesMax) {}
+
+    /**
+     * How results are encrypted where they are kept; not at all without a current key.
+     *
+     * @param current The id of the key that new results are sealed with.
+     * @param keys Keys by their id, a number: 16 or 32 random bytes in Base64. Keep old ones until their results expire.
+     */
+    public record EncryptionSettings(
+            @Nullable Integer current, @DefaultValue Map<Integer, String> keys) {}
 
     /**
      * What one tenant may do on this node; 0 for no limit.

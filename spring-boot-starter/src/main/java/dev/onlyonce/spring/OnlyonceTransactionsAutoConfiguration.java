@@ -5,6 +5,7 @@ import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Store;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -33,13 +34,18 @@ public class OnlyonceTransactionsAutoConfiguration {
             Store store,
             PlatformTransactionManager manager,
             ObjectProvider<DataSource> dataSources,
+            BeanFactory beans,
             ObjectProvider<Listener> listeners) {
         DataSource dataSource = dataSources.getIfUnique();
         return store instanceof SqlStore sql
                         && dataSource != null
                         && properties.store().sqlite() == null
                 ? new TransactionalWay(
-                        manager, dataSource, sql, listeners.orderedStream().toList())
+                        manager,
+                        dataSource,
+                        sql,
+                        beans,
+                        listeners.orderedStream().toList())
                 : null;
     }
 }

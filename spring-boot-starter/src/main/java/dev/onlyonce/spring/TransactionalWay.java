@@ -20,11 +20,16 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
@@ -40,15 +45,21 @@ final class TransactionalWay {
     private final PlatformTransactionManager manager;
     private final DataSource dataSource;
     private final SqlStore store;
-    private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource();
-
+    private final BeanFactory beans;
     private final List<Listener> listeners;
+    /** Like Spring's own, which looks at methods that are not public too. */
+    private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
 
     TransactionalWay(
-            PlatformTransactionManager manager, DataSource dataSource, SqlStore store, List<Listener> listeners) {
+            PlatformTransactionManager manager,
+            DataSource dataSource,
+            SqlStore store,
+            BeanFactory beans,
+            List<Listener> listeners) {
         this.manager = manager;
         this.dataSource = dataSource;
         this.store = store;
+        this.beans = beans;
         this.listeners = List.copyOf(listeners);
     }
 
@@ -82,12 +93,38 @@ final class TransactionalWay {
             return Optional.empty();
         }
         TransactionAttribute attribute = way.attributes.getTransactionAttribute(method, type);
+        boolean joins = attribute == null || way.joins(attribute);
+        if (asked && !joins) {
+            throw new InvalidSettings(
+                    type.getSimpleName() + "." + method.getName()
+                            + " is to run in one transaction with its entry, but its @Transactional wants one of its own, or"
+                            + " another transaction manager",
+                    "Use @Transactional without propagation and manager there, or way = LEASED.",
+                    null);
+        }
         if (attribute != null
+                && joins
                 && !attribute.isReadOnly()
                 && attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRED) {
             return Optional.of(attribute);
         }
         return asked ? Optional.of(new DefaultTransactionDefinition()) : Optional.empty();
+    }
+
+    /** Whether a method with this attribute takes part in a transaction of our manager. */
+    private boolean joins(TransactionAttribute attribute) {
+        boolean apart = switch (attribute.getPropagationBehavior()) {
+            case TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+                    TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
+                    TransactionDefinition.PROPAGATION_NEVER -> true;
+            default -> false;
+        };
+        String qualifier = attribute.getQualifier();
+        boolean ours = qualifier == null
+                || qualifier.isEmpty()
+                || BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, TransactionManager.class, qualifier)
+                        == manager;
+        return ours && !apart;
     }
 
     /**
@@ -103,9 +140,7 @@ final class TransactionalWay {
         TransactionStatus status = begin(definition);
         Outcome<T> outcome;
         try {
-            Connection connection = DataSourceUtils.getConnection(dataSource);
-            outcome = store.transactions(policy)
-                    .execute(connection, asked.key(), asked.fingerprint(), codec, any -> action.call());
+            outcome = executeIn(policy, asked, codec, action);
         } catch (TransactionConflict e) {
             rollBack(status, e);
             throw new StoreUnavailable("The transaction conflicts with another one; nothing happened", e);
@@ -115,7 +150,7 @@ final class TransactionalWay {
         }
         tell(asked.key(), outcome);
         if (!(outcome instanceof Outcome.Executed)) {
-            rollBack(status, new RolledBack());
+            leave(status);
             return outcome;
         }
         if (status.isRollbackOnly()) {
@@ -124,6 +159,25 @@ final class TransactionalWay {
         }
         commit(status);
         return outcome;
+    }
+
+    private <T> Outcome<T> executeIn(Policy policy, Asked asked, Codec<T> codec, Callable<T> action) throws Exception {
+        Connection connection = DataSourceUtils.getConnection(dataSource);
+        try {
+            return store.transactions(policy)
+                    .execute(connection, asked.key(), asked.fingerprint(), codec, any -> action.call());
+        } finally {
+            DataSourceUtils.releaseConnection(connection, dataSource);
+        }
+    }
+
+    /** Nothing was done in it: the caller's transaction, if it is that, goes on unharmed. */
+    private void leave(TransactionStatus status) {
+        if (status.isNewTransaction()) {
+            rollBack(status, new RolledBack());
+        } else {
+            commit(status);
+        }
     }
 
     /** What is asked for. */
@@ -162,6 +216,11 @@ final class TransactionalWay {
             manager.commit(status);
         } catch (UnexpectedRollbackException e) {
             throw new RolledBack();
+        } catch (DataIntegrityViolationException e) {
+            // The database refused: nothing happened, and the application knows what to say about it.
+            throw e;
+        } catch (ConcurrencyFailureException e) {
+            throw new StoreUnavailable("The transaction conflicts with another one; nothing happened", e);
         } catch (TransactionException | DataAccessException e) {
             throw new StoreOutcomeUnknown("The commit was not acknowledged; asking again tells", e);
         }

@@ -2,14 +2,18 @@ package dev.onlyonce.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Encryption;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
+import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -19,7 +23,12 @@ import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PatchMapping;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -28,6 +37,9 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 @DisplayName("At start-up")
 class StartUpTest {
+    @TempDir
+    static Path folder;
+
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     WebMvcAutoConfiguration.class,
@@ -110,6 +122,53 @@ class StartUpTest {
         void b() {}
     }
 
+    @RestController
+    static class StreamingInEntity {
+        @PostMapping("/stream")
+        @Idempotent
+        ResponseEntity<SseEmitter> stream() {
+            return ResponseEntity.ok(new SseEmitter());
+        }
+    }
+
+    @RestController
+    static class TransactionOfItsOwn {
+        @PostMapping("/orders")
+        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Transactional(propagation = Propagation.REQUIRES_NEW)
+        void order() {}
+    }
+
+    static class FinalMethod {
+        @Idempotent(key = "#id")
+        public final void pay(String id) {}
+    }
+
+    static class FutureMethod {
+        @Idempotent(key = "#id")
+        public CompletableFuture<String> pay(String id) {
+            return CompletableFuture.completedFuture(id);
+        }
+    }
+
+    @Idempotent(key = "#id")
+    static class AnnotatedClass {
+        public void pay(String id) {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OneDatabase {
+        @Bean
+        DataSource dataSource() {
+            return new DriverManagerDataSource("jdbc:sqlite:" + folder.resolve("entries.db") + "?synchronous=FULL");
+        }
+
+        @Bean
+        PlatformTransactionManager manager(DataSource dataSource) {
+            return new DataSourceTransactionManager(dataSource);
+        }
+    }
+
     static class MethodWithoutKey {
         @Idempotent
         public void pay() {}
@@ -168,6 +227,7 @@ class StartUpTest {
     void streaming() {
         refuses(inMemory.withBean(Streaming.class), "streams its response", "Remove @Idempotent");
         refuses(inMemory.withBean(StreamingByType.class), "streams its response", "Remove @Idempotent");
+        refuses(inMemory.withBean(StreamingInEntity.class), "streams its response", "Remove @Idempotent");
     }
 
     @Test
@@ -177,6 +237,36 @@ class StartUpTest {
         refuses(inMemory.withBean(AskedForTransaction.class), "one transaction", "way = LEASED");
         refuses(inMemory.withBean(SameName.class), "two operations named one", "operation = ");
         refuses(inMemory.withBean(MethodWithoutKey.class), "has no key", "key = \"#order.id\"");
+        refuses(inMemory.withBean(FinalMethod.class), "no proxy can stand before", "ordinary method");
+        refuses(inMemory.withBean(FutureMethod.class), "returns before it has a result", "the value itself");
+        refuses(inMemory.withBean(AnnotatedClass.class), "it is no controller", "on each of its methods");
+        refuses(
+                runner.withUserConfiguration(OneDatabase.class).withBean(TransactionOfItsOwn.class),
+                "wants one of its own",
+                "way = LEASED");
+    }
+
+    @Test
+    @DisplayName("keys that cannot work are refused with what to change, and no message shows one")
+    void encryption() {
+        String key = "onlyonce.encryption.keys.";
+        String right = "MDEyMzQ1Njc4OWFiY2RlZg==";
+        runner.withUserConfiguration(OneDatabase.class)
+                .withPropertyValues("onlyonce.encryption.current=7", key + "7=" + right, key + "6=" + right)
+                .run(context -> assertThat(context).hasSingleBean(Encryption.class));
+        refuses(runner.withPropertyValues(key + "1=" + right), "current is missing", "onlyonce.encryption.current");
+        refuses(
+                runner.withPropertyValues("onlyonce.encryption.current=2", key + "1=" + right),
+                "is 2, which is none of the keys [1]",
+                "onlyonce.encryption.current");
+        refuses(
+                runner.withPropertyValues("onlyonce.encryption.current=1", key + "1=c2hvcnQ="),
+                "16 or 32 bytes, but key 1 has 5",
+                "openssl rand");
+        refuses(
+                runner.withPropertyValues("onlyonce.encryption.current=1", key + "1=not base64!"),
+                "keys.1 is not Base64",
+                "openssl rand");
     }
 
     @ParameterizedTest

@@ -42,7 +42,8 @@ final class ArrayParameters<T> implements Binding {
                 .ids(Settlement::id)
                 .tokens(Settlement::token)
                 .shorts(s -> s.to().code())
-                .bytes(Settlement::result);
+                .bytes(Settlement::result)
+                .texts(Settlement::reason);
     }
 
     ArrayParameters<T> ids(Function<T, EntryId> id) {

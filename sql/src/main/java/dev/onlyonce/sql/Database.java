@@ -18,7 +18,7 @@ import java.util.Set;
 
 /**
  * One kind of database: all its statements. Every change is one conditional statement over many rows, or several in one
- * transaction. The connection is in auto-commit mode; on return from a method its changes are committed, and when it
+ * transaction, and writes its rows of the audit in the same. The connection is in auto-commit mode; on return from a method its changes are committed, and when it
  * throws there are none, or nobody knows. The lists are sorted by id and not empty. Entries are returned as stored: {@link StoredEntry#shown} applies the clock to them.
  */
 interface Database {
@@ -64,7 +64,7 @@ interface Database {
     Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions) throws SQLException;
 
     /** Deletes an entry that is purgeable; returns it, without its result. */
-    Optional<Entry> evict(Connection connection, EntryId id) throws SQLException;
+    Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException;
 
     /** Lists entries in the order of their ids. */
     List<Entry> list(Connection connection, EntryQuery query) throws SQLException;
@@ -99,7 +99,13 @@ interface Database {
      * @param to what it becomes
      * @param leaseUntil when its lease ended
      */
-    record Lapsed(EntryId id, String operation, int attempt, State from, State to, long leaseUntil) {}
+    record Lapsed(EntryId id, String operation, int attempt, State from, State to, long leaseUntil) {
+
+        /** For the audit. */
+        String why() {
+            return from == State.PENDING ? "nobody took it in time" : "the lease ran out";
+        }
+    }
 
     /**
      * What one visit of the reaper did.

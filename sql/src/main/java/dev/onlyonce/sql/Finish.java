@@ -221,7 +221,10 @@ final class Finish {
         if (expected > 0
                 && parts.database()
                                 .inside()
-                                .end(connection, settlements, resolutions)
+                                .end(
+                                        connection,
+                                        parts.sealing().seal(settlements),
+                                        parts.sealing().sealAll(resolutions))
                                 .size()
                         < expected) {
             throw new Lost();

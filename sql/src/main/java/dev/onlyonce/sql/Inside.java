@@ -43,4 +43,11 @@ interface Inside {
 
     /** Settles the transaction's own claim; empty if it is not its own any more. */
     Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException;
+
+    /** A statement that claims, and what the audit is told of it. Answers the attempts of those claimed. */
+    @FunctionalInterface
+    interface Claiming {
+        /** Claims in the transaction that is open. */
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims) throws SQLException;
+    }
 }

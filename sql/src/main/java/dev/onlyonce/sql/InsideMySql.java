@@ -33,35 +33,36 @@ final class InsideMySql implements Inside {
         if (read(connection, MySql.FIND, claim.id()).isPresent()) {
             return Optional.empty();
         }
-        return claim(connection, MySql.INSERT, claim, waitMax);
+        return claim(
+                connection,
+                claim,
+                waitMax,
+                (c, claims) -> mysql.written(c, List.of(), claims).claimed());
     }
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, MySql.TAKE, claim, waitMax);
+        return claim(connection, claim, waitMax, mysql::taken);
     }
 
     @Override
     public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, MySql.REPLACE, claim, waitMax);
+        return claim(connection, claim, waitMax, mysql::replaced);
     }
 
-    private Optional<Integer> claim(Connection connection, String sql, ClaimRequest claim, Duration waitMax)
+    private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, Claiming claiming)
             throws SQLException {
-        Binding row = RowParameters.of(MySql.COLUMNS, claim);
         try (Statement statement = connection.createStatement()) {
             long before = lockWait(statement);
             // Whole seconds, and not none.
             setLockWait(statement, Math.max(1, waitMax.plusMillis(999).toSeconds()));
             try {
-                mysql.change(connection, sql, List.of(row));
+                return Optional.ofNullable(
+                        claiming.claim(connection, List.of(claim)).get(claim.id()));
             } finally {
                 setLockWait(statement, before);
             }
         }
-        return read(connection, MySql.FIND + "\nFOR UPDATE", claim.id())
-                .filter(entry -> claim.token().equals(entry.token()) && claim.start() == entry.state())
-                .map(Entry::attempt);
     }
 
     private static long lockWait(Statement statement) throws SQLException {
@@ -104,12 +105,7 @@ final class InsideMySql implements Inside {
 
     @Override
     public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
-        if (mysql.settle(connection, List.of(settlement)) == 0) {
-            return Optional.empty();
-        }
-        List<SettleResult.Settled> settled = new ArrayList<>();
-        List<Binding> row = List.of(RowParameters.of(MySql.COLUMNS, settlement.id()));
-        mysql.query(connection, MySql.STANDING, row, r -> settled.add(StoredEntry.settled(r, 7)));
-        return settled.stream().findFirst();
+        return Optional.ofNullable(
+                end(connection, List.of(settlement), List.of()).get(settlement.id()));
     }
 }

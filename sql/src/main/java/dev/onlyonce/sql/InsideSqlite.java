@@ -25,27 +25,31 @@ final class InsideSqlite implements Inside {
 
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, Sqlite.INSERT, claim, waitMax);
+        return claim(
+                connection,
+                claim,
+                waitMax,
+                (c, claims) -> sqlite.written(c, List.of(), claims).claimed());
     }
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, Sqlite.TAKE, claim, waitMax);
+        return claim(connection, claim, waitMax, sqlite::taken);
     }
 
     @Override
     public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, Sqlite.REPLACE, claim, waitMax);
+        return claim(connection, claim, waitMax, sqlite::replaced);
     }
 
-    private Optional<Integer> claim(Connection connection, String sql, ClaimRequest claim, Duration waitMax)
+    private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, Claiming claiming)
             throws SQLException {
         int before = sqlite.query(connection, "PRAGMA busy_timeout", Binding.NONE, row -> row.getInt(1))
                 .get(0);
         setBusyTimeout(connection, (int) waitMax.toMillis());
         try {
-            return sqlite.query(connection, sql, RowParameters.of(Sqlite.COLUMNS, claim), row -> row.getInt(1)).stream()
-                    .findFirst();
+            return Optional.ofNullable(
+                    claiming.claim(connection, List.of(claim)).get(claim.id()));
         } finally {
             setBusyTimeout(connection, before);
         }
@@ -78,8 +82,7 @@ final class InsideSqlite implements Inside {
 
     @Override
     public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
-        Binding parameters = RowParameters.of(Sqlite.COLUMNS, settlement);
-        return sqlite.query(connection, Sqlite.SETTLE, parameters, Sqlite::settled).stream()
-                .findFirst();
+        return Optional.ofNullable(
+                end(connection, List.of(settlement), List.of()).get(settlement.id()));
     }
 }

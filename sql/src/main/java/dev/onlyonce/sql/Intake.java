@@ -9,6 +9,7 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,13 +98,12 @@ final class Intake {
             sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
             return;
         }
-        Entry entry = StoredEntry.shown(stored);
+        Entry entry = parts.sealing().shown(stored);
         switch (entry.state()) {
             case PENDING, RETRYABLE -> sorted.free.add(row);
             case PROCESSING ->
                 sorted.ends.add(end(row, token, later(row, entry.leaseLeft().plus(SWEPT))));
-            case COMPLETED, FAILED ->
-                sorted.held.add(new Held(row, token, Held.Hold.ENDED, entry.attempt(), answer(row, entry)));
+            case COMPLETED, FAILED -> ended(row, entry, token, sorted);
             case EXPIRED -> sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
             case UNKNOWN -> {
                 if (row.answer() != null) {
@@ -115,6 +115,15 @@ final class Intake {
                     park(row, token, sorted);
                 }
             }
+        }
+    }
+
+    private void ended(OutboxTable.Stored row, Entry entry, UUID token, Sorted sorted) {
+        try {
+            sorted.held.add(new Held(row, token, Held.Hold.ENDED, entry.attempt(), answer(row, entry)));
+        } catch (StoreUnavailable e) {
+            log.error("Put off, because what its entry says cannot be read: {}: {}", row.row(), e.getMessage());
+            sorted.ends.add(end(row, token, later(row, parts.settings().parkFor())));
         }
     }
 

@@ -63,6 +63,28 @@ final class MySql implements Database {
                 IF(onlyonce_entry.token = VALUES(token) AND onlyonce_entry.state = VALUES(state),
                    VALUES(created_at) + onlyonce_entry.lease_us, onlyonce_entry.lease_until)""";
 
+    /** Locks what {@link #TAKE} is about to change. */
+    static final String LOCK_FREE = """
+            SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
+                   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+            FROM (
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
+            ) AS a
+            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            WHERE e.state IN (1, 5)
+            FOR UPDATE""";
+
+    /** Locks what {@link #REPLACE} is about to change. */
+    static final String LOCK_GONE = """
+            SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
+                   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+            FROM (
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
+            ) AS a
+            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            WHERE e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+            FOR UPDATE""";
+
     /** A pending or retryable entry of the same request gets its next attempt. */
     static final String TAKE = """
             UPDATE (
@@ -123,6 +145,16 @@ final class MySql implements Database {
             WHERE state = 2 AND (
                 /*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
 
+    /** Locks what {@link #SETTLE} is about to change: it does not tell, and a repeated settlement is not audited again. */
+    static final String LOCK_HELD = """
+            SELECT e.tenant, e.space, e.key_
+            FROM (
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
+            ) AS a
+            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            WHERE e.token = a.token AND e.state = 2
+            FOR UPDATE""";
+
     static final String RENEW = """
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token, ? AS lease_us /*UNION ALL*/
@@ -133,7 +165,8 @@ final class MySql implements Database {
 
     /** What stands there after a statement: the answer to it. */
     static final String STANDING = """
-            SELECT e.tenant, e.space, e.key_, e.token, e.state, e.attempt, e.settled_at, e.expires_at,
+            SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
+                   e.token, e.settled_at, e.expires_at,
                    e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
@@ -166,7 +199,8 @@ final class MySql implements Database {
 
     /** Locks what still stands as it was read; whoever holds a row's lock is working on it. */
     static final String LOCK_LAPSED = """
-            SELECT e.tenant, e.space, e.key_
+            SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
+                   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
             ) AS a
@@ -193,7 +227,8 @@ final class MySql implements Database {
 
     /** What is due for the reaper, locked. */
     static final String DUE = """
-            SELECT tenant, space, key_,
+            SELECT tenant, space, key_, operation, created_at, attempt, state, owner,
+                   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                    COALESCE(purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0),
                    state IN (3, 4) AND expires_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM onlyonce_entry
@@ -275,10 +310,7 @@ final class MySql implements Database {
 
     /** As {@link #write}, in a transaction that is open. */
     Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException {
-        int changed = 0;
-        for (List<Settlement> part : settlements.isEmpty() ? List.<List<Settlement>>of() : parts(settlements)) {
-            changed += settle(c, part);
-        }
+        Set<EntryId> fresh = settlements.isEmpty() ? Set.of() : settle(c, settlements);
         if (!claims.isEmpty()) {
             change(
                     c,
@@ -289,12 +321,32 @@ final class MySql implements Database {
         settlements.forEach(s -> ids.add(s.id()));
         claims.forEach(a -> ids.add(a.id()));
         Map<EntryId, Standing> standing = standing(c, ids);
-        // What was settled now counts even with no retention; a repeated settlement only while it is kept.
-        boolean fresh = changed == settlements.size();
+        List<AuditRow> audit = new ArrayList<>();
+        for (Settlement settlement : settlements) {
+            Standing now = standing.get(settlement.id());
+            if (now != null && fresh.contains(settlement.id())) {
+                audit.add(AuditRow.settled(now.subject, settlement, now.settled.settledAt()));
+            }
+        }
+        audit(c, audit);
         return new Written(settled(settlements, standing, fresh), claimed(claims, standing));
     }
 
-    int settle(Connection connection, List<Settlement> settlements) throws SQLException {
+    /** Returns those settled now, not by an earlier try. */
+    private Set<EntryId> settle(Connection connection, List<Settlement> settlements) throws SQLException {
+        Set<EntryId> held = new HashSet<>();
+        List<Binding> rows =
+                settlements.stream().map(s -> RowParameters.owner(COLUMNS, s)).toList();
+        query(connection, LOCK_HELD, rows, row -> held.add(id(row)));
+        List<Settlement> fresh =
+                settlements.stream().filter(s -> held.contains(s.id())).toList();
+        for (List<Settlement> part : fresh.isEmpty() ? List.<List<Settlement>>of() : parts(fresh)) {
+            settlePart(connection, part);
+        }
+        return held;
+    }
+
+    private int settlePart(Connection connection, List<Settlement> settlements) throws SQLException {
         List<Binding> parameters = new ArrayList<>();
         settlements.forEach(s -> parameters.add(RowParameters.tokenAndName(s)));
         settlements.forEach(s -> parameters.add(RowParameters.result(s.result())));
@@ -334,11 +386,13 @@ final class MySql implements Database {
     }
 
     private static Map<EntryId, SettleResult.Settled> settled(
-            List<Settlement> settlements, Map<EntryId, Standing> standing, boolean fresh) {
+            List<Settlement> settlements, Map<EntryId, Standing> standing, Set<EntryId> fresh) {
         Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
         for (Settlement settlement : settlements) {
             Standing now = standing.get(settlement.id());
-            if (now != null && now.is(settlement.token(), settlement.to()) && (fresh || !now.gone)) {
+            // What was settled now counts even with no retention; a repeated settlement only while it is kept.
+            boolean counts = fresh.contains(settlement.id()) || (now != null && !now.gone);
+            if (now != null && now.is(settlement.token(), settlement.to()) && counts) {
                 settled.put(settlement.id(), now.settled);
             }
         }
@@ -350,7 +404,7 @@ final class MySql implements Database {
         for (ClaimRequest claim : claims) {
             Standing now = standing.get(claim.id());
             if (now != null && now.is(claim.token(), claim.start())) {
-                claimed.put(claim.id(), now.attempt);
+                claimed.put(claim.id(), now.subject.attempt());
             }
         }
         return claimed;
@@ -358,9 +412,9 @@ final class MySql implements Database {
 
     /** What stands there, without what is large. */
     private record Standing(
-            @Nullable UUID token, State state, int attempt, SettleResult.Settled settled, boolean gone) {
+            AuditRow.Subject subject, @Nullable UUID token, SettleResult.Settled settled, boolean gone) {
         boolean is(UUID token, State state) {
-            return token.equals(this.token) && state == this.state;
+            return token.equals(this.token) && state == subject.state();
         }
     }
 
@@ -375,11 +429,10 @@ final class MySql implements Database {
                 row -> standing.put(
                         id(row),
                         new Standing(
-                                COLUMNS.token(row, 4),
-                                State.of(row.getInt(5)),
-                                row.getInt(6),
-                                StoredEntry.settled(row, 7),
-                                row.getBoolean(9))));
+                                AuditRow.Subject.read(row, 1, COLUMNS),
+                                COLUMNS.token(row, 9),
+                                StoredEntry.settled(row, 10),
+                                row.getBoolean(12))));
         return standing;
     }
 
@@ -397,29 +450,75 @@ final class MySql implements Database {
 
     @Override
     public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return claim(connection, INSERT, claims);
+        return Transaction.run(connection, BEGIN, c -> claim(c, INSERT, claims));
     }
 
     @Override
     public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return claim(connection, TAKE, claims);
+        return Transaction.run(connection, BEGIN, c -> taken(c, claims));
+    }
+
+    /** As {@link #take}, in a transaction that is open. */
+    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims) throws SQLException {
+        return claim(c, LOCK_FREE, TAKE, claims, AuditRow::taken);
     }
 
     @Override
     public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return claim(connection, REPLACE, claims);
+        return Transaction.run(connection, BEGIN, c -> replaced(c, claims));
     }
 
-    private Map<EntryId, Integer> claim(Connection connection, String sql, List<ClaimRequest> claims)
-            throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> {
-            change(
-                    c,
-                    sql,
-                    claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList());
-            return claimed(
-                    claims, standing(c, claims.stream().map(ClaimRequest::id).toList()));
-        });
+    /** As {@link #replace}, in a transaction that is open. */
+    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims) throws SQLException {
+        return claim(c, LOCK_GONE, REPLACE, claims, AuditRow::replaced);
+    }
+
+    @FunctionalInterface
+    private interface Audited {
+        AuditRow row(AuditRow.Subject before, ClaimRequest claim, long now);
+    }
+
+    /** Changes what it has locked, and tells the audit what had stood there. */
+    private Map<EntryId, Integer> claim(
+            Connection c, String lock, String sql, List<ClaimRequest> claims, Audited audited) throws SQLException {
+        Map<EntryId, Before> locked = new HashMap<>();
+        List<Binding> ids =
+                claims.stream().map(a -> RowParameters.of(COLUMNS, a.id())).toList();
+        query(c, lock, ids, row -> locked.put(id(row), Before.read(row)));
+        List<ClaimRequest> open =
+                claims.stream().filter(a -> locked.containsKey(a.id())).toList();
+        if (open.isEmpty()) {
+            return Map.of();
+        }
+        Map<EntryId, Integer> claimed = claim(c, sql, open);
+        List<AuditRow> audit = new ArrayList<>();
+        for (ClaimRequest claim : open) {
+            Before before = locked.get(claim.id());
+            if (before != null && claimed.containsKey(claim.id())) {
+                audit.add(audited.row(before.subject, claim, before.now));
+            }
+        }
+        audit(c, audit);
+        return claimed;
+    }
+
+    private Map<EntryId, Integer> claim(Connection c, String sql, List<ClaimRequest> claims) throws SQLException {
+        change(c, sql, claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList());
+        return claimed(claims, standing(c, claims.stream().map(ClaimRequest::id).toList()));
+    }
+
+    /** An entry that is locked and about to change. */
+    private record Before(AuditRow.Subject subject, long now) {
+        static Before read(ResultSet row) throws SQLException {
+            return new Before(AuditRow.Subject.read(row, 1, COLUMNS), row.getLong(9));
+        }
+    }
+
+    private void audit(Connection connection, List<AuditRow> rows) throws SQLException {
+        change(
+                connection,
+                AuditRow.INSERT,
+                rows.stream().map(r -> RowParameters.of(COLUMNS, r)).toList());
     }
 
     @Override
@@ -460,20 +559,22 @@ final class MySql implements Database {
     @Override
     public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
         return Transaction.run(connection, BEGIN_SCAN, c -> {
-            Set<EntryId> locked = new HashSet<>();
+            Map<EntryId, Before> locked = new HashMap<>();
             List<Binding> rows =
                     lapsed.stream().map(l -> RowParameters.of(COLUMNS, l)).toList();
-            query(c, LOCK_LAPSED, rows, row -> locked.add(id(row)));
-            if (!locked.isEmpty()) {
-                change(
-                        c,
-                        END,
-                        lapsed.stream()
-                                .filter(l -> locked.contains(l.id()))
-                                .map(l -> RowParameters.of(COLUMNS, l))
-                                .toList());
+            query(c, LOCK_LAPSED, rows, row -> locked.put(id(row), Before.read(row)));
+            List<Binding> ended = new ArrayList<>();
+            List<AuditRow> audit = new ArrayList<>();
+            for (Lapsed entry : lapsed) {
+                Before before = locked.get(entry.id());
+                if (before != null) {
+                    ended.add(RowParameters.of(COLUMNS, entry));
+                    audit.add(AuditRow.swept(before.subject, entry, before.now));
+                }
             }
-            return locked;
+            change(c, END, ended);
+            audit(c, audit);
+            return locked.keySet();
         });
     }
 
@@ -483,13 +584,20 @@ final class MySql implements Database {
             List<Binding> gone = new ArrayList<>();
             List<Binding> expired = new ArrayList<>();
             List<Binding> early = new ArrayList<>();
+            List<AuditRow> audit = new ArrayList<>();
             query(c, DUE, List.of(Binding.longs(limit)), row -> {
-                List<Binding> fate = row.getBoolean(4) ? gone : row.getBoolean(5) ? expired : early;
+                boolean isGone = row.getBoolean(10);
+                List<Binding> fate = isGone ? gone : row.getBoolean(11) ? expired : early;
                 fate.add(RowParameters.of(COLUMNS, id(row)));
+                if (fate != early) {
+                    Before before = Before.read(row);
+                    audit.add(AuditRow.reaped(before.subject, isGone ? null : State.EXPIRED, before.now));
+                }
             });
             change(c, DELETE, gone);
             change(c, TOMBSTONE, expired);
             change(c, PUT_OFF, early);
+            audit(c, audit);
             return new Reaped(gone.size() + expired.size() + early.size(), gone.size() + expired.size());
         });
     }
@@ -502,27 +610,36 @@ final class MySql implements Database {
 
     /** As {@link #resolve}, in a transaction that is open. */
     Map<EntryId, SettleResult.Settled> resolved(Connection c, List<Resolution> resolutions) throws SQLException {
-        List<EntryId> changed = new ArrayList<>();
+        List<Resolution> changed = new ArrayList<>();
         for (Resolution resolution : resolutions) {
             if (change(c, RESOLVE, List.of(RowParameters.of(COLUMNS, resolution))) > 0) {
-                changed.add(resolution.id());
+                changed.add(resolution);
             }
         }
         Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
-        if (!changed.isEmpty()) {
-            standing(c, changed).forEach((id, standing) -> resolved.put(id, standing.settled));
+        List<AuditRow> audit = new ArrayList<>();
+        List<EntryId> ids = changed.stream().map(Resolution::id).toList();
+        Map<EntryId, Standing> standing = ids.isEmpty() ? Map.of() : standing(c, ids);
+        for (Resolution resolution : changed) {
+            Standing now = standing.get(resolution.id());
+            if (now != null) {
+                resolved.put(resolution.id(), now.settled);
+                audit.add(AuditRow.resolved(now.subject, resolution, now.settled.settledAt()));
+            }
         }
+        audit(c, audit);
         return resolved;
     }
 
     @Override
-    public Optional<Entry> evict(Connection connection, EntryId id) throws SQLException {
+    public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
             List<Entry> evicted = new ArrayList<>();
             List<Binding> row = List.of(RowParameters.of(COLUMNS, id));
             query(c, LOCK_ONE, row, found -> evicted.add(StoredEntry.read(found, COLUMNS)));
             if (!evicted.isEmpty()) {
                 change(c, DELETE, row);
+                audit(c, List.of(AuditRow.evicted(evicted.get(0), who, why)));
             }
             return evicted.stream().findFirst();
         });

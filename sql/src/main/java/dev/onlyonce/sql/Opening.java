@@ -17,33 +17,33 @@ final class Opening {
 
     private Opening() {}
 
-    static SqlStore open(DataSource dataSource, SchemaMode mode, Optional<String> clock) {
+    static SqlStore open(DataSource dataSource, SchemaMode mode, Optional<String> clock, Sealing sealing) {
         SqlDatabase kind = kind(dataSource);
         Calls calls = new Calls(new Pool(dataSource, kind != SqlDatabase.SQLITE), kind);
         if (kind == SqlDatabase.SQLITE) {
             calls.read(Opening::checkSynchronous);
         }
-        return open(database(kind, clock), calls, mode);
+        return open(database(kind, clock), calls, mode, sealing);
     }
 
-    static SqlStore open(Path file, Optional<String> clock) {
+    static SqlStore open(Path file, SchemaMode mode, Optional<String> clock, Sealing sealing) {
         Calls calls = new Calls(new SqliteFile(file), SqlDatabase.SQLITE);
         try {
-            return open(new Sqlite(clock), calls, SchemaMode.CREATE);
+            return open(new Sqlite(clock), calls, mode, sealing);
         } catch (RuntimeException e) {
             calls.close();
             throw e;
         }
     }
 
-    private static SqlStore open(Database database, Calls calls, SchemaMode mode) {
+    private static SqlStore open(Database database, Calls calls, SchemaMode mode, Sealing sealing) {
         Schema schema = new Schema(calls, database.kind());
         switch (mode) {
             case CREATE -> schema.apply();
             case VALIDATE -> schema.validate();
             case LEAVE -> {}
         }
-        return new SqlStore(database, calls);
+        return new SqlStore(database, calls, sealing);
     }
 
     /** With less than that, a commit that was acknowledged can be gone after a power failure. */

@@ -7,6 +7,8 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.internal.Answer;
+import dev.onlyonce.internal.AuditText;
+import dev.onlyonce.internal.NodeName;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -112,7 +114,7 @@ public final class Outbox implements AutoCloseable {
         for (int round = 1; round <= ROUNDS_MAX; round++) {
             Optional<Integer> made = inside.insert(transaction, request, waitMax);
             if (made.isEmpty()) {
-                Optional<Entry> found = inside.find(transaction, id).map(StoredEntry::shown);
+                Optional<Entry> found = inside.find(transaction, id).map(parts.sealing()::shown);
                 if (found.isPresent()) {
                     return existing(transaction, key, fingerprint, found.get(), call);
                 }
@@ -177,7 +179,7 @@ public final class Outbox implements AutoCloseable {
         return Optional.ofNullable(parts.calls()
                         .read(c -> parts.database().find(c, List.of(id)))
                         .get(id))
-                .map(StoredEntry::shown);
+                .map(parts.sealing()::shown);
     }
 
     /** Starts the workers of this node. */
@@ -229,7 +231,11 @@ public final class Outbox implements AutoCloseable {
      * @return whether it was a dead letter
      */
     public boolean retry(long id, String who, String reason) {
-        boolean changed = parts.calls().write(c -> parts.table().retry(c, id));
+        boolean changed = operate(
+                id,
+                who,
+                "dead letter to be tried again: " + reason,
+                c -> parts.table().retry(c, id));
         log.info("Dead letter {} to be tried again: {}, by {}: {}", id, changed, who, reason);
         return changed;
     }
@@ -240,9 +246,23 @@ public final class Outbox implements AutoCloseable {
      * @return whether it was a dead letter
      */
     public boolean drop(long id, String who, String reason) {
-        boolean changed = parts.calls().write(c -> parts.table().drop(c, id));
+        boolean changed = operate(
+                id, who, "dead letter dropped: " + reason, c -> parts.table().drop(c, id));
         log.info("Dead letter {} dropped: {}, by {}: {}", id, changed, who, reason);
         return changed;
+    }
+
+    /** Changes a dead letter, and the audit of its entry says so. */
+    private boolean operate(long id, String who, String why, Calls.Work<Boolean> change) {
+        AuditTable audit = new AuditTable(parts.database());
+        return parts.calls().transaction(c -> {
+            audit.operated(c, id, AuditText.who(who), AuditText.why(why));
+            boolean changed = change.run(c);
+            if (!changed) {
+                c.rollback();
+            }
+            return changed;
+        });
     }
 
     /** Stops taking rows, gives back those that have not been called, and waits within a bound for those that have. */
@@ -262,11 +282,12 @@ public final class Outbox implements AutoCloseable {
     public static final class Builder {
         private final Database database;
         private final Calls calls;
+        private final Sealing sealing;
         private final Map<String, DeliveryHandler> handlers = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
         private Policy policy = Policy.standard();
         private Duration pendingMax = Duration.ofHours(1);
-        private String name = "worker-" + ProcessHandle.current().pid();
+        private String name = NodeName.ofThisProcess();
         private @Nullable Time time;
         private int triesMax = 10;
         private Duration backoffFirst = Duration.ofSeconds(1);
@@ -277,9 +298,10 @@ public final class Outbox implements AutoCloseable {
         private Duration pollEvery = Duration.ofMillis(100);
         private Duration closeWaitMax = Duration.ofSeconds(30);
 
-        Builder(Database database, Calls calls) {
+        Builder(Database database, Calls calls, Sealing sealing) {
             this.database = database;
             this.calls = calls;
+            this.sealing = sealing;
         }
 
         /** Lease of a worker, retention, tombstone, largest stored result. What becomes of a lost lease is always unknown. */
@@ -306,7 +328,7 @@ public final class Outbox implements AutoCloseable {
             return this;
         }
 
-        /** This node's name, for operators. */
+        /** This node's name, for operators and the audit. */
         public Builder name(String name) {
             this.name = name;
             return this;
@@ -376,7 +398,8 @@ public final class Outbox implements AutoCloseable {
                     List.copyOf(listeners),
                     new OutboxSettings.Tries(triesMax, backoffFirst, backoffLongest, parkFor),
                     new OutboxSettings.Load(concurrency, rowsMax, pollEvery, closeWaitMax));
-            return new Outbox(new OutboxParts(database, calls, new OutboxTable(database), settings, new Waiters()));
+            OutboxTable table = new OutboxTable(database, sealing);
+            return new Outbox(new OutboxParts(database, calls, table, sealing, settings, new Waiters()));
         }
     }
 }

@@ -7,7 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What the parts of an outbox share. */
-record OutboxParts(Database database, Calls calls, OutboxTable table, OutboxSettings settings, Waiters waiters) {
+record OutboxParts(
+        Database database, Calls calls, OutboxTable table, Sealing sealing, OutboxSettings settings, Waiters waiters) {
     private static final Logger log = LoggerFactory.getLogger(Outbox.class);
 
     /** How a transaction begins that takes rows. */

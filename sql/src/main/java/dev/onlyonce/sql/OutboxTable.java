@@ -3,6 +3,7 @@ package dev.onlyonce.sql;
 import dev.onlyonce.Key;
 import dev.onlyonce.Scope;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -69,13 +70,18 @@ final class OutboxTable {
 
     private static final String DROP = "DELETE FROM onlyonce_outbox WHERE id = ? AND dead = 1";
 
+    /** What is sealed here. */
+    private static final String ANSWER = "answer";
+
     private final SqlDatabase kind;
     private final Columns columns;
+    private final Sealing sealing;
     private final String now;
 
-    OutboxTable(Database database) {
+    OutboxTable(Database database, Sealing sealing) {
         this.kind = database.kind();
         this.columns = Columns.of(kind);
+        this.sealing = sealing;
         // A scalar subquery is computed once, so that PostgreSQL can compare an index with it.
         this.now = "(SELECT " + database.clock() + ")";
     }
@@ -178,8 +184,9 @@ final class OutboxTable {
                     delivery instanceof Delivery.Refused r
                             ? r.providerId()
                             : ((Delivery.Delivered) delivery).providerId());
-            statement.setBytes(
-                    2, delivery instanceof Delivery.Refused r ? r.result() : ((Delivery.Delivered) delivery).result());
+            byte[] result =
+                    delivery instanceof Delivery.Refused r ? r.result() : ((Delivery.Delivered) delivery).result();
+            statement.setBytes(2, sealing.seal(held.stored().entry, ANSWER, result));
             statement.setInt(3, refused ? 1 : 0);
             bindHeld(statement, 4, held);
         });
@@ -261,11 +268,7 @@ final class OutboxTable {
         Long firstSentAt = row.wasNull() ? null : firstSent;
         String providerId = textOrNull(row, 11);
         byte[] answer = row.getBytes(12);
-        Delivery delivery = answer == null
-                ? null
-                : row.getInt(13) == 1
-                        ? new Delivery.Refused(providerId, answer)
-                        : new Delivery.Delivered(providerId, answer);
+        Delivery delivery = answer == null ? null : answer(id, providerId, answer, row.getInt(13) == 1);
         OutboxRow told = new OutboxRow(
                 row.getLong(1),
                 key,
@@ -278,6 +281,16 @@ final class OutboxTable {
                 row.getInt(14) == 1,
                 textOrNull(row, 15));
         return new Stored(told, id, row.getLong(6), firstSentAt, delivery, row.getLong(16));
+    }
+
+    /** An answer that cannot be opened says no more than that there was one. */
+    private Delivery answer(EntryId id, @Nullable String providerId, byte[] stored, boolean refused) {
+        try {
+            byte[] answer = sealing.open(id, ANSWER, stored);
+            return refused ? new Delivery.Refused(providerId, answer) : new Delivery.Delivered(providerId, answer);
+        } catch (StoreUnavailable e) {
+            return new Delivery.Ambiguous("the recorded answer cannot be read: " + e.getMessage());
+        }
     }
 
     @FunctionalInterface

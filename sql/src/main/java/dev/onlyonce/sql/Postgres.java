@@ -113,83 +113,130 @@ final class Postgres implements Database {
     static final String TAKE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), free AS MATERIALIZED (
+                SELECT e.tenant, e.space, e.key_, e.state AS was, e.owner AS was_owner, a.token, a.owner,
+                       a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us
+                FROM clock,
+                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                             unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
+                             unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
+                             unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
+                             unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
+                             unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
+                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                WHERE a.state = 2 AND e.state IN (1, 5) AND (e.purge_at IS NULL OR e.purge_at > clock.now)
+                  AND e.operation = a.operation
+                  AND e.fingerprint_version = a.fingerprint_version AND e.fingerprint = a.fingerprint
+                FOR UPDATE OF e
+            ), taken AS (
+                UPDATE onlyonce_entry e
+                SET state = 2, token = a.token, owner = a.owner, attempt = e.attempt + 1,
+                    lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
+                    retention_us = a.retention_us, tombstone_us = a.tombstone_us,
+                    lease_until = clock.now + a.lease_us, settled_at = NULL, expires_at = NULL, purge_at = NULL,
+                    reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
+                FROM clock, free a
+                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                RETURNING clock.now, e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.owner,
+                          a.was, a.was_owner
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, made_by, attempt, from_state, to_state, who, why)
+                SELECT now, tenant, space, key_, operation, created_at, CASE was WHEN 1 THEN was_owner END, attempt,
+                       was, 2, owner, 'claimed'
+                FROM taken
             )
-            UPDATE onlyonce_entry e
-            SET state = 2, token = a.token, owner = a.owner, attempt = e.attempt + 1,
-                lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
-                retention_us = a.retention_us, tombstone_us = a.tombstone_us,
-                lease_until = clock.now + a.lease_us, settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
-            FROM clock,
-                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                         unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
-                         unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
-                         unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
-                         unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
-            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-              AND a.state = 2 AND e.state IN (1, 5) AND (e.purge_at IS NULL OR e.purge_at > clock.now)
-              AND e.operation = a.operation
-              AND e.fingerprint_version = a.fingerprint_version AND e.fingerprint = a.fingerprint
-            RETURNING e.tenant, e.space, e.key_, e.attempt""";
+            SELECT tenant, space, key_, attempt FROM taken""";
 
     /** An entry past its retention and tombstone counts as absent. */
     static final String REPLACE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), gone AS MATERIALIZED (
+                SELECT a.*, e.operation AS was_operation, e.created_at AS was_created_at, e.attempt AS was_attempt,
+                       e.state AS was
+                FROM clock,
+                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                             unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
+                             unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
+                             unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
+                             unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
+                             unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
+                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                WHERE e.purge_at <= clock.now
+                FOR UPDATE OF e
+            ), replaced AS (
+                UPDATE onlyonce_entry e
+                SET operation = a.operation, fingerprint_version = a.fingerprint_version, fingerprint = a.fingerprint,
+                    state = a.state, token = a.token, owner = a.owner, attempt = CASE a.state WHEN 2 THEN 1 ELSE 0 END,
+                    lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
+                    retention_us = a.retention_us, tombstone_us = a.tombstone_us,
+                    created_at = clock.now, lease_until = clock.now + a.lease_us,
+                    settled_at = NULL, expires_at = NULL, purge_at = NULL,
+                    reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
+                FROM clock, gone a
+                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                RETURNING e.tenant, e.space, e.key_, e.attempt, e.created_at, e.owner,
+                          a.was_operation, a.was_created_at, a.was_attempt, a.was
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, who, why)
+                SELECT created_at, tenant, space, key_, was_operation, was_created_at, was_attempt, was, owner,
+                       'its retention is over'
+                FROM replaced
             )
-            UPDATE onlyonce_entry e
-            SET operation = a.operation, fingerprint_version = a.fingerprint_version, fingerprint = a.fingerprint,
-                state = a.state, token = a.token, owner = a.owner, attempt = CASE a.state WHEN 2 THEN 1 ELSE 0 END,
-                lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
-                retention_us = a.retention_us, tombstone_us = a.tombstone_us,
-                created_at = clock.now, lease_until = clock.now + a.lease_us,
-                settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
-            FROM clock,
-                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                         unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
-                         unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
-                         unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
-                         unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
-            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-              AND e.purge_at <= clock.now
-            RETURNING e.tenant, e.space, e.key_, e.attempt""";
+            SELECT tenant, space, key_, attempt FROM replaced""";
 
     /** Only the owner settles, and only once. No indexed column changes, except for unknown. */
     static final String SETTLE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), settled AS (
+                UPDATE onlyonce_entry e
+                SET state = a.state, result = a.result, settled_at = clock.now,
+                    expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
+                    purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
+                                    WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
+                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END
+                FROM clock,
+                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                             unnest(?::uuid[]) AS token, unnest(?::smallint[]) AS state,
+                             unnest(?::bytea[]) AS result, unnest(?::text[]) AS why) AS a
+                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                  AND e.token = a.token AND e.state = 2
+                RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
+                          e.operation, e.created_at, e.attempt, e.state, e.owner, a.why
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+                SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 2, state, owner, why
+                FROM settled
             )
-            UPDATE onlyonce_entry e
-            SET state = a.state, result = a.result, settled_at = clock.now,
-                expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
-                purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
-                                WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
-                unknown_since = CASE WHEN a.state = 6 THEN clock.now END
-            FROM clock,
-                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                         unnest(?::uuid[]) AS token, unnest(?::smallint[]) AS state,
-                         unnest(?::bytea[]) AS result) AS a
-            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-              AND e.token = a.token AND e.state = 2
-            RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
+            SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
     /** The same for one row. */
     static final String SETTLE_ONE = """
-            UPDATE onlyonce_entry e
-            SET state = a.state, result = a.result, settled_at = clock.now,
-                expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
-                purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
-                                WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
-                unknown_since = CASE WHEN a.state = 6 THEN clock.now END
-            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock,
-                 (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::uuid AS token,
-                         ?::smallint AS state, ?::bytea AS result) AS a
-            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-              AND e.token = a.token AND e.state = 2
-            RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
+            WITH settled AS (
+                UPDATE onlyonce_entry e
+                SET state = a.state, result = a.result, settled_at = clock.now,
+                    expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
+                    purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
+                                    WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
+                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END
+                FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock,
+                     (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::uuid AS token,
+                             ?::smallint AS state, ?::bytea AS result, ?::text AS why) AS a
+                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                  AND e.token = a.token AND e.state = 2
+                RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
+                          e.operation, e.created_at, e.attempt, e.state, e.owner, a.why
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+                SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 2, state, owner, why
+                FROM settled
+            )
+            SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
     static final String RENEW = """
             WITH clock AS MATERIALIZED (
@@ -246,25 +293,34 @@ final class Postgres implements Database {
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), lapsed AS MATERIALIZED (
-                SELECT e.tenant, e.space, e.key_, a.next
+                SELECT e.tenant, e.space, e.key_, a.state AS was, a.next, a.why
                 FROM clock,
                      (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
                              unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
-                             unnest(?::smallint[]) AS next) AS a
+                             unnest(?::smallint[]) AS next, unnest(?::text[]) AS why) AS a
                      JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 WHERE e.attempt = a.attempt AND e.state = a.state AND e.lease_until <= clock.now
                 FOR UPDATE OF e SKIP LOCKED
+            ), ended AS (
+                UPDATE onlyonce_entry e
+                SET state = a.next, token = NULL, result = NULL, settled_at = clock.now,
+                    expires_at = CASE WHEN a.next <> 6 THEN clock.now + e.retention_us END,
+                    purge_at = CASE WHEN a.next = 5 THEN clock.now + e.retention_us
+                                    WHEN a.next <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
+                    reap_at = clock.now + e.retention_us,
+                    unknown_since = CASE WHEN a.next = 6 THEN clock.now END
+                FROM clock, lapsed a
+                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                RETURNING e.tenant, e.space, e.key_, e.settled_at, e.operation, e.created_at, e.attempt, e.state,
+                          e.owner, a.was, a.why
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, made_by, attempt, from_state, to_state, who, why)
+                SELECT settled_at, tenant, space, key_, operation, created_at,
+                       CASE WHEN was = 1 OR attempt = 1 THEN owner END, attempt, was, state, 'sweeper', why
+                FROM ended
             )
-            UPDATE onlyonce_entry e
-            SET state = a.next, token = NULL, result = NULL, settled_at = clock.now,
-                expires_at = CASE WHEN a.next <> 6 THEN clock.now + e.retention_us END,
-                purge_at = CASE WHEN a.next = 5 THEN clock.now + e.retention_us
-                                WHEN a.next <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
-                reap_at = clock.now + e.retention_us,
-                unknown_since = CASE WHEN a.next = 6 THEN clock.now END
-            FROM clock, lapsed a
-            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-            RETURNING e.tenant, e.space, e.key_""";
+            SELECT tenant, space, key_ FROM ended""";
 
     /**
      * Deletes what is past everything, makes tombstones of answers past retention, and puts off the rest: settled
@@ -275,7 +331,7 @@ final class Postgres implements Database {
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), due AS MATERIALIZED (
-                SELECT tenant, space, key_, state,
+                SELECT tenant, space, key_, operation, created_at, attempt, state,
                        purge_at <= (SELECT now FROM clock) IS TRUE AS gone,
                        (state IN (3, 4) AND expires_at <= (SELECT now FROM clock)) IS TRUE AS expired
                 FROM onlyonce_entry
@@ -285,7 +341,7 @@ final class Postgres implements Database {
             ), deleted AS (
                 DELETE FROM onlyonce_entry e USING due d
                 WHERE d.gone AND e.tenant = d.tenant AND e.space = d.space AND e.key_ = d.key_
-                RETURNING 1
+                RETURNING e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state
             ), kept AS (
                 UPDATE onlyonce_entry e
                 SET state = CASE WHEN d.expired THEN 7 ELSE e.state END,
@@ -296,7 +352,18 @@ final class Postgres implements Database {
                                    ELSE clock.now + greatest(e.retention_us, 1000000) END
                 FROM clock, due d
                 WHERE NOT d.gone AND e.tenant = d.tenant AND e.space = d.space AND e.key_ = d.key_
-                RETURNING d.expired
+                RETURNING d.*
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+                SELECT clock.now, tenant, space, key_, operation, created_at, attempt, state, NULL::smallint,
+                       'reaper', 'its retention is over'
+                FROM clock, deleted
+                UNION ALL
+                SELECT clock.now, tenant, space, key_, operation, created_at, attempt, state, 7,
+                       'reaper', 'its retention is over'
+                FROM clock, kept
+                WHERE expired
             )
             SELECT (SELECT count(*) FROM due),
                    (SELECT count(*) FROM deleted) + (SELECT count(*) FROM kept WHERE expired)""";
@@ -304,28 +371,45 @@ final class Postgres implements Database {
     static final String RESOLVE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), resolved AS (
+                UPDATE onlyonce_entry e
+                SET state = a.state, token = NULL, result = a.result, settled_at = clock.now,
+                    expires_at = clock.now + e.retention_us,
+                    purge_at = clock.now + e.retention_us + CASE a.state WHEN 5 THEN 0 ELSE e.tombstone_us END,
+                    reap_at = clock.now + e.retention_us,
+                    unknown_since = NULL
+                FROM clock,
+                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                             unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
+                             unnest(?::bytea[]) AS result, unnest(?::text[]) AS who, unnest(?::text[]) AS why) AS a
+                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                  AND e.attempt = a.attempt AND e.state = 6
+                RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
+                          e.operation, e.created_at, e.attempt, e.state, a.who, a.why
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+                SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 6, state, who, why
+                FROM resolved
             )
-            UPDATE onlyonce_entry e
-            SET state = a.state, token = NULL, result = a.result, settled_at = clock.now,
-                expires_at = clock.now + e.retention_us,
-                purge_at = clock.now + e.retention_us + CASE a.state WHEN 5 THEN 0 ELSE e.tombstone_us END,
-                reap_at = clock.now + e.retention_us,
-                unknown_since = NULL
-            FROM clock,
-                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                         unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
-                         unnest(?::bytea[]) AS result) AS a
-            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-              AND e.attempt = a.attempt AND e.state = 6
-            RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
+            SELECT tenant, space, key_, settled_at, expires_at FROM resolved""";
 
     static final String EVICT = """
-            DELETE FROM onlyonce_entry
-            WHERE tenant = ? AND space = ? AND key_ = ? AND state IN (3, 4, 5, 7)
-              AND purge_at > (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
-            RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
-                      attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
-                      settled_at, expires_at, NULL::bytea, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint""";
+            WITH evicted AS (
+                DELETE FROM onlyonce_entry
+                WHERE tenant = ? AND space = ? AND key_ = ? AND state IN (3, 4, 5, 7)
+                  AND purge_at > (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+                          attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
+                          settled_at, expires_at, NULL::bytea,
+                          (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, who, why)
+                SELECT now, tenant, space, key_, operation, created_at, attempt, state, ?, ?
+                FROM evicted
+            )
+            SELECT * FROM evicted""";
 
     private static final Set<String> ONE = Set.of(INSERT_ONE, SETTLE_ONE, FIND_ONE);
 
@@ -376,8 +460,14 @@ final class Postgres implements Database {
 
     static Part settle(List<Settlement> settlements, RowReader each) {
         return settlements.size() == 1
-                ? new Part(SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)), each)
+                ? new Part(SETTLE_ONE, withReason(settlements.get(0)), each)
                 : new Part(SETTLE, ArrayParameters.ofSettlements(settlements), each);
+    }
+
+    static Binding withReason(Settlement settlement) {
+        Binding row = RowParameters.of(Columns.NATIVE, settlement);
+        Binding reason = Binding.texts(Columns.NATIVE, settlement.reason());
+        return (statement, first) -> reason.bind(statement, row.bind(statement, first));
     }
 
     static Part find(List<EntryId> ids, RowReader each) {
@@ -442,7 +532,8 @@ final class Postgres implements Database {
                 .ids(Lapsed::id)
                 .ints(Lapsed::attempt)
                 .shorts(l -> l.from().code())
-                .shorts(l -> l.to().code());
+                .shorts(l -> l.to().code())
+                .texts(Lapsed::why);
         run(connection, new Part(END, arrays, row -> ended.add(id(row))));
         return ended;
     }
@@ -463,15 +554,17 @@ final class Postgres implements Database {
                 .ids(Resolution::id)
                 .ints(Resolution::attempt)
                 .shorts(r -> r.to().code())
-                .bytes(Resolution::result);
+                .bytes(Resolution::result)
+                .texts(Resolution::who)
+                .texts(Resolution::reason);
         run(connection, new Part(RESOLVE, arrays, row -> resolved.put(id(row), StoredEntry.settled(row, 4))));
         return resolved;
     }
 
     @Override
-    public Optional<Entry> evict(Connection connection, EntryId id) throws SQLException {
+    public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
         List<Entry> evicted = new ArrayList<>();
-        Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.space(), id.key());
+        Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.space(), id.key(), who, why);
         run(connection, new Part(EVICT, binding, row -> evicted.add(StoredEntry.read(row, Columns.NATIVE))));
         return evicted.stream().findFirst();
     }

@@ -99,6 +99,22 @@ final class RowParameters implements Binding {
                         .state(lapsed.to()));
     }
 
+    static Binding of(Columns columns, AuditRow audit) {
+        State to = audit.to();
+        return new RowParameters(
+                columns,
+                s -> s.number(audit.at())
+                        .id(audit.subject().id())
+                        .text(audit.subject().operation())
+                        .number(audit.subject().createdAt())
+                        .textOrNull(audit.madeBy())
+                        .number(audit.attempt())
+                        .state(audit.from())
+                        .numberOrNull(to == null ? null : to.code())
+                        .text(audit.who())
+                        .text(audit.why()));
+    }
+
     static Binding of(Columns columns, EntryId id) {
         return new RowParameters(columns, s -> s.id(id));
     }
@@ -129,6 +145,14 @@ final class RowParameters implements Binding {
         Setter text(String text) throws SQLException {
             columns.text(statement, next++, text);
             return this;
+        }
+
+        Setter textOrNull(@Nullable String text) throws SQLException {
+            return text == null ? bytes(null) : text(text);
+        }
+
+        Setter numberOrNull(@Nullable Integer number) throws SQLException {
+            return number == null ? bytes(null) : number(number);
         }
 
         Setter token(UUID token) throws SQLException {

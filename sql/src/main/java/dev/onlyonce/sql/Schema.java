@@ -19,7 +19,8 @@ import java.util.stream.IntStream;
  * script ends by writing its number into {@code onlyonce_schema}, so it makes no difference who runs it.
  */
 public final class Schema {
-    private static final List<String> SCRIPTS = List.of("V001__create.sql", "V002__outbox.sql", "V003__step.sql");
+    private static final List<String> SCRIPTS =
+            List.of("V001__create.sql", "V002__outbox.sql", "V003__step.sql", "V004__audit.sql");
     /** Any number that nobody else uses for PostgreSQL's advisory locks: "onlyonce" in ASCII. */
     private static final long LOCK = 0x6f6e6c796f6e6365L;
 

@@ -1,8 +1,12 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.Encryption;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
+import dev.onlyonce.internal.AuditText;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
@@ -56,12 +60,16 @@ public final class SqlStore implements Store {
 
     private final Database database;
     private final Calls calls;
+    private final Sealing sealing;
     private final Sweep sweep;
+    private final AuditTable audit;
 
-    SqlStore(Database database, Calls calls) {
+    SqlStore(Database database, Calls calls, Sealing sealing) {
         this.database = database;
         this.calls = calls;
+        this.sealing = sealing;
         this.sweep = new Sweep(database, calls);
+        this.audit = new AuditTable(database);
     }
 
     /**
@@ -83,12 +91,17 @@ public final class SqlStore implements Store {
      * @throws StoreRejected if its schema is newer than this release
      */
     public static SqlStore sqlite(Path file) {
-        return Opening.open(file, Optional.empty());
+        return builder(file).build();
     }
 
     /** A store on a database that the application has already. */
     public static Builder builder(DataSource dataSource) {
-        return new Builder(dataSource);
+        return new Builder(builder -> Opening.open(dataSource, builder.schema, builder.clock, builder.sealing));
+    }
+
+    /** A store in a SQLite file, as {@link #sqlite}. */
+    public static Builder builder(Path file) {
+        return new Builder(builder -> Opening.open(file, builder.schema, builder.clock, builder.sealing));
     }
 
     @Override
@@ -107,7 +120,7 @@ public final class SqlStore implements Store {
             return new BatchResult(List.of(), List.of());
         }
         List<ClaimRequest> claims = sorted(batch.claims(), ClaimRequest::id);
-        List<Settlement> settlements = sorted(batch.settlements(), Settlement::id);
+        List<Settlement> settlements = sealing.seal(sorted(batch.settlements(), Settlement::id));
         claims.forEach(SqlStore::check);
         Database.Written written = calls.write(c -> database.write(c, settlements, claims));
         boolean changed = !written.settled().isEmpty() || !written.claimed().isEmpty();
@@ -188,7 +201,7 @@ public final class SqlStore implements Store {
             } else if (isFree(stored, claim)) {
                 free.add(claim);
             } else {
-                results.put(claim.id(), new ClaimResult.Existing(StoredEntry.shown(stored)));
+                results.put(claim.id(), new ClaimResult.Existing(sealing.shown(stored)));
             }
         }
         Map<EntryId, Integer> attempts = new HashMap<>();
@@ -224,7 +237,7 @@ public final class SqlStore implements Store {
     public List<Optional<Entry>> find(List<EntryId> ids) {
         Map<EntryId, Entry> found = stored(ids);
         return ids.stream()
-                .map(id -> Optional.ofNullable(found.get(id)).map(StoredEntry::shown))
+                .map(id -> Optional.ofNullable(found.get(id)).map(sealing::shown))
                 .toList();
     }
 
@@ -256,7 +269,7 @@ public final class SqlStore implements Store {
 
     /** Most steps are removed when their operation completes; these are of operations that ended otherwise, or are gone. */
     private void purgeSteps(int limit) {
-        StepTable table = new StepTable(database.kind());
+        StepTable table = new StepTable(database.kind(), sealing);
         List<StepTable.Of> orphans = limit < 1 ? List.of() : calls.read(c -> table.orphans(c, limit));
         if (!orphans.isEmpty()) {
             calls.transaction(c -> {
@@ -274,7 +287,7 @@ public final class SqlStore implements Store {
             return List.of();
         }
         Map<EntryId, SettleResult.Settled> resolved =
-                calls.write(c -> database.resolve(c, sorted(resolutions, Resolution::id)));
+                calls.write(c -> database.resolve(c, sealing.sealAll(sorted(resolutions, Resolution::id))));
         List<EntryId> lost = resolutions.stream()
                 .map(Resolution::id)
                 .filter(id -> !resolved.containsKey(id))
@@ -292,7 +305,7 @@ public final class SqlStore implements Store {
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
-        return calls.write(c -> database.evict(c, id))
+        return calls.write(c -> database.evict(c, id, AuditText.who(who), AuditText.why(reason)))
                 .map(StoredEntry::shown)
                 .map(e -> new Transition(id, e.operation(), e.state(), null, e.attempt(), who, reason));
     }
@@ -300,13 +313,28 @@ public final class SqlStore implements Store {
     @Override
     public List<Entry> list(EntryQuery query) {
         return calls.read(c -> database.list(c, query)).stream()
-                .map(StoredEntry::shown)
+                .map(sealing::shown)
                 .toList();
+    }
+
+    @Override
+    public List<AuditRecord> history(EntryId id) {
+        return calls.read(c -> audit.history(c, id));
+    }
+
+    @Override
+    public List<AuditRecord> audit(AuditQuery query) {
+        return calls.read(c -> audit.list(c, query));
+    }
+
+    @Override
+    public int purgeAudit(Duration retention, int limit) {
+        return calls.write(c -> audit.purge(c, StoredEntry.micros(retention), limit));
     }
 
     /** The transactional way to execute, under this policy: claim, effect and result commit together. */
     public SqlTransactions transactions(Policy policy) {
-        return new SqlTransactions(database, calls, policy);
+        return new SqlTransactions(database, calls, sealing, policy);
     }
 
     /**
@@ -320,12 +348,12 @@ public final class SqlStore implements Store {
 
     /** The queued way to execute: write first, call later. */
     public Outbox.Builder outbox() {
-        return new Outbox.Builder(database, calls);
+        return new Outbox.Builder(database, calls, sealing);
     }
 
     /** The stepped way to execute: several external effects in a row. The other must be on this store. */
     public Stepped stepped(Onlyonce onlyonce) {
-        return new Stepped(new StepTable(database.kind()), calls, onlyonce);
+        return new Stepped(new StepTable(database.kind(), sealing), calls, onlyonce);
     }
 
     /** The tables, for looking at their version. */
@@ -369,17 +397,27 @@ public final class SqlStore implements Store {
 
     /** How to open a store. */
     public static final class Builder {
-        private final DataSource dataSource;
+        private final Function<Builder, SqlStore> opening;
         private SchemaMode schema = SchemaMode.CREATE;
         private Optional<String> clock = Optional.empty();
+        private Sealing sealing = new Sealing(Optional.empty());
 
-        private Builder(DataSource dataSource) {
-            this.dataSource = dataSource;
+        private Builder(Function<Builder, SqlStore> opening) {
+            this.opening = opening;
         }
 
         /** What to do about the tables; {@link SchemaMode#CREATE} unless told otherwise. */
         public Builder schema(SchemaMode mode) {
             schema = mode;
+            return this;
+        }
+
+        /**
+         * Seals what is stored of results: those of entries, however they are executed and settled, those of steps, and
+         * providers' answers in the outbox. Payloads in the outbox are not sealed.
+         */
+        public Builder encryption(Encryption encryption) {
+            sealing = new Sealing(Optional.of(encryption));
             return this;
         }
 
@@ -391,7 +429,7 @@ public final class SqlStore implements Store {
 
         /** Opens the store. Throws as {@link SqlStore#open} does. */
         public SqlStore build() {
-            return Opening.open(dataSource, schema, clock);
+            return opening.apply(this);
         }
     }
 }

@@ -11,6 +11,7 @@ import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.internal.Answer;
 import dev.onlyonce.internal.Envelope;
+import dev.onlyonce.internal.NodeName;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -50,18 +51,17 @@ public final class SqlTransactions {
     /** How long to wait for a transaction whose commit was not acknowledged to end one way or the other. */
     private static final Duration COMMIT_WAIT = Duration.ofSeconds(5);
 
-    /** Who holds such claims, for operators; nobody sees it unless the action looks. */
-    private static final String OWNER = "transaction";
-
     private final SqlDatabase kind;
     private final Inside inside;
     private final Calls calls;
+    private final Sealing sealing;
     private final Policy policy;
 
-    SqlTransactions(Database database, Calls calls, Policy policy) {
+    SqlTransactions(Database database, Calls calls, Sealing sealing, Policy policy) {
         this.kind = database.kind();
         this.inside = database.inside();
         this.calls = calls;
+        this.sealing = sealing;
         this.policy = policy;
     }
 
@@ -153,7 +153,7 @@ public final class SqlTransactions {
             Optional<Integer> attempt = inside.insert(run.connection, request, waitMax);
             if (attempt.isEmpty()) {
                 Optional<Entry> found =
-                        inside.find(run.connection, request.id()).map(StoredEntry::shown);
+                        inside.find(run.connection, request.id()).map(sealing::shown);
                 if (found.isPresent() && !(isFree(run, found.get()) && round < ROUNDS_MAX)) {
                     return new ClaimResult.Existing(found.get());
                 }
@@ -172,7 +172,13 @@ public final class SqlTransactions {
 
     private ClaimRequest request(Run run, Fingerprint fingerprint, UUID token) {
         return new ClaimRequest(
-                run.key.entryId(), run.key.operation(), fingerprint, token, OWNER, policy.terms(), State.PROCESSING);
+                run.key.entryId(),
+                run.key.operation(),
+                fingerprint,
+                token,
+                NodeName.ofThisProcess(),
+                policy.terms(),
+                State.PROCESSING);
     }
 
     private boolean isFree(Run run, Entry entry) {
@@ -199,7 +205,7 @@ public final class SqlTransactions {
         Settlement settlement =
                 new Settlement(run.key.entryId(), run.token, State.COMPLETED, envelope, "completed in a transaction");
         try {
-            Optional<SettleResult.Settled> settled = inside.settle(run.connection, settlement);
+            Optional<SettleResult.Settled> settled = inside.settle(run.connection, sealing.seal(settlement));
             run.connection.releaseSavepoint(savepoint);
             return settled.orElseThrow(() -> new IllegalStateException(
                     "The claim is gone: did the action commit, roll back or change its entry?"));

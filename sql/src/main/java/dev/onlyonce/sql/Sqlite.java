@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -18,7 +19,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * SQLite 3.35 and newer. There is no network to save round trips on, so a batch is one short statement for each row, all
@@ -100,7 +103,7 @@ final class Sqlite implements Database {
                 unknown_since = iif(?5 = 6, now, NULL)
             FROM clock
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?4 AND state = 2
-            RETURNING settled_at, expires_at""";
+            RETURNING settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner""";
 
     static final String RENEW = """
             WITH clock (now) AS (
@@ -121,6 +124,15 @@ final class Sqlite implements Database {
                    settled_at, expires_at, result, now
             FROM clock, onlyonce_entry
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND (purge_at IS NULL OR purge_at > now)""";
+
+    /** What is about to change: nobody else writes in between. */
+    static final String BEFORE = """
+            WITH clock (now) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            )
+            SELECT now, tenant, space, key_, operation, created_at, attempt, state, owner
+            FROM clock, onlyonce_entry
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3""";
 
     static final String CHUNK = """
             WITH clock (now) AS (
@@ -158,7 +170,8 @@ final class Sqlite implements Database {
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
             )
             SELECT rowid, ifnull(purge_at <= (SELECT now FROM clock), 0),
-                   ifnull(state IN (3, 4) AND expires_at <= (SELECT now FROM clock), 0)
+                   ifnull(state IN (3, 4) AND expires_at <= (SELECT now FROM clock), 0), (SELECT now FROM clock),
+                   tenant, space, key_, operation, created_at, attempt, state, owner
             FROM onlyonce_entry
             WHERE reap_at <= (SELECT now FROM clock)
             ORDER BY reap_at LIMIT ?1""";
@@ -194,7 +207,7 @@ final class Sqlite implements Database {
                 unknown_since = NULL
             FROM clock
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND attempt = ?4 AND state = 6
-            RETURNING settled_at, expires_at""";
+            RETURNING settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner""";
 
     static final String EVICT = """
             WITH clock (now) AS (
@@ -227,10 +240,11 @@ final class Sqlite implements Database {
 
     /** As {@link #write}, in a transaction that is open. */
     Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException {
-        Map<EntryId, SettleResult.Settled> settled = settlements.isEmpty()
+        Map<EntryId, Ended> ended = settlements.isEmpty()
                 ? Map.of()
-                : each(c, SETTLE, settlements, Settlement::id, s -> RowParameters.of(COLUMNS, s), Sqlite::settled);
-        return new Written(settled, claims.isEmpty() ? Map.of() : attempts(c, INSERT, claims));
+                : each(c, SETTLE, settlements, Settlement::id, s -> RowParameters.of(COLUMNS, s), Ended::read);
+        audit(c, settlements, s -> ended.get(s.id()), (s, e) -> AuditRow.settled(e.subject, s, e.settled.settledAt()));
+        return new Written(settled(ended), claims.isEmpty() ? Map.of() : attempts(c, INSERT, claims));
     }
 
     @Override
@@ -245,12 +259,36 @@ final class Sqlite implements Database {
 
     @Override
     public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> attempts(c, TAKE, claims));
+        return Transaction.run(connection, BEGIN, c -> taken(c, claims));
+    }
+
+    /** As {@link #take}, in a transaction that is open and has the write lock. */
+    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims) throws SQLException {
+        Map<EntryId, Before> before = before(c, claims, ClaimRequest::id);
+        Map<EntryId, Integer> taken = attempts(c, TAKE, claims);
+        audit(
+                c,
+                claims,
+                a -> taken.containsKey(a.id()) ? before.get(a.id()) : null,
+                (a, b) -> AuditRow.taken(b.subject, a, b.now));
+        return taken;
     }
 
     @Override
     public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> attempts(c, REPLACE, claims));
+        return Transaction.run(connection, BEGIN, c -> replaced(c, claims));
+    }
+
+    /** As {@link #replace}, in a transaction that is open and has the write lock. */
+    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims) throws SQLException {
+        Map<EntryId, Before> before = before(c, claims, ClaimRequest::id);
+        Map<EntryId, Integer> replaced = attempts(c, REPLACE, claims);
+        audit(
+                c,
+                claims,
+                a -> replaced.containsKey(a.id()) ? before.get(a.id()) : null,
+                (a, b) -> AuditRow.replaced(b.subject, a, b.now));
+        return replaced;
     }
 
     private Map<EntryId, Integer> attempts(Connection connection, String sql, List<ClaimRequest> claims)
@@ -286,27 +324,39 @@ final class Sqlite implements Database {
 
     @Override
     public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
-        return Transaction.run(
-                        connection,
-                        BEGIN,
-                        c -> each(c, END, lapsed, Lapsed::id, l -> RowParameters.of(COLUMNS, l), row -> row.getInt(1)))
-                .keySet();
+        return Transaction.run(connection, BEGIN, c -> {
+            Map<EntryId, Before> before = before(c, lapsed, Lapsed::id);
+            Set<EntryId> ended = each(
+                            c, END, lapsed, Lapsed::id, l -> RowParameters.of(COLUMNS, l), row -> row.getInt(1))
+                    .keySet();
+            audit(
+                    c,
+                    lapsed,
+                    l -> ended.contains(l.id()) ? before.get(l.id()) : null,
+                    (l, b) -> AuditRow.swept(b.subject, l, b.now));
+            return ended;
+        });
     }
 
     @Override
     public Reaped reap(Connection connection, int limit) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
             List<Due> due = query(c, DUE, Binding.longs(limit), Due::read);
-            int removed = 0;
             for (Due row : due) {
                 if (row.gone) {
                     query(c, DELETE, Binding.longs(row.rowid), deleted -> true);
                 } else {
                     query(c, PUT_OFF, Binding.longs(row.rowid, row.expired ? 1 : 0), kept -> true);
                 }
-                removed += row.gone || row.expired ? 1 : 0;
             }
-            return new Reaped(due.size(), removed);
+            List<Due> removed =
+                    due.stream().filter(row -> row.gone || row.expired).toList();
+            audit(
+                    c,
+                    removed,
+                    row -> row.before,
+                    (row, b) -> AuditRow.reaped(b.subject, row.gone ? null : State.EXPIRED, b.now));
+            return new Reaped(due.size(), removed.size());
         });
     }
 
@@ -318,14 +368,19 @@ final class Sqlite implements Database {
 
     /** As {@link #resolve}, in a transaction that is open. */
     Map<EntryId, SettleResult.Settled> resolved(Connection c, List<Resolution> resolutions) throws SQLException {
-        return each(c, RESOLVE, resolutions, Resolution::id, r -> RowParameters.of(COLUMNS, r), Sqlite::settled);
+        Map<EntryId, Ended> ended =
+                each(c, RESOLVE, resolutions, Resolution::id, r -> RowParameters.of(COLUMNS, r), Ended::read);
+        audit(c, resolutions, r -> ended.get(r.id()), (r, e) -> AuditRow.resolved(e.subject, r, e.settled.settledAt()));
+        return settled(ended);
     }
 
     @Override
-    public Optional<Entry> evict(Connection connection, EntryId id) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> query(c, EVICT, RowParameters.of(COLUMNS, id), Sqlite::entry))
-                .stream()
-                .findFirst();
+    public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> {
+            List<Entry> evicted = query(c, EVICT, RowParameters.of(COLUMNS, id), Sqlite::entry);
+            audit(c, evicted, entry -> entry, (entry, same) -> AuditRow.evicted(entry, who, why));
+            return evicted.stream().findFirst();
+        });
     }
 
     @Override
@@ -348,14 +403,56 @@ final class Sqlite implements Database {
         return StoredEntry.read(row, COLUMNS);
     }
 
-    static SettleResult.Settled settled(ResultSet row) throws SQLException {
-        return StoredEntry.settled(row, 1);
+    /** An entry that was settled or resolved. */
+    private record Ended(SettleResult.Settled settled, AuditRow.Subject subject) {
+        static Ended read(ResultSet row) throws SQLException {
+            return new Ended(StoredEntry.settled(row, 1), AuditRow.Subject.read(row, 3, COLUMNS));
+        }
+    }
+
+    private static Map<EntryId, SettleResult.Settled> settled(Map<EntryId, Ended> ended) {
+        Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
+        ended.forEach((id, end) -> settled.put(id, end.settled));
+        return settled;
+    }
+
+    /** An entry that is about to change. */
+    private record Before(long now, AuditRow.Subject subject) {
+        static Before read(ResultSet row, int first) throws SQLException {
+            return new Before(row.getLong(first), AuditRow.Subject.read(row, first + 1, COLUMNS));
+        }
+    }
+
+    private <T> Map<EntryId, Before> before(Connection connection, List<T> items, Function<T, EntryId> id)
+            throws SQLException {
+        return each(
+                connection,
+                BEFORE,
+                items,
+                id,
+                item -> RowParameters.of(COLUMNS, id.apply(item)),
+                row -> Before.read(row, 1));
     }
 
     /** A row whose time has come. */
-    private record Due(long rowid, boolean gone, boolean expired) {
+    private record Due(long rowid, boolean gone, boolean expired, Before before) {
         static Due read(ResultSet row) throws SQLException {
-            return new Due(row.getLong(1), row.getBoolean(2), row.getBoolean(3));
+            return new Due(row.getLong(1), row.getBoolean(2), row.getBoolean(3), Before.read(row, 4));
+        }
+    }
+
+    /** Writes what has become of those items that were changed. */
+    private <T, B> void audit(
+            Connection connection, List<T> items, Function<T, @Nullable B> changed, BiFunction<T, B, AuditRow> row)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(AuditRow.INSERT)) {
+            for (T item : items) {
+                B change = changed.apply(item);
+                if (change != null) {
+                    RowParameters.of(COLUMNS, row.apply(item, change)).bind(statement, 1);
+                    statement.executeUpdate();
+                }
+            }
         }
     }
 

@@ -63,9 +63,11 @@ final class StepTable {
 
     private final SqlDatabase kind;
     private final Columns columns;
+    private final Sealing sealing;
 
-    StepTable(SqlDatabase kind) {
+    StepTable(SqlDatabase kind, Sealing sealing) {
         this.kind = kind;
+        this.sealing = sealing;
         this.columns = Columns.of(kind);
     }
 
@@ -73,7 +75,13 @@ final class StepTable {
     record Of(EntryId id, long createdAt) {}
 
     /** A step of an earlier attempt. */
-    record Step(int number, String name, int state, byte @Nullable [] result) {}
+    record Step(int number, String name, int state, byte @Nullable [] result) {
+
+        /** What is sealed: a result cannot be taken for another step's. */
+        String use() {
+            return "step " + number + " " + name;
+        }
+    }
 
     boolean isConflict(SQLException e) {
         return SqlFailure.of(kind, e) == SqlFailure.CONFLICT;
@@ -97,10 +105,16 @@ final class StepTable {
                 ResultSet row = statement.executeQuery()) {
             List<Step> steps = new ArrayList<>();
             while (row.next()) {
-                steps.add(new Step(row.getInt(1), columns.text(row, 2), row.getInt(3), row.getBytes(4)));
+                steps.add(opened(of, new Step(row.getInt(1), columns.text(row, 2), row.getInt(3), row.getBytes(4))));
             }
             return steps;
         }
+    }
+
+    private Step opened(Of of, Step step) {
+        return step.result == null
+                ? step
+                : new Step(step.number, step.name, step.state, sealing.open(of.id, step.use(), step.result));
     }
 
     /** Writes a step, over what stands there. */
@@ -113,7 +127,7 @@ final class StepTable {
             if (step.result == null) {
                 statement.setNull(8, Types.VARBINARY);
             } else {
-                statement.setBytes(8, step.result);
+                statement.setBytes(8, sealing.seal(of.id, step.use(), step.result));
             }
             statement.executeUpdate();
         }

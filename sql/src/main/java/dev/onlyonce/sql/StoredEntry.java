@@ -98,6 +98,10 @@ final class StoredEntry {
         return TimeUnit.SECONDS.toMicros(duration.getSeconds()) + duration.getNano() / 1000;
     }
 
+    static long micros(Instant instant) {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
+    }
+
     static Instant instant(long micros) {
         return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }

@@ -1,6 +1,5 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Transition;
 import java.util.ArrayList;
@@ -120,8 +119,13 @@ final class Sweep {
     }
 
     private static Transition transition(Database.Lapsed lapsed) {
-        String why = lapsed.from() == State.PENDING ? "nobody took it in time" : "the lease ran out";
         return new Transition(
-                lapsed.id(), lapsed.operation(), lapsed.from(), lapsed.to(), lapsed.attempt(), "sweeper", why);
+                lapsed.id(),
+                lapsed.operation(),
+                lapsed.from(),
+                lapsed.to(),
+                lapsed.attempt(),
+                AuditRow.SWEEPER,
+                lapsed.why());
     }
 }

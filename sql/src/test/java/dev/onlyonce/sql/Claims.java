@@ -1,12 +1,15 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
 import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.State;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Terms;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -47,6 +50,14 @@ final class Claims {
 
     static List<Settlement> complete(List<ClaimRequest> claims) {
         return claims.stream().map(c -> settle(c, State.COMPLETED)).toList();
+    }
+
+    /** Attempt, from, to, who and why of each audit record of a key. */
+    static List<String> history(Store store, Key key) {
+        return store.history(key.entryId()).stream()
+                .map(AuditRecord::transition)
+                .map(t -> t.attempt() + " " + t.from() + ">" + t.to() + " " + t.who() + ": " + t.why())
+                .toList();
     }
 
     static long won(List<ClaimResult> results) {

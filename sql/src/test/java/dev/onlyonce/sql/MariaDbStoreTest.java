@@ -27,7 +27,7 @@ final class MariaDbStoreTest extends StoreContract {
     }
 
     MariaDbStoreTest() {
-        SqlClock.execute(dataSource, "DELETE FROM onlyonce_entry");
+        SqlClock.execute(dataSource, "DELETE FROM onlyonce_entry", "DELETE FROM onlyonce_audit");
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.onlyonce.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import dev.onlyonce.Event;
 import dev.onlyonce.Failure;
@@ -58,6 +59,7 @@ abstract class OutboxContract {
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_audit",
                 "DELETE FROM onlyonce_outbox",
                 "DROP TABLE IF EXISTS payment",
                 "CREATE TABLE payment (id VARCHAR(100) NOT NULL PRIMARY KEY, state VARCHAR(100) NOT NULL)");
@@ -361,6 +363,65 @@ abstract class OutboxContract {
     }
 
     @Test
+    @DisplayName("S2 the audit has the whole way of a queued operation, and the operator's retry of its dead letter")
+    void audited() throws Exception {
+        provider.lifetime = Duration.ZERO;
+        Outbox outbox = builder().name("worker").build();
+        accept(outbox, KEY);
+        accept(outbox, KEY);
+        assertThat(history(KEY)).containsExactly("0 null>PENDING worker: accepted");
+        provider.answer = Provider.Answer.UNREACHABLE;
+        outbox.deliverDue();
+        clock.advance(Duration.ofMinutes(1));
+        provider.answer = Provider.Answer.LOSE_ANSWER;
+        outbox.deliverDue();
+        long letter = outbox.listDead(0, 10).get(0).id();
+        assertThat(outbox.retry(letter, "alice", "ticket 42")).isTrue();
+        assertThat(outbox.retry(letter, "alice", "it is none any more")).isFalse();
+        store.resolve(List.of(new Resolution(KEY.entryId(), 2, State.RETRYABLE, null, "bob", "not at the provider")));
+        clock.advance(Duration.ofMinutes(2));
+        provider.answer = Provider.Answer.CHARGE;
+        outbox.deliverDue();
+        assertThat(history(KEY))
+                .containsExactly(
+                        "0 null>PENDING worker: accepted",
+                        "1 PENDING>PROCESSING worker: claimed",
+                        "1 PROCESSING>RETRYABLE worker: connection refused",
+                        "2 RETRYABLE>PROCESSING worker: claimed",
+                        "2 PROCESSING>UNKNOWN worker: java.lang.IllegalStateException: reset after",
+                        "2 UNKNOWN>UNKNOWN alice: dead letter to be tried again: ticket 42",
+                        "2 UNKNOWN>RETRYABLE bob: not at the provider",
+                        "3 RETRYABLE>PROCESSING worker: claimed",
+                        "3 PROCESSING>COMPLETED worker: delivered");
+    }
+
+    @Test
+    @DisplayName("S2 a rolled-back acceptance and a business update that fails leave no record of what did not happen")
+    void notAudited() throws Exception {
+        Outbox outbox = builder().name("worker").build();
+        try (Connection tx = begin()) {
+            outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"));
+            tx.rollback();
+        }
+        assertThat(history(KEY)).isEmpty();
+        accept(outbox, KEY);
+        provider.failing.add(1);
+        outbox.deliverDue();
+        assertThat(history(KEY))
+                .hasSize(3)
+                .last(STRING)
+                .startsWith("1 PROCESSING>UNKNOWN worker: the business update failed");
+        provider.failing.clear();
+        clock.advance(Duration.ofMinutes(1));
+        outbox.deliverDue();
+        assertThat(history(KEY)).hasSize(4).last(STRING).isEqualTo("1 UNKNOWN>COMPLETED worker: delivered");
+    }
+
+    private List<String> history(Key key) {
+        return Claims.history(store, key);
+    }
+
+    @Test
     @DisplayName("An operator drops a dead letter; proven absent later, the client's next request queues it again")
     void dropped() throws Exception {
         provider.lifetime = Duration.ZERO;
@@ -370,6 +431,7 @@ abstract class OutboxContract {
         outbox.deliverDue();
         assertThat(outbox.drop(outbox.listDead(0, 10).get(0).id(), "operator", "noise"))
                 .isTrue();
+        assertThat(history(KEY)).last(STRING).isEqualTo("1 UNKNOWN>UNKNOWN operator: dead letter dropped: noise");
         assertThat(rows()).isZero();
         store.resolve(List.of(new Resolution(KEY.entryId(), 1, State.RETRYABLE, null, "operator", "absent")));
         assertThat(accept(outbox, KEY)).isEqualTo(inFlight());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.testservers.PostgresServer;
 import java.sql.Connection;
@@ -110,10 +111,13 @@ final class PostgresPlanTest {
         statements.put(Postgres.TAKE, claims);
         statements.put(Postgres.REPLACE, claims);
         statements.put(Postgres.SETTLE, ArrayParameters.ofSettlements(settlements));
-        statements.put(Postgres.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)));
+        statements.put(Postgres.SETTLE_ONE, Postgres.withReason(settlements.get(0)));
         statements.put(Postgres.FIND, ids);
         statements.put(Postgres.FIND_ONE, id);
-        statements.put(Postgres.EVICT, id);
+        EntryId asked = Claims.id("asked1");
+        statements.put(
+                Postgres.EVICT,
+                Binding.texts(Columns.NATIVE, asked.tenant(), asked.space(), asked.key(), "alice", "ticket 42"));
         statements.put(Postgres.CHUNK, Binding.longs(0, 1000));
         statements.put(Postgres.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
         statements.put(Postgres.REAP, Binding.longs(500));
@@ -123,14 +127,17 @@ final class PostgresPlanTest {
                         .ids(ClaimRequest::id)
                         .ints(c -> 1)
                         .shorts(c -> 2)
-                        .shorts(c -> 6));
+                        .shorts(c -> 6)
+                        .texts(c -> "lapsed"));
         statements.put(
                 Postgres.RESOLVE,
                 new ArrayParameters<>(CLAIMS)
                         .ids(ClaimRequest::id)
                         .ints(c -> 1)
                         .shorts(c -> 3)
-                        .bytes(c -> null));
+                        .bytes(c -> null)
+                        .texts(c -> "alice")
+                        .texts(c -> "ticket 42"));
         statements.put(
                 Postgres.RENEW,
                 new ArrayParameters<>(CLAIMS)

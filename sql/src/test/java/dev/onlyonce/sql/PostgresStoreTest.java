@@ -27,7 +27,7 @@ final class PostgresStoreTest extends StoreContract {
     }
 
     PostgresStoreTest() {
-        SqlClock.execute(dataSource, "TRUNCATE onlyonce_entry");
+        SqlClock.execute(dataSource, "TRUNCATE onlyonce_entry, onlyonce_audit");
     }
 
     @Override

@@ -4,10 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Key;
+import dev.onlyonce.State;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreRejected;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -16,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("The schema")
@@ -85,6 +94,75 @@ final class SchemaTest {
                     .hasMessageContaining("version 0")
                     .hasMessageContaining("needs");
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "MARIADB, 1", "MARIADB, 3", "SQLITE, 1", "SQLITE, 3"})
+    @DisplayName(
+            "R8 of an older release is brought up to date, its entries answer as before, and what comes next is audited")
+    void older(TestDatabase database, int version) {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            String script = Schema.script(database.kind());
+            String end = "INSERT INTO onlyonce_schema (version) VALUES (" + version + ")";
+            List<String> old = Schema.statements(script.substring(0, script.indexOf(end) + end.length()));
+            SqlClock.execute(dataSource, old.toArray(String[]::new));
+            ClaimRequest completed = Claims.claim("completed");
+            ClaimRequest running = Claims.claim("running");
+            SqlClock.execute(
+                    dataSource,
+                    insert(database, completed, State.COMPLETED),
+                    insert(database, running, State.PROCESSING));
+
+            try (SqlStore store = SqlStore.open(dataSource)) {
+                assertThat(store.schema().status().isCurrent()).isTrue();
+                assertThat(store.find(List.of(completed.id())).get(0)).hasValueSatisfying(entry -> {
+                    assertThat(entry.state()).isEqualTo(State.COMPLETED);
+                    assertThat(entry.result()).isEqualTo("done".getBytes(StandardCharsets.UTF_8));
+                });
+                assertThat(store.claim(List.of(Claims.claim("completed"))).get(0))
+                        .isInstanceOf(ClaimResult.Existing.class);
+                assertThat(store.settle(List.of(Claims.settle(running, State.UNKNOWN)))
+                                .get(0))
+                        .isInstanceOf(SettleResult.Settled.class);
+                assertThat(Claims.history(store, Key.of("tenant", "POST /payments", "running")))
+                        .containsExactly("1 null>PROCESSING node: claimed", "1 PROCESSING>UNKNOWN node: test");
+                assertThat(store.evict(completed.id(), "alice", "ticket 42")).isPresent();
+                assertThat(Claims.history(store, Key.of("tenant", "POST /payments", "completed")))
+                        .containsExactly("1 COMPLETED>null alice: ticket 42");
+            }
+        }
+    }
+
+    /** An entry as releases before wrote it. */
+    private static String insert(TestDatabase database, ClaimRequest claim, State state) {
+        boolean settled = state == State.COMPLETED;
+        String now =
+                "(SELECT " + Opening.database(database.kind(), Optional.empty()).clock() + ")";
+        String later = now + " + 3600000000";
+        return """
+                INSERT INTO onlyonce_entry (tenant, space, key_, operation, fingerprint_version, fingerprint, state, token,
+                    owner, attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
+                    settled_at, expires_at, purge_at, reap_at, result)
+                VALUES ('tenant', '', '%s', 'POST /payments', %d, %s, %d, %s,
+                    'node', 1, 30000000, 1, 3600000000, 0, %s, %s, %s, %s, %s, %s, %s)""".formatted(
+                claim.id().key(),
+                claim.fingerprint().version(),
+                hex(database, HexFormat.of().formatHex(claim.fingerprint().digest())),
+                state.code(),
+                database == TestDatabase.POSTGRES
+                        ? "'" + claim.token() + "'"
+                        : hex(database, claim.token().toString().replace("-", "")),
+                now,
+                later,
+                settled ? now : "NULL",
+                settled ? later : "NULL",
+                settled ? later : "NULL",
+                later,
+                settled ? hex(database, "646f6e65") : "NULL");
+    }
+
+    private static String hex(TestDatabase database, String digits) {
+        return database == TestDatabase.POSTGRES ? "'\\x" + digits + "'" : "X'" + digits + "'";
     }
 
     @ParameterizedTest

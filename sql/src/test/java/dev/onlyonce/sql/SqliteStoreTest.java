@@ -4,7 +4,6 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.testkit.StoreContract;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.io.TempDir;
 import org.sqlite.SQLiteDataSource;
@@ -25,7 +24,7 @@ final class SqliteStoreTest extends StoreContract {
             dataSource.setUrl("jdbc:sqlite:" + file);
             clock = SqlClock.start(dataSource);
         }
-        return Opening.open(file, Optional.of(SqlClock.SQL));
+        return SqlStore.builder(file).clock(SqlClock.SQL).build();
     }
 
     @Override

@@ -58,11 +58,12 @@ abstract class SteppedContract {
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_audit",
                 "DELETE FROM onlyonce_step",
                 "DROP TABLE IF EXISTS effect",
                 "CREATE TABLE effect (id INTEGER NOT NULL)");
         time = new ManualTime();
-        once = Onlyonce.builder(store).time(time).lease(LEASE).build();
+        once = Onlyonce.builder(store).name("stepper").time(time).lease(LEASE).build();
         stepped = store.stepped(once);
     }
 
@@ -123,6 +124,31 @@ abstract class SteppedContract {
         assertThat(value(execute(() -> {}))).startsWith("reserved with ").endsWith(", booked, notified");
         assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
         assertThat(number("SELECT count(*) FROM effect")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("S2 the audit has the whole way of a stepped operation")
+    void audited() throws Exception {
+        assertThatThrownBy(() -> execute(() -> {
+                    throw new NotExecuted("refused");
+                }))
+                .isInstanceOf(NotExecuted.class);
+        assertThatThrownBy(() -> execute(() -> {
+                    throw new IllegalStateException("reset");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        once.resolve(new Resolution(KEY.entryId(), 2, State.RETRYABLE, null, "alice", "they have not got it"));
+        execute(() -> {});
+        execute(() -> {});
+        assertThat(Claims.history(store, KEY))
+                .containsExactly(
+                        "1 null>PROCESSING stepper: claimed",
+                        "1 PROCESSING>RETRYABLE stepper: dev.onlyonce.NotExecuted",
+                        "2 RETRYABLE>PROCESSING stepper: claimed",
+                        "2 PROCESSING>UNKNOWN stepper: in doubt: java.lang.IllegalStateException: reset",
+                        "2 UNKNOWN>RETRYABLE alice: they have not got it",
+                        "3 RETRYABLE>PROCESSING stepper: claimed",
+                        "3 PROCESSING>COMPLETED stepper: completed");
     }
 
     @Test

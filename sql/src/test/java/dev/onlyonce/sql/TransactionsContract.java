@@ -11,6 +11,7 @@ import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
+import dev.onlyonce.internal.NodeName;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
@@ -61,6 +62,7 @@ abstract class TransactionsContract {
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_audit",
                 "DROP TABLE IF EXISTS effect",
                 "CREATE TABLE effect (id INTEGER NOT NULL)");
     }
@@ -103,6 +105,31 @@ abstract class TransactionsContract {
             assertThat(entry.expiresAt()).isEqualTo(expires);
             assertThat(entry.retentionLeft()).isBetween(Duration.ofHours(23), Duration.ofHours(24));
         });
+    }
+
+    @Test
+    @DisplayName("S2 the audit is in the caller's transaction: committed with it, and rolled back with it")
+    void audited() throws Exception {
+        try (Connection tx = begin()) {
+            transactions.execute(tx, KEY, REQUEST, Codec.text(), effect(1));
+            tx.rollback();
+        }
+        assertThat(Claims.history(store, KEY)).isEmpty();
+        try (Connection tx = begin()) {
+            assertThatThrownBy(() -> transactions.execute(tx, KEY, REQUEST, Codec.text(), c -> {
+                        throw new IllegalStateException("declined");
+                    }))
+                    .isInstanceOf(IllegalStateException.class);
+            tx.commit();
+        }
+        assertThat(Claims.history(store, KEY)).isEmpty();
+        transactions.execute(KEY, REQUEST, Codec.text(), effect(2));
+        transactions.execute(KEY, REQUEST, Codec.text(), effect(3));
+        String me = NodeName.ofThisProcess();
+        assertThat(Claims.history(store, KEY))
+                .containsExactly(
+                        "1 null>PROCESSING " + me + ": claimed",
+                        "1 PROCESSING>COMPLETED " + me + ": completed in a transaction");
     }
 
     @Test

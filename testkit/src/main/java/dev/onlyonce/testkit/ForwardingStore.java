@@ -1,5 +1,7 @@
 package dev.onlyonce.testkit;
 
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
@@ -13,6 +15,7 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Transition;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -82,6 +85,21 @@ class ForwardingStore implements Store {
     @Override
     public List<Entry> list(EntryQuery query) {
         return around(Verb.LIST, query, () -> store.list(query));
+    }
+
+    @Override
+    public List<AuditRecord> history(EntryId id) {
+        return around(Verb.HISTORY, id, () -> store.history(id));
+    }
+
+    @Override
+    public List<AuditRecord> audit(AuditQuery query) {
+        return around(Verb.AUDIT, query, () -> store.audit(query));
+    }
+
+    @Override
+    public int purgeAudit(Duration retention, int limit) {
+        return around(Verb.PURGE_AUDIT, limit, () -> store.purgeAudit(retention, limit));
     }
 
     @Override

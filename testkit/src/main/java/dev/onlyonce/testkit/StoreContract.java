@@ -40,6 +40,7 @@ public abstract class StoreContract
                 IdentityChapter,
                 BatchChapter,
                 OperatorChapter,
+                AuditChapter,
                 RaceChapter {
     private final Bench bench = new Bench(this::open, this::advance);
 

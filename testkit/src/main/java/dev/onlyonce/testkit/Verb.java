@@ -21,5 +21,11 @@ public enum Verb {
     /** {@link dev.onlyonce.store.Store#evict} */
     EVICT,
     /** {@link dev.onlyonce.store.Store#list} */
-    LIST
+    LIST,
+    /** {@link dev.onlyonce.store.Store#history} */
+    HISTORY,
+    /** {@link dev.onlyonce.store.Store#audit} */
+    AUDIT,
+    /** {@link dev.onlyonce.store.Store#purgeAudit} */
+    PURGE_AUDIT
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
@@ -85,6 +86,9 @@ class FaultyStoreTest {
             case RESOLVE -> store.resolve(List.of(Requests.resolution(request.id(), 1, COMPLETED, null)));
             case EVICT -> store.evict(request.id(), "who", "why");
             case LIST -> store.list(EntryQuery.all(1));
+            case HISTORY -> store.history(request.id());
+            case AUDIT -> store.audit(AuditQuery.all(1));
+            case PURGE_AUDIT -> store.purgeAudit(Duration.ofDays(1), 1);
         }
     }
 

@@ -13,6 +13,8 @@ public enum Action {
     KEYS_LIST("GET /v1/keys"),
     /** Shows a key with its response. */
     KEYS_SHOW("GET /v1/keys/show"),
+    /** Shows who changed a key, when and why. */
+    KEYS_HISTORY("GET /v1/keys/history"),
     /** Says what became of an unknown key. */
     KEYS_SETTLE("POST /v1/keys/settle"),
     /** Forgets a settled key. */

@@ -214,6 +214,7 @@ public final class AdminApi {
                 operator.key(name(request))
                         .map(view -> Reply.json(200, view))
                         .orElseGet(() -> Reply.problem(404, "There is no such key of this tenant"));
+            case KEYS_HISTORY -> Reply.json(200, operator.history(name(request)));
             case KEYS_SETTLE -> {
                 Settle settle = Json.read(body, Settle.class);
                 yield Reply.json(200, operator.settle(settle.key(), settle.finding()));

@@ -1,11 +1,16 @@
 package dev.onlyonce.server.admin;
 
+import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Scope;
 import dev.onlyonce.State;
 import dev.onlyonce.http.StoredResponse;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.Transition;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -16,15 +21,37 @@ final class KeyViews {
 
     /** Without the response, which may be large. */
     static Operator.KeyView brief(Entry entry) {
-        return view(entry, null);
+        return view(entry, null, null);
     }
 
     static Operator.KeyView full(Onlyonce once, Entry entry) {
         Optional<StoredResponse> response = once.result(entry).flatMap(StoredResponse::decode);
-        return view(entry, response.map(KeyViews::view).orElse(null));
+        List<Operator.Change> history = changes(once.history(key(entry)));
+        return view(entry, response.map(KeyViews::view).orElse(null), history);
     }
 
-    private static Operator.KeyView view(Entry entry, Operator.@Nullable ResponseView response) {
+    /** The key of an entry. */
+    static Key key(Entry entry) {
+        Scope scope = entry.id().space().isEmpty() ? Scope.TENANT : Scope.OPERATION;
+        return new Key(entry.id().tenant(), entry.operation(), entry.id().key(), scope);
+    }
+
+    static List<Operator.Change> changes(List<AuditRecord> records) {
+        return records.stream().map(KeyViews::change).toList();
+    }
+
+    private static Operator.Change change(AuditRecord record) {
+        Transition step = record.transition();
+        return new Operator.Change(
+                record.at().toString(), step.attempt(), name(step.from()), name(step.to()), step.who(), step.why());
+    }
+
+    private static @Nullable String name(@Nullable State state) {
+        return state == null ? null : state.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static Operator.KeyView view(
+            Entry entry, Operator.@Nullable ResponseView response, @Nullable List<Operator.Change> history) {
         boolean live = entry.state() == State.PROCESSING || entry.state() == State.PENDING;
         return new Operator.KeyView(
                 entry.id().tenant(),
@@ -38,7 +65,8 @@ final class KeyViews {
                 live ? entry.leaseUntil().toString() : null,
                 text(entry.settledAt()),
                 text(entry.expiresAt()),
-                response);
+                response,
+                history);
     }
 
     private static @Nullable String text(@Nullable Instant instant) {

@@ -1,9 +1,7 @@
 package dev.onlyonce.server.admin;
 
-import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
-import dev.onlyonce.Scope;
 import dev.onlyonce.State;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
@@ -13,6 +11,7 @@ import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.Schema;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
@@ -29,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Works on the store itself. Every change is written to the log {@code dev.onlyonce.audit}. */
+/** Works on the store itself. Every change is audited there, and written to the log {@code dev.onlyonce.audit}. */
 public final class LocalOperator implements Operator {
     private static final Logger audit = LoggerFactory.getLogger("dev.onlyonce.audit");
     private static final int COUNTED_MAX = 10_000;
@@ -88,6 +87,15 @@ public final class LocalOperator implements Operator {
     @Override
     public Optional<KeyView> key(KeyName name) {
         return find(name).map(entry -> KeyViews.full(once, entry));
+    }
+
+    @Override
+    public History history(KeyName name) {
+        List<AuditRecord> records = store.history(new EntryId(name.tenant(), "", name.key()));
+        if (records.isEmpty() && name.operation() != null) {
+            records = store.history(new EntryId(name.tenant(), name.operation(), name.key()));
+        }
+        return new History(KeyViews.changes(records));
     }
 
     private Optional<Entry> find(KeyName name) {
@@ -152,8 +160,7 @@ public final class LocalOperator implements Operator {
     public void evict(KeyName name, String reason) {
         requireReason(reason);
         Entry entry = require(name);
-        Scope scope = entry.id().space().isEmpty() ? Scope.TENANT : Scope.OPERATION;
-        if (!once.evict(new Key(name.tenant(), entry.operation(), name.key(), scope), who, reason)) {
+        if (!once.evict(KeyViews.key(entry), who, reason)) {
             throw new Refused(
                     false,
                     "Only a settled entry can be evicted, and this one is "

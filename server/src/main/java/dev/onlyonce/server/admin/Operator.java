@@ -17,8 +17,11 @@ public interface Operator extends AutoCloseable {
     /** Entries in the order of their ids. */
     Page keys(KeyFilter filter);
 
-    /** One entry with its response. */
+    /** One entry with its response and its history. */
     Optional<KeyView> key(KeyName name);
+
+    /** What the audit has about a key, also when its entry is gone; oldest first. */
+    History history(KeyName name);
 
     /** Moves an unknown entry on. */
     KeyView settle(KeyName name, Finding finding);
@@ -118,7 +121,25 @@ public interface Operator extends AutoCloseable {
             @Nullable String leaseUntil,
             @Nullable String settledAt,
             @Nullable String expiresAt,
-            @Nullable ResponseView response) {}
+            @Nullable ResponseView response,
+            @Nullable List<Change> history) {}
+
+    /** What the audit has about a key. */
+    record History(List<Change> changes) {}
+
+    /**
+     * A change of state. Times are the store's clock.
+     *
+     * @param from none for a new entry
+     * @param to none for one that was deleted
+     */
+    record Change(
+            String at,
+            int attempt,
+            @Nullable String from,
+            @Nullable String to,
+            String who,
+            String why) {}
 
     /**
      * A recorded response.

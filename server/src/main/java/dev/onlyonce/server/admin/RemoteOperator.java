@@ -42,14 +42,19 @@ public final class RemoteOperator implements Operator {
         return get(Action.KEYS_LIST, query, Page.class);
     }
 
+    private static Query query(KeyName name) {
+        return new Query().with("tenant", name.tenant()).with("key", name.key()).with("operation", name.operation());
+    }
+
+    @Override
+    public History history(KeyName name) {
+        return get(Action.KEYS_HISTORY, query(name), History.class);
+    }
+
     @Override
     public Optional<KeyView> key(KeyName name) {
-        Query query = new Query()
-                .with("tenant", name.tenant())
-                .with("key", name.key())
-                .with("operation", name.operation());
         try {
-            return Optional.of(get(Action.KEYS_SHOW, query, KeyView.class));
+            return Optional.of(get(Action.KEYS_SHOW, query(name), KeyView.class));
         } catch (Refused e) {
             if (e.isAbsent()) {
                 return Optional.empty();

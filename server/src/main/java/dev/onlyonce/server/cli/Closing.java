@@ -17,6 +17,11 @@ record Closing(Operator operator, Runnable onClose) implements Operator {
     }
 
     @Override
+    public History history(KeyName name) {
+        return operator.history(name);
+    }
+
+    @Override
     public KeyView settle(KeyName name, Finding finding) {
         return operator.settle(name, finding);
     }

@@ -4,6 +4,7 @@ import dev.onlyonce.server.admin.Operator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -22,6 +23,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             KeysCommand.ListKeys.class,
             KeysCommand.Show.class,
+            KeysCommand.History.class,
             KeysCommand.Settle.class,
             KeysCommand.Evict.class
         })
@@ -103,7 +105,7 @@ final class KeysCommand implements Runnable {
     @Command(
             name = "show",
             mixinStandardHelpOptions = true,
-            description = "Shows a key and its recorded response.",
+            description = "Shows a key, its recorded response and its history.",
             footerHeading = "%nExample:%n",
             footer = "  onlyonce keys show order-1 --tenant acme")
     static final class Show extends OperatorCommand {
@@ -137,6 +139,36 @@ final class KeysCommand implements Runnable {
                 table.row("body", response.body() == null ? "(not stored)" : response.body());
             }
             table.print(out());
+            if (key.history() != null) {
+                out().println();
+                changes(key.history()).print(out());
+            }
+        }
+    }
+
+    private static Table changes(List<Operator.Change> changes) {
+        Table table = new Table("AT", "ATTEMPT", "FROM", "TO", "WHO", "WHY");
+        changes.forEach(c -> table.row(c.at(), c.attempt(), c.from(), c.to(), c.who(), c.why()));
+        return table;
+    }
+
+    @Command(
+            name = "history",
+            mixinStandardHelpOptions = true,
+            description = "Shows who changed a key's state, when and why; also of a key that is gone.",
+            footerHeading = "%nExample:%n",
+            footer = "  onlyonce keys history order-1 --tenant acme")
+    static final class History extends OperatorCommand {
+        @Mixin
+        private Name name = new Name();
+
+        @Override
+        void run(Operator operator) {
+            Operator.History history = operator.history(name.name());
+            if (history.changes().isEmpty()) {
+                throw new Operator.Refused(true, "The audit has nothing about such a key of this tenant");
+            }
+            print(history, it -> changes(it.changes()).print(out()));
         }
     }
 

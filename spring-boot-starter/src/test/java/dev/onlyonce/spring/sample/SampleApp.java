@@ -2,13 +2,17 @@ package dev.onlyonce.spring.sample;
 
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
+import dev.onlyonce.spring.NotRepeated;
 import dev.onlyonce.spring.Unprotected;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpStatus;
@@ -16,6 +20,8 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
@@ -31,7 +37,18 @@ import org.springframework.web.server.ResponseStatusException;
             "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
         })
 class SampleApp {
+    /** What a process prints when a handler has made its write and is stuck. */
+    static final String IN_FLIGHT = "in flight";
+
     final AtomicInteger runs = new AtomicInteger();
+
+    @Value("${sample.stuck:false}")
+    private boolean stuck;
+
+    @Bean
+    static LosingCommits losingCommits() {
+        return new LosingCommits();
+    }
 
     @Bean
     TenantResolver tenants() {
@@ -99,6 +116,47 @@ class SampleApp {
             return ResponseEntity.status(201).body(Map.of("run", run));
         }
 
+        @PostMapping("/swallowed")
+        @Idempotent
+        @Transactional
+        public ResponseEntity<String> swallowed(@RequestBody Map<String, Object> order) {
+            int run = app.runs.incrementAndGet();
+            try {
+                ledger.book(String.valueOf(order.get("id")), -1);
+            } catch (ResponseStatusException swallowed) {
+                // The transaction is marked for rollback all the same.
+            }
+            return ResponseEntity.status(201).header("Location", "/run/" + run).body("run " + run);
+        }
+
+        @PostMapping("/stuck-leased")
+        @Idempotent
+        public ResponseEntity<String> stuckLeased(@RequestBody Map<String, Object> order) throws InterruptedException {
+            return stuck(order);
+        }
+
+        @PostMapping("/stuck-transactional")
+        @Idempotent
+        @Transactional
+        public ResponseEntity<String> stuckTransactional(@RequestBody Map<String, Object> order)
+                throws InterruptedException {
+            return stuck(order);
+        }
+
+        private ResponseEntity<String> stuck(Map<String, Object> order) throws InterruptedException {
+            ledger.book(String.valueOf(order.get("id")), 10);
+            if (app.stuck) {
+                System.out.println(IN_FLIGHT);
+                new CountDownLatch(1).await();
+            }
+            return ResponseEntity.status(201).body("done");
+        }
+
+        @GetMapping("/rows/{id}")
+        public long rows(@PathVariable String id) {
+            return ledger.rows(id);
+        }
+
         @PostMapping("/callable")
         @Idempotent
         public Callable<String> callable() {
@@ -135,6 +193,67 @@ class SampleApp {
         }
     }
 
+    /** What a bean inherits is its own operation. */
+    abstract static class Inherited<T> {
+        @Autowired
+        private SampleApp app;
+
+        abstract T make(String id, int run);
+
+        @Idempotent(key = "#id")
+        public T inherited(String id) {
+            return make(id, app.runs.incrementAndGet());
+        }
+    }
+
+    @Component
+    static class Texts extends Inherited<String> {
+        @Override
+        String make(String id, int run) {
+            return id + " " + run;
+        }
+    }
+
+    @Component
+    static class Payouts extends Inherited<Payment> {
+        @Override
+        Payment make(String id, int run) {
+            return new Payment(id, run, Instant.EPOCH);
+        }
+    }
+
+    /** Calls protected methods in a transaction of its own. */
+    @Component
+    static class Outer {
+        private final Ledger ledger;
+        private final Transfers transfers;
+
+        Outer(Ledger ledger, Transfers transfers) {
+            this.ledger = ledger;
+            this.transfers = transfers;
+        }
+
+        @Transactional
+        public void twice(String id) {
+            ledger.book(id + "-outer", 1);
+            transfers.transactional(id, 10);
+            transfers.transactional(id, 10);
+            try {
+                transfers.transactional(id, 11);
+                throw new AssertionError("other arguments were accepted");
+            } catch (NotRepeated expected) {
+                // And the transaction goes on.
+            }
+            ledger.book(id + "-outer", 2);
+        }
+
+        @Transactional
+        public void undone(String id) {
+            transfers.transactional(id, 10);
+            throw new IllegalStateException("after all");
+        }
+    }
+
     @Component
     static class Transfers {
         private final Ledger ledger;
@@ -155,6 +274,16 @@ class SampleApp {
         public List<Payment> many(String tenant, String id) {
             app.runs.incrementAndGet();
             return List.of(new Payment(id, 1, Instant.EPOCH), new Payment(tenant, 2, Instant.EPOCH));
+        }
+
+        @Idempotent(key = "#id")
+        public String overloaded(String id) {
+            return id;
+        }
+
+        @Idempotent(key = "#id.toString()")
+        public String overloaded(Long id) {
+            return id.toString();
         }
 
         @Idempotent(key = "#id")

@@ -3,6 +3,7 @@ package dev.onlyonce.sql.guide;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Codec;
+import dev.onlyonce.Encryption;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Fingerprinter;
 import dev.onlyonce.Key;
@@ -83,6 +84,21 @@ final class GuidesTest {
 
     private static String squeezed(String code) {
         return code.replaceAll("//[^\n]*", "").replaceAll("\\s", "");
+    }
+
+    @Test
+    @DisplayName("seal with a new key what an old one still opens")
+    void encryption() {
+        byte[] oldKey = new byte[16];
+        byte[] newKey = new byte[32];
+        SqlStore sealed = SqlStore.builder(dataSource)
+                .encryption(Encryption.with(2, newKey).and(1, oldKey)) // 16 or 32 random bytes each
+                .build();
+        try (Onlyonce once = Onlyonce.builder(sealed).build()) {
+            Key key = Key.of("acme", "POST /payments", "sealed");
+            Outcome<String> outcome = once.execute(key, Fingerprint.of(newKey), Codec.text(), claim -> "done");
+            assertThat(outcome).isInstanceOf(Outcome.Executed.class);
+        }
     }
 
     @Test

@@ -25,6 +25,18 @@ interface AnswerPart extends Part {
     }
 
     @Test
+    @DisplayName("R6 the stored answer is what was answered then, whatever has become of the resource since")
+    default void laterChanges() {
+        Call call = call("/ietf/echo");
+        Answer first = call.send();
+        assertThat(call.keys(call.key() + "-later").send().text()).startsWith("{\"run\":2,");
+        assertThat(call.method("PUT").send().text()).startsWith("{\"run\":3,");
+        call.send().assertReplayOf(first);
+        assertThat(first.text()).startsWith("{\"run\":1,");
+        assertThat(call.effects()).isEqualTo(3);
+    }
+
+    @Test
     @DisplayName("R4 cookies and trace headers are sent once and never stored; a replay has a date of its own")
     default void headersNotStored() {
         Call call = call("/ietf/echo");

@@ -1,0 +1,75 @@
+package dev.onlyonce.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A process of its own that is told what to do line by line, and answers so. */
+final class Child implements AutoCloseable {
+    private final String name;
+    private final Process process;
+    private final BufferedReader answers;
+    private final BufferedWriter orders;
+
+    private Child(String name, Process process) {
+        this.name = name;
+        this.process = process;
+        answers = process.inputReader();
+        orders = process.outputWriter();
+    }
+
+    /** Any program. */
+    static Child program(List<String> command) throws IOException {
+        return new Child(
+                command.get(0),
+                new ProcessBuilder(command)
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start());
+    }
+
+    /** This program, with other arguments. */
+    static Child self(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(
+                List.of(java(), "-Xmx512m", "-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        command.addAll(List.of(arguments));
+        return program(command);
+    }
+
+    static String java() {
+        return ProcessHandle.current().info().command().orElse("java");
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** The next line that it prints. */
+    String read() throws IOException {
+        String line = answers.readLine();
+        if (line == null) {
+            throw new IOException(name + " has ended");
+        }
+        return line;
+    }
+
+    /** Tells it something and returns what it answers. */
+    String ask(String order) throws IOException {
+        orders.write(order);
+        orders.newLine();
+        orders.flush();
+        return read();
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroy();
+        try {
+            process.waitFor();
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

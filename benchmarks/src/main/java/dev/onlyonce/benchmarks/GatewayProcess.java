@@ -1,0 +1,80 @@
+package dev.onlyonce.benchmarks;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A gateway as it is shipped, in a process of its own. */
+final class GatewayProcess implements AutoCloseable {
+    /** What the script ./onlyonce gives it. */
+    static final String HEAP = "-Xmx384m";
+
+    private static final Path JAR = Path.of("server", "target", "onlyonce.jar");
+    private static final Pattern PORT =
+            Pattern.compile(" (?:listening on|operators connect to) 127\\.0\\.0\\.1:(\\d+)");
+
+    private final Child process;
+    private final int port;
+    private final int adminPort;
+
+    private GatewayProcess(Child process) throws IOException {
+        this.process = process;
+        port = port(process.read());
+        adminPort = port(process.read());
+    }
+
+    /** With this configuration besides the ports. */
+    static GatewayProcess start(Path folder, String yaml, List<String> javaOptions) throws IOException {
+        if (!Files.exists(JAR)) {
+            throw new IOException(JAR + " is missing: run this by benchmarks/run, from the root");
+        }
+        Path config = Files.writeString(
+                folder.resolve("gateway.yaml"), "listen: {host: 127.0.0.1, port: 0}\nadmin: {port: 0}\n" + yaml);
+        List<String> command = new ArrayList<>(List.of(Child.java(), HEAP));
+        command.addAll(javaOptions);
+        command.addAll(List.of("-jar", JAR.toString(), "gateway", "--config", config.toString()));
+        return new GatewayProcess(Child.program(command));
+    }
+
+    private static int port(String line) throws IOException {
+        Matcher said = PORT.matcher(line);
+        if (!said.find()) {
+            throw new IOException("the gateway said: " + line);
+        }
+        return Integer.parseInt(said.group(1));
+    }
+
+    int port() {
+        return port;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** The sum of a metric over its tags; 0 if there is none yet. */
+    double metric(String name) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + adminPort + "/metrics"))
+                .build();
+        String metrics = HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.ofString())
+                .body();
+        return metrics.lines()
+                .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .sum();
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.close();
+    }
+}

@@ -1,0 +1,79 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.Encryption;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.StoreUnavailable;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether results are encrypted in the database: everything that writes or reads one asks here. {@link Database} and below
+ * see only what is stored.
+ */
+final class Sealing {
+    /** What the result of an entry is used for. */
+    private static final String RESULT = "result";
+
+    private static final Logger log = LoggerFactory.getLogger(SqlStore.class);
+
+    private final Optional<Encryption> encryption;
+
+    Sealing(Optional<Encryption> encryption) {
+        this.encryption = encryption;
+    }
+
+    List<Settlement> seal(List<Settlement> settlements) {
+        return encryption.isEmpty()
+                ? settlements
+                : settlements.stream().map(this::seal).toList();
+    }
+
+    Settlement seal(Settlement s) {
+        return s.result() == null
+                ? s
+                : new Settlement(s.id(), s.token(), s.to(), seal(s.id(), RESULT, s.result()), s.reason());
+    }
+
+    List<Resolution> sealAll(List<Resolution> resolutions) {
+        return encryption.isEmpty()
+                ? resolutions
+                : resolutions.stream().map(this::seal).toList();
+    }
+
+    private Resolution seal(Resolution r) {
+        return r.result() == null
+                ? r
+                : new Resolution(r.id(), r.attempt(), r.to(), seal(r.id(), RESULT, r.result()), r.who(), r.reason());
+    }
+
+    byte[] seal(EntryId id, String use, byte[] plain) {
+        return encryption.isEmpty() ? plain : encryption.get().seal(id, use, plain);
+    }
+
+    /**
+     * The entry as the store's contract shows it. A result that cannot be opened stays sealed, so that it fails the one who
+     * wants to read it and not everybody in the batch.
+     */
+    Entry shown(Entry stored) {
+        Entry shown = StoredEntry.shown(stored);
+        if (encryption.isEmpty() || shown.result() == null) {
+            return shown;
+        }
+        try {
+            return shown.withResult(open(shown.id(), RESULT, shown.result()));
+        } catch (StoreUnavailable e) {
+            log.error("{}", e.getMessage());
+            return shown;
+        }
+    }
+
+    /** Opens what was sealed for the same use; throws {@link StoreUnavailable} if that cannot be. */
+    byte[] open(EntryId id, String use, byte[] stored) {
+        return encryption.isEmpty() ? stored : encryption.get().open(id, use, stored);
+    }
+}
