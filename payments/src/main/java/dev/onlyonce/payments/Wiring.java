@@ -32,6 +32,9 @@ import org.springframework.context.annotation.Configuration;
 /** The parts of the application that do not know of Spring. */
 @Configuration(proxyBeanMethods = false)
 class Wiring {
+    /** A key that has paid once does not pay again after a day: it is refused with 410. */
+    private static final Duration KEYS_REMEMBERED = Duration.ofDays(365);
+
     @Bean
     Time time() {
         return Time.system();
@@ -151,7 +154,10 @@ class Wiring {
             PaymentsProperties properties,
             ObjectProvider<Listener> listeners) {
         Outbox.Builder outbox = store.outbox()
-                .policy(Policy.builder().lease(properties.lease()).build())
+                .policy(Policy.builder()
+                        .lease(properties.lease())
+                        .tombstone(KEYS_REMEMBERED)
+                        .build())
                 .time(time)
                 .handler(Charging.TOPIC, charging)
                 .backoff(Duration.ofMillis(200), Duration.ofSeconds(30))

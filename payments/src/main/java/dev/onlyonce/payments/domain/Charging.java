@@ -44,9 +44,12 @@ public final class Charging implements DeliveryHandler {
 
     /** Accepts a payment unless its key was accepted before. */
     public Accepted accept(Outbox outbox, Key key, Fingerprint fingerprint, PaymentOrder order) {
-        Payment payment = payments.prepare(key.tenant(), order, DownstreamKey.of(key, TOPIC));
-        byte[] call = JSON.writeValueAsBytes(Call.of(payment));
+        Payment prepared = payments.prepare(key.tenant(), order, DownstreamKey.of(key, TOPIC));
         return database.transaction(sql -> {
+            // If an operator has dropped its row, and it was then proven absent, this request queues it again.
+            Payment payment =
+                    payments.byDownstreamKey(sql, prepared.downstreamKey()).orElse(prepared);
+            byte[] call = JSON.writeValueAsBytes(Call.of(payment));
             Accepted accepted = outbox.accept(sql.connection(), key, fingerprint, TOPIC, call);
             if (accepted instanceof Accepted.New) {
                 payments.insert(sql, payment);
