@@ -16,15 +16,16 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seals recorded results with AES-GCM, so that whoever reads the database cannot read them, and whoever writes to it cannot
- * change them or move one to another entry. Keys have ids: new records are sealed with the current key, older ones opened
+ * Seals recorded results with AES-GCM, so that whoever reads the database cannot read them, and a sealed one cannot be
+ * changed or moved to another entry unnoticed. A record that was never sealed is taken as it is, so whoever may write to the
+ * database can still replace one. Keys have ids: new records are sealed with the current key, older ones opened
  * with theirs. Immutable; any number of threads.
  *
  * <p>Format 1, fixed for ever: the bytes {@code C5 4F 45 01}, the key's id (4 bytes), a random nonce (12 bytes), ciphertext
  * and tag. Authenticated with it are those first 8 bytes, the entry's tenant, space and key, and what the record is used for.
  */
 public final class Encryption {
-    /** No record that is not sealed begins so: results begin with their own format, and it is not UTF-8. */
+    /** No entry's result begins so unsealed: they begin with their own format. Nor does JSON or other UTF-8. */
     private static final byte[] MAGIC = {(byte) 0xC5, 'O', 'E', 1};
 
     private static final int HEAD_BYTES = 8;

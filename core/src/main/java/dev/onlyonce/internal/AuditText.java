@@ -1,5 +1,7 @@
 package dev.onlyonce.internal;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Names and reasons as every store can keep them: of bounded length, without control characters and halves of characters.
  * Whatever somebody gives as a reason, it must not keep a change from being recorded.
@@ -13,16 +15,18 @@ public final class AuditText {
     private AuditText() {}
 
     /** Who changed something. */
-    public static String who(String who) {
+    public static String who(@Nullable String who) {
         return clean(who, WHO_LENGTH_MAX);
     }
 
     /** Why it was changed. */
-    public static String why(String why) {
+    public static String why(@Nullable String why) {
         return clean(why, WHY_LENGTH_MAX);
     }
 
-    private static String clean(String text, int lengthMax) {
+    private static String clean(@Nullable String given, int lengthMax) {
+        // An exception without a message must not keep a change from being recorded.
+        String text = given == null ? "not given" : given;
         int length = Math.min(text.length(), lengthMax);
         StringBuilder clean = null;
         for (int i = 0; i < length; i++) {

@@ -168,9 +168,11 @@ final class LiveClaim implements OpenClaim {
     }
 
     private SettleResult settle(State to, byte @Nullable [] result, String reason) {
+        // First, so that a claim which cannot be settled so is not taken for settled.
+        Settlement settlement = new Settlement(id(), token, to, result, reason);
         if (!settled.compareAndSet(false, true)) {
             throw new IllegalStateException("The claim of " + key + " has been settled already");
         }
-        return settling.settle(this, new Settlement(id(), token, to, result, reason));
+        return settling.settle(this, settlement);
     }
 }

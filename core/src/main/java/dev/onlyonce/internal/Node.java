@@ -183,10 +183,11 @@ public final class Node implements AutoCloseable {
             return null;
         }
         byte[] result = resolution.result();
-        return result == null
-                ? Envelope.failure(
-                        new Failure(Failure.RESULT_NOT_STORED, "The effect was found; its result is not known"))
-                : Envelope.value(result);
+        if (result != null && result.length <= Policy.RESULT_BYTES_MAX) {
+            return Envelope.value(result);
+        }
+        String why = result == null ? "is not known" : "was too large to be stored";
+        return Envelope.failure(new Failure(Failure.RESULT_NOT_STORED, "The effect was found; its result " + why));
     }
 
     /** See {@link dev.onlyonce.Onlyonce#evict}. */

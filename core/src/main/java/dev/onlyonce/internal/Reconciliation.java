@@ -1,5 +1,7 @@
 package dev.onlyonce.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.onlyonce.Event;
 import dev.onlyonce.Event.Reconciled.Progress;
 import dev.onlyonce.Reconciler;
@@ -12,6 +14,7 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.time.Instant;
@@ -117,8 +120,18 @@ final class Reconciliation {
             seen.put(entry.id(), again(entry, before, finding));
             return Asking.UNDECIDED;
         }
+        SettleResult settled;
+        try {
+            settled = resolve.apply(resolution);
+        } catch (StoreUnavailable e) {
+            throw e; // nobody can be resolved now
+        } catch (RuntimeException e) {
+            // This one cannot be recorded; it must not keep the others.
+            seen.put(entry.id(), again(entry, before, new Finding.CannotTell("it could not be recorded: " + e)));
+            return Asking.UNDECIDED;
+        }
         // If somebody else was faster, it was found out all the same.
-        if (resolve.apply(resolution) instanceof SettleResult.Settled) {
+        if (settled instanceof SettleResult.Settled) {
             events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.RESOLVED));
             log.info("Reconciled: {} is now {}: {}", entry.id(), resolution.to(), resolution.reason());
         }
@@ -127,7 +140,7 @@ final class Reconciliation {
 
     private static Finding look(Entry entry, Reconciler reconciler) {
         try {
-            Finding finding = reconciler.reconcile(entry);
+            Finding finding = requireNonNull(reconciler.reconcile(entry), "the finding");
             Instant unknownSince = entry.settledAt() == null ? entry.readAt() : entry.settledAt();
             boolean tooEarly = Duration.between(unknownSince, entry.readAt()).compareTo(reconciler.absentAfter()) < 0;
             return finding instanceof Finding.Absent && tooEarly

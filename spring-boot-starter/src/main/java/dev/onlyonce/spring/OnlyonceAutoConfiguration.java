@@ -94,6 +94,18 @@ public class OnlyonceAutoConfiguration {
         }
     }
 
+    /** Keys that nobody uses would leave answers in plain text that are believed to be sealed. */
+    private static void checkSealed(Store store, ObjectProvider<Encryption> encryption) {
+        boolean sealed = store instanceof SqlStore sql && sql.isSealing();
+        if (encryption.stream().findAny().isPresent() && !sealed) {
+            throw new InvalidSettings(
+                    "There are keys to encrypt stored results with, but the application's own Store does not use them",
+                    "Give them to it: SqlStore.builder(…).encryption(…) with the bean of type dev.onlyonce.Encryption;"
+                            + " or remove onlyonce.encryption.",
+                    null);
+        }
+    }
+
     /** Time as the system has it. */
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
@@ -121,7 +133,13 @@ public class OnlyonceAutoConfiguration {
     /** The engine; its background work sweeps and purges on every node. */
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
-    Onlyonce onlyonce(OnlyonceProperties properties, Store store, Time time, ObjectProvider<Listener> listeners) {
+    Onlyonce onlyonce(
+            OnlyonceProperties properties,
+            Store store,
+            Time time,
+            ObjectProvider<Listener> listeners,
+            ObjectProvider<Encryption> encryption) {
+        checkSealed(store, encryption);
         try {
             Onlyonce.Builder builder = Onlyonce.builder(store)
                     .time(time)
@@ -135,7 +153,8 @@ public class OnlyonceAutoConfiguration {
                     .sweepEvery(properties.store().sweepEvery())
                     .purgeEvery(properties.store().purgeEvery())
                     .storeWaitMax(properties.store().waitMax())
-                    .cacheBytesMax(properties.store().cacheBytesMax());
+                    .cacheBytesMax(properties.store().cacheBytesMax())
+                    .auditRetention(properties.store().auditRetention());
             listeners.orderedStream().forEach(builder::listener);
             return builder.build();
         } catch (IllegalArgumentException e) {

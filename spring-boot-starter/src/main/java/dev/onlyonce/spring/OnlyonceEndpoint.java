@@ -12,6 +12,7 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -118,9 +119,13 @@ public class OnlyonceEndpoint {
         if (entry.expiresAt() != null) {
             described.put("expiresAt", entry.expiresAt());
         }
-        once.result(entry)
-                .flatMap(StoredResponse::decode)
-                .ifPresent(response -> described.put("responseStatus", response.status()));
+        try {
+            once.result(entry)
+                    .flatMap(StoredResponse::decode)
+                    .ifPresent(response -> described.put("responseStatus", response.status()));
+        } catch (StoreUnavailable e) {
+            described.put("responseStatus", "cannot be read: " + e.getMessage());
+        }
         return described;
     }
 

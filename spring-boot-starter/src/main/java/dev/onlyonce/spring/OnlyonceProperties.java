@@ -66,6 +66,7 @@ public record OnlyonceProperties(
      * @param purgeEvery How often expired entries are removed.
      * @param waitMax How long a request waits for the store before it gets 503.
      * @param cacheBytesMax How much memory replays may take; 0 for none.
+     * @param auditRetention How long audit records are kept; the shortest time of all nodes counts.
      */
     public record StoreSettings(
             @Nullable String sqlite,
@@ -73,7 +74,8 @@ public record OnlyonceProperties(
             @DefaultValue("1s") Duration sweepEvery,
             @DefaultValue("1m") Duration purgeEvery,
             @DefaultValue("5s") Duration waitMax,
-            @DefaultValue("33554432") long cacheBytesMax) {}
+            @DefaultValue("33554432") long cacheBytesMax,
+            @DefaultValue("400d") Duration auditRetention) {}
 
     /**
      * How results are encrypted where they are kept; not at all without a current key.
@@ -82,7 +84,14 @@ public record OnlyonceProperties(
      * @param keys Keys by their id, a number: 16 or 32 random bytes in Base64. Keep old ones until their results expire.
      */
     public record EncryptionSettings(
-            @Nullable Integer current, @DefaultValue Map<Integer, String> keys) {}
+            @Nullable Integer current, @DefaultValue Map<Integer, String> keys) {
+
+        /** The ids only: settings get printed. */
+        @Override
+        public String toString() {
+            return "EncryptionSettings[current=" + current + ", keys=" + keys.keySet() + "]";
+        }
+    }
 
     /**
      * What one tenant may do on this node; 0 for no limit.

@@ -20,6 +20,8 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.dao.ConcurrencyFailureException;
@@ -42,6 +44,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * {@code @Transactional}, and those of what it calls, join it.
  */
 final class TransactionalWay {
+    private static final Logger log = LoggerFactory.getLogger(TransactionalWay.class);
+
     private final PlatformTransactionManager manager;
     private final DataSource dataSource;
     private final SqlStore store;
@@ -148,9 +152,9 @@ final class TransactionalWay {
             rollBack(status, e);
             throw e;
         }
-        tell(asked.key(), outcome);
         if (!(outcome instanceof Outcome.Executed)) {
             leave(status);
+            tell(asked.key(), outcome);
             return outcome;
         }
         if (status.isRollbackOnly()) {
@@ -158,6 +162,7 @@ final class TransactionalWay {
             throw new RolledBack();
         }
         commit(status);
+        tell(asked.key(), outcome);
         return outcome;
     }
 
@@ -193,7 +198,13 @@ final class TransactionalWay {
                 mismatched -> Event.Decision.KEY_MISUSE,
                 unknown -> Event.Decision.UNKNOWN,
                 expired -> Event.Decision.EXPIRED);
-        listeners.forEach(listener -> listener.on(new Event.Decided(key, decision)));
+        for (Listener listener : listeners) {
+            try {
+                listener.on(new Event.Decided(key, decision));
+            } catch (RuntimeException e) {
+                log.error("A listener failed", e);
+            }
+        }
     }
 
     private TransactionStatus begin(TransactionDefinition definition) {

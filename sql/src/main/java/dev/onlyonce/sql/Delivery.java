@@ -1,5 +1,7 @@
 package dev.onlyonce.sql;
 
+import static java.util.Objects.requireNonNullElse;
+
 import org.jspecify.annotations.Nullable;
 
 /** What came of a call to a provider. */
@@ -26,7 +28,11 @@ public sealed interface Delivery {
      *
      * @param why the proof
      */
-    record NotExecuted(String why) implements Delivery {}
+    record NotExecuted(String why) implements Delivery {
+        public NotExecuted {
+            why = requireNonNullElse(why, "no reason given");
+        }
+    }
 
     /**
      * Nobody knows. It is asked again with the same downstream key for as long as the provider honours that; else it waits
@@ -34,5 +40,9 @@ public sealed interface Delivery {
      *
      * @param why what happened
      */
-    record Ambiguous(String why) implements Delivery {}
+    record Ambiguous(String why) implements Delivery {
+        public Ambiguous {
+            why = requireNonNullElse(why, "no reason given");
+        }
+    }
 }

@@ -9,6 +9,7 @@ import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.time.Duration;
 
 /**
  * Messages that are delivered at least once, such as webhooks, applied once: that a message has come is written in the
@@ -17,6 +18,9 @@ import java.sql.Connection;
  * number of threads.
  */
 public final class Inbox {
+    /** Two deliveries of a message that meet: the second one waits so long for the first. */
+    static final Duration WAIT_MAX = Duration.ofSeconds(2);
+
     private static final String OPERATION = "inbox";
 
     private final SqlTransactions transactions;
@@ -86,6 +90,10 @@ public final class Inbox {
     private static boolean isNew(Outcome<byte[]> outcome) {
         if (outcome instanceof Outcome.InFlight) {
             throw new StoreBusy("the message is just being applied; let it be delivered again", null);
+        }
+        if (outcome instanceof Outcome.Unknown || outcome instanceof Outcome.Mismatched) {
+            throw new IllegalStateException(
+                    "the id was used by something else: no operation may have the name of the inbox, " + OPERATION);
         }
         return outcome instanceof Outcome.Executed;
     }

@@ -150,7 +150,7 @@ final class Intake {
                     : new Failure(Failure.DELIVERY_FAILED, "it failed");
             return new Delivery.NotExecuted(failure.code() + ": " + failure.message());
         }
-        if (row.answer() != null) {
+        if (row.answer() != null && !(row.answer() instanceof Delivery.Ambiguous)) {
             return row.answer();
         }
         byte[] result = content instanceof Envelope.Content.Value value ? value.bytes() : new byte[0];

@@ -27,6 +27,10 @@ final class Sealing {
         this.encryption = encryption;
     }
 
+    boolean isOn() {
+        return encryption.isPresent();
+    }
+
     List<Settlement> seal(List<Settlement> settlements) {
         return encryption.isEmpty()
                 ? settlements
@@ -74,6 +78,16 @@ final class Sealing {
 
     /** Opens what was sealed for the same use; throws {@link StoreUnavailable} if that cannot be. */
     byte[] open(EntryId id, String use, byte[] stored) {
-        return encryption.isEmpty() ? stored : encryption.get().open(id, use, stored);
+        if (encryption.isPresent()) {
+            return encryption.get().open(id, use, stored);
+        }
+        if (Encryption.isSealed(stored)) {
+            // Answers and steps have no envelope that would tell: taken for plain, ciphertext would become a result.
+            throw new StoreUnavailable(
+                    "A record of " + id + " was sealed with key " + Encryption.keyOf(stored)
+                            + ", but no key is configured here",
+                    null);
+        }
+        return stored;
     }
 }

@@ -104,6 +104,11 @@ public final class SqlStore implements Store {
         return new Builder(builder -> Opening.open(file, builder.schema, builder.clock, builder.sealing));
     }
 
+    /** Whether results are encrypted before they are stored. */
+    public boolean isSealing() {
+        return sealing.isOn();
+    }
+
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
         return write(new Batch(requests, List.of())).claims();
@@ -343,7 +348,8 @@ public final class SqlStore implements Store {
      * @param remember for how long a repeat is recognised: longer than the sender goes on delivering
      */
     public Inbox inbox(Duration remember) {
-        return new Inbox(transactions(Policy.builder().retention(remember).build()));
+        return new Inbox(transactions(
+                Policy.builder().retention(remember).waitMax(Inbox.WAIT_MAX).build()));
     }
 
     /** The queued way to execute: write first, call later. */
