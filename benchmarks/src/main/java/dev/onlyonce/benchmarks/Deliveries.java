@@ -10,6 +10,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
@@ -116,9 +118,7 @@ final class Deliveries {
                 .build()) {
             long begun = System.nanoTime();
             outbox.start();
-            while (System.nanoTime() - begun < options.round().toNanos()) {
-                Thread.sleep(1);
-            }
+            boolean unused = new CountDownLatch(1).await(options.round().toNanos(), TimeUnit.NANOSECONDS);
             return delivered.get() * 1e9 / (System.nanoTime() - begun);
         }
     }
