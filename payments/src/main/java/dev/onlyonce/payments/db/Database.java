@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Locale;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -80,7 +79,7 @@ public record Database(DataSource source, Dialect dialect) {
     }
 
     private void runScript() {
-        String script = "/schema/payments/" + dialect.name().toLowerCase(Locale.ROOT) + ".sql";
+        String script = "/schema/payments/" + (dialect == Dialect.MYSQL ? "mysql" : "standard") + ".sql";
         try (InputStream in = Database.class.getResourceAsStream(script);
                 Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {
