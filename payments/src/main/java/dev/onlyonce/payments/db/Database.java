@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Locale;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record Database(DataSource source, Dialect dialect) {
 
-    private static final int CREATE_TRIES = 5;
+    /** Any number that nobody else uses. */
+    private static final long CREATE_LOCK = 0x7061796d656e7473L;
 
     /** What is done in a transaction. */
     @FunctionalInterface
@@ -66,32 +66,25 @@ public record Database(DataSource source, Dialect dialect) {
 
     /** Creates the tables that are not there; safe on every node at once. */
     public void createTables() {
-        for (int attempt = 1; ; attempt++) {
-            try {
-                runScript();
-                return;
-            } catch (Unavailable e) {
-                // On PostgreSQL, of two nodes that create the same table at once one fails; it finds it there then.
-                if (attempt == CREATE_TRIES) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    private void runScript() {
-        String script = "/schema/payments/" + dialect.name().toLowerCase(Locale.ROOT) + ".sql";
+        String script = "/schema/payments/" + (dialect == Dialect.MYSQL ? "mysql" : "standard") + ".sql";
         try (InputStream in = Database.class.getResourceAsStream(script);
                 Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {
             if (in == null) {
                 throw new IllegalStateException(script + " is missing");
             }
+            connection.setAutoCommit(false);
+            if (dialect == Dialect.POSTGRESQL) {
+                // Of two nodes that create the same table at once one would fail, "if not exists" or not.
+                statement.execute("SELECT pg_advisory_xact_lock(" + CREATE_LOCK + ")");
+            }
             for (String sql : new String(in.readAllBytes(), StandardCharsets.UTF_8).split(";\\s*\n")) {
                 if (!sql.isBlank()) {
                     statement.execute(sql);
                 }
             }
+            connection.commit();
+            connection.setAutoCommit(true);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (SQLException e) {
