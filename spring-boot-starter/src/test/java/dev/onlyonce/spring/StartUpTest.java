@@ -267,6 +267,10 @@ class StartUpTest {
                 runner.withPropertyValues("onlyonce.encryption.current=1", key + "1=not base64!"),
                 "keys.1 is not Base64",
                 "openssl rand");
+        refuses(
+                inMemory.withPropertyValues("onlyonce.encryption.current=1", key + "1=" + right),
+                "the application's own Store does not use them",
+                "SqlStore.builder");
     }
 
     @ParameterizedTest

@@ -245,6 +245,63 @@ final class EncryptionTest {
 
     @ParameterizedTest
     @EnumSource
+    @DisplayName("of steps and providers are not taken for plain ones by a node without keys, and nothing runs again")
+    void noKey(TestDatabase database) throws Exception {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            SqlStore sealing = open(dataSource, first());
+            SqlStore plain = SqlStore.open(dataSource);
+            try (Onlyonce once = engine(sealing)) {
+                Stepped stepped = sealing.stepped(once);
+                assertThatThrownBy(() -> flow(stepped, true)).isInstanceOf(NotExecuted.class);
+            }
+            try (Onlyonce once = engine(plain)) {
+                Stepped stepped = plain.stepped(once);
+                assertThatThrownBy(() -> flow(stepped, false)).isInstanceOf(StoreUnavailable.class);
+            }
+            assertThat(effects).hasValue(1);
+
+            List<Delivery> told = new ArrayList<>();
+            try (Outbox answering = charging(sealing, told, true);
+                    Outbox without = charging(plain, told, false)) {
+                try (Connection connection = dataSource.getConnection()) {
+                    connection.setAutoCommit(false);
+                    answering.accept(connection, key("queued"), REQUEST, "charge", new byte[0]);
+                    connection.commit();
+                }
+                answering.deliverDue();
+                for (int i = 0; i < 20; i++) {
+                    without.deliverDue();
+                }
+            }
+            Entry entry = sealing.find(List.of(key("queued").entryId())).get(0).orElseThrow();
+            assertThat(entry.state()).isEqualTo(State.UNKNOWN);
+            assertThat(told).as("only the node that has the key").hasSize(1);
+            assertThat(effects).hasValue(2);
+        }
+    }
+
+    private Outbox charging(SqlStore store, List<Delivery> told, boolean failing) {
+        return store.outbox()
+                .handler("charge", new DeliveryHandler() {
+                    @Override
+                    public Delivery deliver(OutboxRow row) {
+                        return new Delivery.Delivered("ch-1", secret().getBytes(StandardCharsets.UTF_8));
+                    }
+
+                    @Override
+                    public void settled(Connection transaction, OutboxRow row, Delivery delivery) {
+                        told.add(delivery);
+                        if (failing) {
+                            throw new IllegalStateException("the business update fails");
+                        }
+                    }
+                })
+                .backoff(java.time.Duration.ofMillis(1), java.time.Duration.ofMillis(1))
+                .build();
+    }
+
+    @ParameterizedTest
+    @EnumSource
     @DisplayName("that somebody has moved to another entry are not shown to its client, nor does it run again")
     void swapped(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
