@@ -52,7 +52,9 @@ final class HttpServer implements AutoCloseable {
     public void close() throws IOException {
         process.getOutputStream().close();
         // Whoever still waits for a connection of the pool would keep it for longer.
-        process.onExit().completeOnTimeout(process, STOP_SECONDS, TimeUnit.SECONDS).join();
+        process.onExit()
+                .completeOnTimeout(process, STOP_SECONDS, TimeUnit.SECONDS)
+                .join();
         process.destroyForcibly();
     }
 }
