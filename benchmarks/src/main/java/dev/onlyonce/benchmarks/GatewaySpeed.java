@@ -107,7 +107,10 @@ final class GatewaySpeed {
         }
         double requests = result.perSecond() * millis / 1000;
         return new Turn(
-                result.perSecond(), result.p50Millis(), result.p99Millis(), (Load.cpuNanosOfServers() - cpu) / 1e3 / requests);
+                result.perSecond(),
+                result.p50Millis(),
+                result.p99Millis(),
+                (Load.cpuNanosOfServers() - cpu) / 1e3 / requests);
     }
 
     private void compare(Child load) throws Exception {
