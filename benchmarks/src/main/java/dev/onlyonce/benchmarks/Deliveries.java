@@ -10,7 +10,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 /**
@@ -94,8 +95,8 @@ final class Deliveries {
     }
 
     private void fill(DataSource pool) throws SQLException {
-        String rows = String.valueOf(options.round().toSeconds() * ROWS_A_SECOND);
-        execute(pool, "TRUNCATE naive, naive_outbox, onlyonce_entry, onlyonce_outbox");
+        String rows = String.valueOf(rows());
+        execute(pool, "TRUNCATE naive, naive_outbox, onlyonce_entry, onlyonce_outbox, onlyonce_audit");
         execute(pool, ACCEPT_ENTRIES.replace("ROWS", rows));
         execute(pool, ACCEPT_ROWS);
         execute(pool, ACCEPT_NAIVE_ENTRIES.replace("ROWS", rows));
@@ -105,22 +106,26 @@ final class Deliveries {
     }
 
     private double outbox(SqlStore store) throws InterruptedException {
-        AtomicLong delivered = new AtomicLong();
+        CountDownLatch left = new CountDownLatch(rows());
         try (Outbox outbox = store.outbox()
                 .handler(TOPIC, row -> new Delivery.Delivered("provider-" + row.id(), Work.response()))
                 .listener(event -> {
                     if (event instanceof Event.Delivery) {
-                        delivered.incrementAndGet();
+                        left.countDown();
                     }
                 })
                 .build()) {
             long begun = System.nanoTime();
             outbox.start();
-            while (System.nanoTime() - begun < options.round().toNanos()) {
-                Thread.sleep(1);
+            if (left.await(options.round().toNanos(), TimeUnit.NANOSECONDS)) {
+                throw new IllegalStateException("there was nothing left to deliver");
             }
-            return delivered.get() * 1e9 / (System.nanoTime() - begun);
+            return (rows() - left.getCount()) * 1e9 / (System.nanoTime() - begun);
         }
+    }
+
+    private int rows() {
+        return (int) options.round().toSeconds() * ROWS_A_SECOND;
     }
 
     private double naive(DataSource pool, int threads) throws Exception {

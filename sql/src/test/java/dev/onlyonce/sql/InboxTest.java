@@ -100,7 +100,7 @@ class InboxTest {
             try {
                 return inbox.apply("provider", id, c -> effect(c, false));
             } catch (StoreBusy e) {
-                Thread.onSpinWait();
+                java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
             }
         }
     }
