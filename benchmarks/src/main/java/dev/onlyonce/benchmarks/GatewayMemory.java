@@ -54,8 +54,8 @@ final class GatewayMemory {
             await(gateway, "gateway_connections", IDLE + IN_FLIGHT);
             long now = status(gateway.pid(), "VmRSS:");
             long most = status(gateway.pid(), "VmHWM:");
-            report.header(" heap", "resident MiB", "at most", "wanted");
-            report.line("| `%s` | **%d** | %d | %d |", GatewayProcess.HEAP, now, most, MIB_MAX);
+            report.header(" options of the JVM", "resident MiB", "at most", "wanted");
+            report.line("| `%s` | **%d** | %d | %d |", GatewayProcess.JAVA_OPTIONS, now, most, MIB_MAX);
             // It would wait for the service, which never answers.
             gateway.kill();
         } finally {

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 /** A gateway as it is shipped, in a process of its own. */
 final class GatewayProcess implements AutoCloseable {
     /** What the script ./onlyonce gives it. */
-    static final String HEAP = "-Xmx384m -XX:+UseParallelGC";
+    static final String JAVA_OPTIONS = "-Xmx384m -XX:+UseParallelGC";
 
     private static final Path JAR = Path.of("server", "target", "onlyonce.jar");
     private static final Pattern PORT =
@@ -39,7 +39,7 @@ final class GatewayProcess implements AutoCloseable {
         Path config = Files.writeString(
                 folder.resolve("gateway.yaml"), "listen: {host: 127.0.0.1, port: 0}\nadmin: {port: 0}\n" + yaml);
         List<String> command = new ArrayList<>(List.of(Child.java()));
-        command.addAll(List.of(HEAP.split(" ")));
+        command.addAll(List.of(JAVA_OPTIONS.split(" ")));
         command.addAll(javaOptions);
         command.addAll(List.of("-jar", JAR.toString(), "gateway", "--config", config.toString()));
         return new GatewayProcess(Child.program(command));
