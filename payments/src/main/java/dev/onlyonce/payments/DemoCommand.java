@@ -2,6 +2,7 @@ package dev.onlyonce.payments;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Dialect;
 import dev.onlyonce.payments.provider.Provider;
 import dev.onlyonce.payments.provider.ProviderOptions;
@@ -111,7 +112,7 @@ final class DemoCommand implements Callable<Integer> {
                     "--db: " + e.getMessage() + ", e.g. jdbc:postgresql://127.0.0.1:5432/demo?user=me&password=secret");
         }
         try {
-            DriverManager.getConnection(url).close();
+            DriverManager.getConnection(DataSources.driverUrl(url)).close();
             return url;
         } catch (SQLException e) {
             throw new CannotRun(CannotRun.UNAVAILABLE, "The database cannot be used: " + firstLine(e));

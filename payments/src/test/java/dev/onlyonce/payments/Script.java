@@ -127,11 +127,12 @@ final class Script {
                     .toList();
         }
 
-        /** As Ctrl-C does; returns all that it has said. */
-        String interrupt() throws IOException, InterruptedException {
-            new ProcessBuilder("kill", "-INT", String.valueOf(process.pid()))
-                    .start()
-                    .waitFor();
+        /**
+         * Ends it as Ctrl-C does, but with SIGTERM: a build in the background is deaf to SIGINT, and so are its children.
+         * Returns all that it has said.
+         */
+        String end() throws InterruptedException {
+            process.destroy();
             read("nothing that it says, so to the end");
             if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("The demo does not end");

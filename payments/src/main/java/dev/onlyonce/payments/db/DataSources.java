@@ -31,9 +31,14 @@ public final class DataSources {
             config.setDataSource(sqlite(jdbcUrl));
         } else {
             config.setMaximumPoolSize(CONNECTIONS);
-            config.setJdbcUrl(jdbcUrl);
+            config.setJdbcUrl(driverUrl(jdbcUrl));
         }
         return new HikariDataSource(config);
+    }
+
+    /** As the driver wants it: MariaDB's, which MySQL understands too, takes no other name. */
+    public static String driverUrl(String jdbcUrl) {
+        return jdbcUrl.replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
     }
 
     private static SQLiteDataSource sqlite(String jdbcUrl) {
