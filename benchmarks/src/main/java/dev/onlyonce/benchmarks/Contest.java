@@ -14,16 +14,11 @@ final class Contest {
     private static final int WARM_UP_CALLERS = 64;
 
     private final Options options;
-    private final Map<String, Contender> contenders = new LinkedHashMap<>();
+    private final Map<String, Load.Callers> contenders = new LinkedHashMap<>();
+    private final Map<String, Integer> callersMax = new LinkedHashMap<>();
 
     Contest(Options options) {
         this.options = options;
-    }
-
-    /** Does its work for a while, with so many callers at once. */
-    @FunctionalInterface
-    interface Contender {
-        Measured run(ThreadFactory threads, int callers, Duration duration) throws Exception;
     }
 
     Contest add(String name, Load.Callers callers) {
@@ -31,25 +26,19 @@ final class Contest {
     }
 
     /** With a bound on the callers, for a contender that needs a connection for each. */
-    Contest add(String name, int callersAtMost, Load.Callers contender) {
-        return add(
-                name,
-                (threads, callers, duration) ->
-                        new Load(threads, Math.min(callers, callersAtMost)).run(contender, duration));
-    }
-
-    /** One that brings its own load. */
-    Contest add(String name, Contender contender) {
-        contenders.put(name, contender);
+    Contest add(String name, int callersAtMost, Load.Callers callers) {
+        contenders.put(name, callers);
+        callersMax.put(name, callersAtMost);
         return this;
     }
 
     /** Gives the compiler time to do its work, with all contenders alike: half of it with many callers, half with one. */
     Contest warmUp() throws Exception {
         Duration half = options.warmUp().dividedBy(2);
-        for (Contender contender : contenders.values()) {
-            contender.run(Threads.platform(), WARM_UP_CALLERS, half);
-            contender.run(Threads.platform(), 1, half);
+        for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
+            int callers = Math.min(WARM_UP_CALLERS, callersMax.getOrDefault(contender.getKey(), WARM_UP_CALLERS));
+            new Load(Threads.platform(), callers).run(contender.getValue(), half);
+            new Load(Threads.platform(), 1).run(contender.getValue(), half);
         }
         return this;
     }
@@ -64,13 +53,14 @@ final class Contest {
     Results run(ThreadFactory threads, int callers) throws Exception {
         Map<String, List<Measured>> rounds = new LinkedHashMap<>();
         for (int round = 0; round <= options.rounds(); round++) {
-            for (Map.Entry<String, Contender> contender : contenders.entrySet()) {
+            for (Map.Entry<String, Load.Callers> contender : contenders.entrySet()) {
+                String name = contender.getKey();
+                Load load = new Load(threads, Math.min(callers, callersMax.getOrDefault(name, callers)));
                 // The first turn lets caches and pools settle and does not count.
                 Duration turn = round == 0 ? options.round().dividedBy(3) : options.round();
-                Measured measured = contender.getValue().run(threads, callers, turn);
+                Measured measured = load.run(contender.getValue(), turn);
                 if (round > 0) {
-                    rounds.computeIfAbsent(contender.getKey(), n -> new ArrayList<>())
-                            .add(measured);
+                    rounds.computeIfAbsent(name, n -> new ArrayList<>()).add(measured);
                 }
             }
         }

@@ -51,6 +51,7 @@ final class RequestLoad {
     private static final String KEY_START = "Idempotency-Key: ";
     private static final int KEY_CHARS = 16;
     private static final int ANSWER_BYTES_MAX = 16 << 10;
+    private static final byte[] LAST_CHUNK = "\r\n0\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
     private final Selector selector;
@@ -169,13 +170,14 @@ final class RequestLoad {
             }
         }
 
-        /** Whether head and body are there. A head without a length has no body. */
+        /** Whether head and body are there. A body without a length comes in chunks. */
         private boolean isWhole() {
             int end = answer.position();
             byte[] bytes = answer.array();
             for (int i = 3; i < end; i++) {
                 if (bytes[i] == '\n' && bytes[i - 1] == '\r' && bytes[i - 2] == '\n') {
-                    return end >= i + 1 + contentLength(bytes, i);
+                    int length = contentLength(bytes, i);
+                    return length >= 0 ? end >= i + 1 + length : isLastChunk(bytes, end);
                 }
             }
             return false;
@@ -196,7 +198,12 @@ final class RequestLoad {
                     }
                 }
             }
-            return 0;
+            return -1;
+        }
+
+        private boolean isLastChunk(byte[] bytes, int end) {
+            return end >= LAST_CHUNK.length
+                    && Arrays.equals(bytes, end - LAST_CHUNK.length, end, LAST_CHUNK, 0, LAST_CHUNK.length);
         }
     }
 

@@ -1,0 +1,101 @@
+package dev.onlyonce.benchmarks;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Servers that take turns under the same load, which comes from a process of its own. */
+final class RequestTurns implements AutoCloseable {
+    private static final int WARM_UP_CONNECTIONS = 64;
+    private static final int WARM_UPS_MAX = 8;
+    private static final double FASTER = 1.05;
+
+    private final Options options;
+    private final Child load;
+    private final Map<String, Contender> contenders = new LinkedHashMap<>();
+
+    RequestTurns(Options options) throws IOException {
+        this.options = options;
+        load = Child.self(RequestLoad.CHILD);
+    }
+
+    /** A server and what is asked of it. */
+    record Contender(int port, RequestLoad.Kind kind) {}
+
+    /** What a turn came to; processor time is that of all processes that were started, the generator too. */
+    record Turn(double perSecond, double p50Millis, double p99Millis, double cpuMicros) {}
+
+    RequestTurns add(String name, int port, RequestLoad.Kind kind) {
+        contenders.put(name, new Contender(port, kind));
+        return this;
+    }
+
+    /** Until each gets no faster: a server is a lot of code for a compiler that shares two cores with everything else. */
+    void warmUp() throws Exception {
+        for (Contender contender : contenders.values()) {
+            double before = 0;
+            for (int i = 0; i < WARM_UPS_MAX; i++) {
+                double now = turn(
+                                contender, WARM_UP_CONNECTIONS, options.warmUp().toMillis())
+                        .perSecond();
+                if (now < before * FASTER) {
+                    break;
+                }
+                before = now;
+            }
+        }
+    }
+
+    /** The median of each one's turns. */
+    Map<String, Turn> run(int connections) throws Exception {
+        Map<String, List<Turn>> rounds = new LinkedHashMap<>();
+        for (int round = 0; round < options.rounds(); round++) {
+            for (Map.Entry<String, Contender> contender : contenders.entrySet()) {
+                rounds.computeIfAbsent(contender.getKey(), name -> new ArrayList<>())
+                        .add(turn(
+                                contender.getValue(),
+                                connections,
+                                options.round().toMillis()));
+            }
+        }
+        Map<String, Turn> medians = new LinkedHashMap<>();
+        rounds.forEach((name, turns) -> {
+            turns.sort(Comparator.comparing(Turn::perSecond));
+            medians.put(name, turns.get(turns.size() / 2));
+        });
+        return medians;
+    }
+
+    /** One more turn of one of them. */
+    Turn again(String name, int connections) throws Exception {
+        return turn(
+                requireNonNull(contenders.get(name), name),
+                connections,
+                options.round().toMillis());
+    }
+
+    private Turn turn(Contender contender, int connections, long millis) throws Exception {
+        long cpu = Load.cpuNanosOfServers();
+        RequestLoad.Result result = RequestLoad.Result.parse(
+                load.ask(contender.port() + " " + connections + " " + millis + " " + contender.kind()));
+        if (result.failures() > 0) {
+            throw new IllegalStateException(result.failures() + " requests failed");
+        }
+        double requests = result.perSecond() * millis / 1000;
+        return new Turn(
+                result.perSecond(),
+                result.p50Millis(),
+                result.p99Millis(),
+                (Load.cpuNanosOfServers() - cpu) / 1e3 / requests);
+    }
+
+    @Override
+    public void close() throws IOException {
+        load.close();
+    }
+}
