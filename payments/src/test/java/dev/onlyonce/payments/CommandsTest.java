@@ -48,6 +48,7 @@ class CommandsTest {
         Http first;
         List<String> curls;
         String ended;
+        int listening;
         try (Script.Demo demo = script.demo()) {
             curls = demo.lines("curl");
             assertThat(curls).as(demo.text()).hasSize(3);
@@ -59,8 +60,11 @@ class CommandsTest {
             assertThat(retry.body()).isEqualTo(first.body());
             assertThat(other.head()).startsWith("HTTP/1.1 422");
             assertThat(other.body()).contains("key_reused");
+            listening = script.run("sh", "-c", curls.get(0).replace("127.0.0.1", "127.0.0.2"))
+                    .code();
             ended = demo.interrupt();
         }
+        assertThat(listening).as("on an address that is not 127.0.0.1").isNotZero();
         assertThat(ended).endsWith("Ended. The data are kept in " + folder.resolve("kept") + "\n");
 
         try (Script.Demo again = script.demo()) {
@@ -111,6 +115,7 @@ class CommandsTest {
             demo --port eighty                                | 2 | Invalid value for option '--port'
             demo --db jdbc:oracle:thin:@x                     | 2 | --db: The payments run on PostgreSQL, MySQL, MariaDB and SQLite
             demo --db jdbc:postgresql://127.0.0.1:1/none      | 4 | The database cannot be used: Connection to 127.0.0.1:1 refused
+            demo --db jdbc:mysql://127.0.0.1:1/none           | 4 | The database cannot be used: Socket fail to connect to 127.0.0.1:1
             demo --port TAKEN --provider-port 0               | 1 | The payments do not start: port TAKEN is in use; --port names another one
             demo --port 0 --provider-port TAKEN               | 1 | The provider does not start: Cannot listen on port TAKEN
             provider --port TAKEN                             | 1 | The provider does not start: Cannot listen on port TAKEN
