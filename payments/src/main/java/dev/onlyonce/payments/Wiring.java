@@ -12,6 +12,7 @@ import dev.onlyonce.payments.domain.ApiKeys;
 import dev.onlyonce.payments.domain.ChargeReconciler;
 import dev.onlyonce.payments.domain.Charging;
 import dev.onlyonce.payments.domain.ForgottenRefunds;
+import dev.onlyonce.payments.domain.LedgerCheck;
 import dev.onlyonce.payments.domain.Orders;
 import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.payments.domain.ProviderClient;
@@ -44,6 +45,8 @@ class Wiring {
      * ForgottenRefunds} takes to end it.
      */
     private static final Duration REFUNDS_REMEMBERED = Duration.ofDays(30);
+
+    private static final Duration LEDGER_EVERY = Duration.ofHours(1);
 
     /** A refund is left alone while its owner may be at work. */
     private static final int QUIET_LEASES = 3;
@@ -176,8 +179,16 @@ class Wiring {
     }
 
     @Bean
-    SchedulingConfigurer schedule(ForgottenRefunds forgotten, PaymentsProperties properties) {
-        return tasks -> tasks.addFixedDelayTask(forgotten::run, properties.lease());
+    LedgerCheck ledgerCheck(Database database, Refunding.Tables tables, ProviderClient provider, InstantSource clock) {
+        return new LedgerCheck(database, tables, provider, clock);
+    }
+
+    @Bean
+    SchedulingConfigurer schedule(ForgottenRefunds forgotten, LedgerCheck ledger, PaymentsProperties properties) {
+        return tasks -> {
+            tasks.addFixedDelayTask(forgotten::run, properties.lease());
+            tasks.addFixedDelayTask(ledger::run, LEDGER_EVERY);
+        };
     }
 
     @Bean
