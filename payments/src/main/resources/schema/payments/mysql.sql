@@ -19,20 +19,24 @@ CREATE TABLE IF NOT EXISTS payment (
   status         VARCHAR(16)  NOT NULL,
   provider_id    VARCHAR(64),
   provider_said  VARCHAR(16),
-  downstream_key VARCHAR(64)  NOT NULL UNIQUE,
+  downstream_key VARCHAR(64)  NOT NULL,
   refunded       BIGINT       NOT NULL DEFAULT 0 CHECK (refunded >= 0 AND refunded <= amount),
   created_at     BIGINT       NOT NULL,
-  KEY payment_by_time (created_at)
+  KEY payment_by_time (created_at),
+  KEY payment_by_downstream_key (downstream_key)
 ) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 CREATE TABLE IF NOT EXISTS refund (
-  id          VARCHAR(64) PRIMARY KEY,
-  tenant      VARCHAR(64) NOT NULL,
-  payment_id  VARCHAR(64) NOT NULL,
-  amount      BIGINT      NOT NULL,
-  status      VARCHAR(16) NOT NULL,
-  provider_id VARCHAR(64),
-  created_at  BIGINT      NOT NULL,
-  KEY refund_by_time (created_at)
+  id             VARCHAR(64) PRIMARY KEY,
+  tenant         VARCHAR(64) NOT NULL,
+  payment_id     VARCHAR(64) NOT NULL,
+  amount         BIGINT      NOT NULL,
+  status         VARCHAR(16) NOT NULL,
+  provider_id    VARCHAR(64),
+  downstream_key VARCHAR(64) NOT NULL,
+  asked_at       BIGINT,
+  created_at     BIGINT      NOT NULL,
+  KEY refund_by_time (created_at),
+  KEY refund_by_status (status, id)
 ) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 CREATE TABLE IF NOT EXISTS transfer (
   id           VARCHAR(64) PRIMARY KEY,

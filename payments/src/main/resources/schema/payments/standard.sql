@@ -19,21 +19,25 @@ CREATE TABLE IF NOT EXISTS payment (
   status         VARCHAR(16)  NOT NULL,
   provider_id    VARCHAR(64),
   provider_said  VARCHAR(16),
-  downstream_key VARCHAR(64)  NOT NULL UNIQUE,
+  downstream_key VARCHAR(64)  NOT NULL,
   refunded       BIGINT       NOT NULL DEFAULT 0 CHECK (refunded >= 0 AND refunded <= amount),
   created_at     BIGINT       NOT NULL
 );
 CREATE INDEX IF NOT EXISTS payment_by_time ON payment (created_at);
+CREATE INDEX IF NOT EXISTS payment_by_downstream_key ON payment (downstream_key);
 CREATE TABLE IF NOT EXISTS refund (
-  id          VARCHAR(64) PRIMARY KEY,
-  tenant      VARCHAR(64) NOT NULL,
-  payment_id  VARCHAR(64) NOT NULL,
-  amount      BIGINT      NOT NULL,
-  status      VARCHAR(16) NOT NULL,
-  provider_id VARCHAR(64),
-  created_at  BIGINT      NOT NULL
+  id             VARCHAR(64) PRIMARY KEY,
+  tenant         VARCHAR(64) NOT NULL,
+  payment_id     VARCHAR(64) NOT NULL,
+  amount         BIGINT      NOT NULL,
+  status         VARCHAR(16) NOT NULL,
+  provider_id    VARCHAR(64),
+  downstream_key VARCHAR(64) NOT NULL,
+  asked_at       BIGINT,
+  created_at     BIGINT      NOT NULL
 );
 CREATE INDEX IF NOT EXISTS refund_by_time ON refund (created_at);
+CREATE INDEX IF NOT EXISTS refund_by_status ON refund (status, id);
 CREATE TABLE IF NOT EXISTS transfer (
   id           VARCHAR(64) PRIMARY KEY,
   tenant       VARCHAR(64) NOT NULL,

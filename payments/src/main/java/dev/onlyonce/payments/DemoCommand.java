@@ -103,7 +103,7 @@ final class DemoCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new CannotRun(CannotRun.FAILED, "Cannot make the folder " + data.toAbsolutePath() + ": " + e);
         }
-        String url = db == null ? "jdbc:sqlite:" + data.resolve("payments.db") : db;
+        String url = db == null ? "jdbc:sqlite:" + data.resolve("payments.db") : DataSources.driverUrl(db);
         try {
             Dialect.of(url);
         } catch (IllegalArgumentException e) {
@@ -133,6 +133,8 @@ final class DemoCommand implements Callable<Integer> {
                 .registerShutdownHook(false)
                 .run(
                         "--server.port=" + ownPort,
+                        // Its API keys are known to everybody.
+                        "--server.address=127.0.0.1",
                         "--payments.demo=true",
                         "--payments.db=" + url,
                         "--payments.provider.url=" + provider,

@@ -1,5 +1,7 @@
 package dev.onlyonce.payments;
 
+import static java.util.Objects.requireNonNull;
+
 import java.net.URI;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -13,7 +15,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param provider how to reach the provider
  * @param waitMax how long a client waits for the provider before it gets 202
  * @param lease how long a worker's or a request's claim holds without a heartbeat
- * @param webhookSecret what the provider signs its webhooks with
+ * @param webhookSecret what the provider signs its webhooks with; there is none that everybody knows
  */
 @ConfigurationProperties("payments")
 public record PaymentsProperties(
@@ -22,7 +24,12 @@ public record PaymentsProperties(
         @DefaultValue Provider provider,
         @DefaultValue("2s") Duration waitMax,
         @DefaultValue("30s") Duration lease,
-        @DefaultValue("whsec_demo") String webhookSecret) {
+        String webhookSecret) {
+
+    /** Throws {@link NullPointerException} without a secret. */
+    public PaymentsProperties {
+        requireNonNull(webhookSecret, "Set payments.webhook-secret to what the provider signs its webhooks with");
+    }
 
     /**
      * How to reach the provider.

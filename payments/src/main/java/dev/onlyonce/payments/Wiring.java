@@ -11,6 +11,8 @@ import dev.onlyonce.payments.db.Dialect;
 import dev.onlyonce.payments.domain.ApiKeys;
 import dev.onlyonce.payments.domain.ChargeReconciler;
 import dev.onlyonce.payments.domain.Charging;
+import dev.onlyonce.payments.domain.ForgottenRefunds;
+import dev.onlyonce.payments.domain.LedgerCheck;
 import dev.onlyonce.payments.domain.Orders;
 import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.payments.domain.ProviderClient;
@@ -28,12 +30,26 @@ import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
 
 /** The parts of the application that do not know of Spring. */
 @Configuration(proxyBeanMethods = false)
+@EnableScheduling
 class Wiring {
     /** A key that has paid once does not pay again after a day: it is refused with 410. */
     private static final Duration KEYS_REMEMBERED = Duration.ofDays(365);
+
+    /**
+     * A refund whose answer was lost can be resumed for so long; one that was forgotten could be made twice. Longer than {@link
+     * ForgottenRefunds} takes to end it.
+     */
+    private static final Duration REFUNDS_REMEMBERED = Duration.ofDays(30);
+
+    private static final Duration LEDGER_EVERY = Duration.ofHours(1);
+
+    /** A refund is left alone while its owner may be at work. */
+    private static final int QUIET_LEASES = 3;
 
     @Bean
     Time time() {
@@ -113,6 +129,12 @@ class Wiring {
                 .time(time)
                 .name("payments")
                 .lease(properties.lease())
+                .operation(
+                        Refunding.OPERATION,
+                        Policy.builder()
+                                .lease(properties.lease())
+                                .retention(REFUNDS_REMEMBERED)
+                                .build())
                 .reconciler(ChargeReconciler.OPERATION, reconciler);
         listeners.orderedStream().forEach(once::listener);
         return once.build();
@@ -124,26 +146,60 @@ class Wiring {
     }
 
     @Bean
+    Refunding.Tables refundTables(Payments payments, Refunds refunds) {
+        return new Refunding.Tables(payments, refunds);
+    }
+
+    @Bean
     Refunding refunding(
             Database database,
-            Payments payments,
-            Refunds refunds,
+            Refunding.Tables tables,
             ProviderClient provider,
             PaymentsProperties properties,
             InstantSource clock) {
         return new Refunding(
                 database,
-                new Refunding.Tables(payments, refunds),
+                tables,
                 provider,
-                properties.provider().keyLifetime(),
+                new Refunding.Limits(
+                        properties.provider().keyLifetime(),
+                        properties.provider().absentAfter()),
                 clock);
     }
 
     @Bean
+    ForgottenRefunds forgottenRefunds(
+            Database database,
+            Refunding.Tables tables,
+            ProviderClient provider,
+            PaymentsProperties properties,
+            InstantSource clock) {
+        return new ForgottenRefunds(
+                database, tables, provider, properties.lease().multipliedBy(QUIET_LEASES), clock);
+    }
+
+    @Bean
+    LedgerCheck ledgerCheck(Database database, Refunding.Tables tables, ProviderClient provider, InstantSource clock) {
+        return new LedgerCheck(database, tables, provider, clock);
+    }
+
+    @Bean
+    SchedulingConfigurer schedule(ForgottenRefunds forgotten, LedgerCheck ledger, PaymentsProperties properties) {
+        return tasks -> {
+            tasks.addFixedDelayTask(forgotten::run, properties.lease());
+            tasks.addFixedDelayTask(ledger::run, LEDGER_EVERY);
+        };
+    }
+
+    @Bean
     ChargeReconciler chargeReconciler(
-            Database database, Payments payments, ProviderClient provider, PaymentsProperties properties) {
+            Outbox outbox,
+            Database database,
+            Payments payments,
+            ProviderClient provider,
+            PaymentsProperties properties) {
         return new ChargeReconciler(
-                database, payments, provider, properties.provider().absentAfter());
+                outbox, database, payments, provider, properties.provider().absentAfter());
     }
 
     @Bean(initMethod = "start")

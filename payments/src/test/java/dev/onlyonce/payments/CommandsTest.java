@@ -48,6 +48,7 @@ class CommandsTest {
         Http first;
         List<String> curls;
         String ended;
+        int listening;
         try (Script.Demo demo = script.demo()) {
             curls = demo.lines("curl");
             assertThat(curls).as(demo.text()).hasSize(3);
@@ -59,8 +60,11 @@ class CommandsTest {
             assertThat(retry.body()).isEqualTo(first.body());
             assertThat(other.head()).startsWith("HTTP/1.1 422");
             assertThat(other.body()).contains("key_reused");
+            listening = script.run("sh", "-c", curls.get(0).replace("127.0.0.1", "127.0.0.2"))
+                    .code();
             ended = demo.end();
         }
+        assertThat(listening).as("on an address that is not 127.0.0.1").isNotZero();
         assertThat(ended).endsWith("Ended. The data are kept in " + folder.resolve("kept") + "\n");
 
         try (Script.Demo again = script.demo()) {

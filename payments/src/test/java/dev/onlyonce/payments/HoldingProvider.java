@@ -10,12 +10,17 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Stands before the provider and holds refunds: of one amount before the provider sees them, of another before its answer. */
+/**
+ * Stands before the provider and holds refunds: of one amount before the provider sees them, of another before its answer. It can
+ * also answer in the provider's place.
+ */
 final class HoldingProvider implements AutoCloseable {
     static final long HELD_BEFORE = 901;
     static final long HELD_AFTER = 902;
@@ -25,6 +30,7 @@ final class HoldingProvider implements AutoCloseable {
     private final AtomicInteger held = new AtomicInteger();
     private final HttpServer server;
     private final URI provider;
+    private final Map<String, Integer> instead = new ConcurrentHashMap<>();
     private volatile CountDownLatch release = new CountDownLatch(1);
 
     HoldingProvider(URI provider) throws IOException {
@@ -55,9 +61,26 @@ final class HoldingProvider implements AutoCloseable {
         release = new CountDownLatch(1);
     }
 
+    /** Where it listens. */
+    URI url() {
+        return URI.create("http://127.0.0.1:" + port());
+    }
+
+    /** From now on answers such calls, e.g. {@code POST /refunds}, with this status and does not pass them on; 0 ends that. */
+    void answerInstead(String call, int status) {
+        instead.put(call, status);
+    }
+
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
             byte[] body = exchange.getRequestBody().readAllBytes();
+            String call =
+                    exchange.getRequestMethod() + " " + exchange.getRequestURI().getPath();
+            int status = instead.getOrDefault(call, 0);
+            if (status != 0) {
+                exchange.sendResponseHeaders(status, -1);
+                return;
+            }
             String text = new String(body, StandardCharsets.UTF_8);
             CountDownLatch gate = release;
             hold(text, HELD_BEFORE, gate);

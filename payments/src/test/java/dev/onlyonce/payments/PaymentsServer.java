@@ -24,6 +24,9 @@ final class PaymentsServer implements AutoCloseable {
         for (String setting : settings) {
             arguments.add("--" + setting);
         }
+        if (arguments.stream().noneMatch(argument -> argument.startsWith("--payments.webhook-secret="))) {
+            arguments.add("--payments.webhook-secret=whsec_test");
+        }
         return new PaymentsServer(
                 new SpringApplicationBuilder(PaymentsApplication.class).run(arguments.toArray(String[]::new)));
     }

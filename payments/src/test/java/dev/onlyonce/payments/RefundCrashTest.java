@@ -60,6 +60,7 @@ class RefundCrashTest {
                         List.of(
                                 "payments.db=" + jdbcUrl,
                                 "payments.demo=true",
+                                "payments.webhook-secret=whsec_crashed",
                                 "payments.lease=3s",
                                 "payments.provider.url=http://127.0.0.1:" + holding.port(),
                                 "payments.provider.timeout=60s"))) {

@@ -1,6 +1,7 @@
 package dev.onlyonce.payments;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.PaymentsServer.Reply;
@@ -9,6 +10,10 @@ import dev.onlyonce.payments.domain.Payment;
 import dev.onlyonce.payments.domain.PaymentOrder;
 import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.payments.provider.Webhooks;
+import java.io.ByteArrayInputStream;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -21,6 +26,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WebhooksTest {
@@ -105,6 +111,34 @@ class WebhooksTest {
                 .isEqualTo(204);
         assertThat(send("{\"id\":", now())).isEqualTo(400);
         assertThat(send("{\"type\":\"charge.succeeded\"}", now())).isEqualTo(400);
+    }
+
+    @Test
+    @DisplayName("W5 a body that is too large is refused before it is held, also one of unknown length")
+    void tooLarge() throws Exception {
+        byte[] body = new byte[(1 << 20) + 1];
+        HttpRequest.Builder request = HttpRequest.newBuilder(server.url().resolve("/webhooks/provider"))
+                .header("Content-Type", "application/json")
+                .expectContinue(true);
+        HttpClient client = HttpClient.newHttpClient();
+        for (HttpRequest.BodyPublisher publisher : List.of(
+                HttpRequest.BodyPublishers.ofByteArray(body),
+                HttpRequest.BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body)))) {
+            HttpResponse<String> refused =
+                    client.send(request.POST(publisher).build(), HttpResponse.BodyHandlers.ofString());
+            assertThat(refused.statusCode()).isEqualTo(413);
+            assertThat(refused.body()).contains("body_too_large");
+        }
+    }
+
+    @Test
+    @DisplayName("W5 there is no secret that everybody knows: without one of its own the application does not start")
+    void noSecret(@TempDir Path folder) {
+        SpringApplicationBuilder application = new SpringApplicationBuilder(PaymentsApplication.class);
+        assertThatThrownBy(() -> application.run(
+                        "--server.port=0", "--payments.db=jdbc:sqlite:" + folder.resolve("payments.db")))
+                .rootCause()
+                .hasMessageContaining("payments.webhook-secret");
     }
 
     private Instant now() {

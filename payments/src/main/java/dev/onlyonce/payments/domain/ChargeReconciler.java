@@ -5,9 +5,9 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Movement;
+import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +19,7 @@ public final class ChargeReconciler implements Reconciler {
     /** The operation whose entries it looks after. */
     public static final String OPERATION = "POST /payments";
 
+    private final Outbox outbox;
     private final Database database;
     private final Payments payments;
     private final ProviderClient provider;
@@ -27,9 +28,12 @@ public final class ChargeReconciler implements Reconciler {
     /**
      * Asks this provider.
      *
+     * @param outbox whose workers make the calls
      * @param absentAfter how long a call may be on its way at most
      */
-    public ChargeReconciler(Database database, Payments payments, ProviderClient provider, Duration absentAfter) {
+    public ChargeReconciler(
+            Outbox outbox, Database database, Payments payments, ProviderClient provider, Duration absentAfter) {
+        this.outbox = outbox;
         this.database = database;
         this.payments = payments;
         this.provider = provider;
@@ -49,12 +53,17 @@ public final class ChargeReconciler implements Reconciler {
         if (said != null) {
             return found(payment.get(), said, payment.get().providerId());
         }
-        List<Movement> charges = provider.byKey("charges", downstreamKey);
-        if (charges.isEmpty()) {
-            return new Finding.Absent("the provider knows no charge under the downstream key");
+        // Before the ledger is asked: a row that dies after that was not seen dead, and the next look will tell.
+        boolean underWay = outbox.find(key).filter(row -> !row.dead()).isPresent();
+        Optional<Movement> charge =
+                provider.made("charges", downstreamKey, payment.get().id());
+        if (charge.isPresent()) {
+            String status = charge.get().succeeded() ? Payment.SUCCEEDED : Payment.DECLINED;
+            return found(payment.get(), status, charge.get().id());
         }
-        Movement charge = charges.get(0);
-        return found(payment.get(), charge.succeeded() ? Payment.SUCCEEDED : Payment.DECLINED, charge.id());
+        return underWay
+                ? new Finding.CannotTell("a worker still asks the provider for it")
+                : new Finding.Absent("the provider knows no charge under the downstream key");
     }
 
     private static Finding found(Payment payment, String status, @Nullable String providerId) {

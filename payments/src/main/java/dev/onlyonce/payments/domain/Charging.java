@@ -46,12 +46,15 @@ public final class Charging implements DeliveryHandler {
     public Accepted accept(Outbox outbox, Key key, Fingerprint fingerprint, PaymentOrder order) {
         Payment prepared = payments.prepare(key.tenant(), order, DownstreamKey.of(key, TOPIC));
         return database.transaction(sql -> {
-            // If an operator has dropped its row, and it was then proven absent, this request queues it again.
-            Payment payment =
-                    payments.byDownstreamKey(sql, prepared.downstreamKey()).orElse(prepared);
+            // If an operator has dropped its row, and it was then proven absent, this request queues it again. One that
+            // has
+            // ended is another one: its key was forgotten since.
+            Payment payment = payments.byDownstreamKey(sql, prepared.downstreamKey())
+                    .filter(before -> before.isStill(prepared))
+                    .orElse(prepared);
             byte[] call = JSON.writeValueAsBytes(Call.of(payment));
             Accepted accepted = outbox.accept(sql.connection(), key, fingerprint, TOPIC, call);
-            if (accepted instanceof Accepted.New) {
+            if (accepted instanceof Accepted.New && payment.equals(prepared)) {
                 payments.insert(sql, payment);
             }
             return accepted;

@@ -41,6 +41,15 @@ public record Payment(
     /** Given up: proven not to have been charged. */
     public static final String FAILED = "failed";
 
+    /** Whether this is pending, and what was ordered is what the other one orders. */
+    public boolean isStill(Payment order) {
+        return status.equals(PENDING)
+                && amount == order.amount
+                && currency.equals(order.currency)
+                && source.equals(order.source)
+                && description.equals(order.description);
+    }
+
     /** The same, with how it ended and the provider's name for it. */
     public Payment ended(String status, @Nullable String providerId) {
         return new Payment(

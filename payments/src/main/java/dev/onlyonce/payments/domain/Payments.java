@@ -99,9 +99,9 @@ public final class Payments {
         return sql.first(Payments::read, SELECT + "WHERE id = ? AND tenant = ?", id, tenant);
     }
 
-    /** The payment that the provider was asked for under this key. */
+    /** The payment that the provider was asked for under this key; the last one, if the key was forgotten and used again. */
     public Optional<Payment> byDownstreamKey(Sql sql, String downstreamKey) throws SQLException {
-        return sql.first(Payments::read, SELECT + "WHERE downstream_key = ?", downstreamKey);
+        return sql.first(Payments::read, SELECT + "WHERE downstream_key = ? ORDER BY created_at DESC", downstreamKey);
     }
 
     /** All payments that were accepted in a period; to: exclusive. */

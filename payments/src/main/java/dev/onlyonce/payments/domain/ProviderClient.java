@@ -9,12 +9,19 @@ import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -22,6 +29,12 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The provider, over HTTP. Thread-safe. */
 public final class ProviderClient {
+    /**
+     * What says no to the call itself. Others may hide a call with the same key that is still running (409, 425), or come from
+     * something that stands before the provider (401, 403).
+     */
+    private static final Set<Integer> REFUSALS = Set.of(400, 404, 410, 413, 415, 422);
+
     private final HttpClient client;
     private final URI provider;
     private final Duration timeout;
@@ -32,7 +45,7 @@ public final class ProviderClient {
         /** It was made, now or before under the same key; or declined, which is final too. */
         record Decided(Movement movement) implements Reply {}
 
-        /** The provider understood the call and refuses it; nothing was made, and the same call will not do better. */
+        /** The provider understood the call and refuses it: this one made nothing, and the same will not do better. */
         record Refused(String reason) implements Reply {}
 
         /** The provider was not reached; nothing was made. */
@@ -57,7 +70,8 @@ public final class ProviderClient {
         this.timeout = timeout;
         this.client = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(timeout)
+                // Shorter than the whole: what was not sent in time is known not to have been sent.
+                .connectTimeout(timeout.dividedBy(2))
                 .build();
     }
 
@@ -87,13 +101,13 @@ public final class ProviderClient {
                 .POST(HttpRequest.BodyPublishers.ofByteArray(json.writeValueAsBytes(body)))
                 .build();
         try {
-            HttpResponse<byte[]> response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+            HttpResponse<byte[]> response = send(request);
             int status = response.statusCode();
             if (status == 201 || status == 402) {
                 return new Reply.Decided(json.readValue(response.body(), Movement.class));
             }
             String text = "status " + status;
-            return status >= 400 && status < 500 && status != 408 && status != 429
+            return REFUSALS.contains(status)
                     ? new Reply.Refused(text + " " + new String(response.body(), StandardCharsets.UTF_8))
                     : new Reply.Unclear(text);
         } catch (ConnectException | HttpConnectTimeoutException e) {
@@ -106,9 +120,18 @@ public final class ProviderClient {
         }
     }
 
-    /** What was made under a key: {@code charges} or {@code refunds}. Throws {@link NoAnswer}. */
-    public List<Movement> byKey(String kinds, String key) {
-        return movements(ask("/" + kinds + "?idempotency_key=" + URLEncoder.encode(key, StandardCharsets.UTF_8)));
+    /**
+     * What was made under a key for this payment or refund. The key alone is not enough: one that is used again after it was
+     * forgotten stands for two.
+     *
+     * @param kinds {@code charges} or {@code refunds}
+     * @throws NoAnswer if the ledger cannot be read
+     */
+    public Optional<Movement> made(String kinds, String key, String reference) {
+        String path = "/" + kinds + "?idempotency_key=" + URLEncoder.encode(key, StandardCharsets.UTF_8);
+        return movements(ask(path)).stream()
+                .filter(movement -> movement.reference().equals(reference))
+                .findFirst();
     }
 
     /** What was made in a period; to: exclusive. Throws {@link NoAnswer}. */
@@ -134,7 +157,7 @@ public final class ProviderClient {
 
     private JsonNode ask(String path) {
         try {
-            HttpResponse<byte[]> response = client.send(request(path).build(), HttpResponse.BodyHandlers.ofByteArray());
+            HttpResponse<byte[]> response = send(request(path).build());
             if (response.statusCode() != 200) {
                 throw new IOException("status " + response.statusCode());
             }
@@ -147,7 +170,25 @@ public final class ProviderClient {
         }
     }
 
+    /** Sends within the timeout, which a request's own does not do: that one ends with the head of the response. */
+    private HttpResponse<byte[]> send(HttpRequest request) throws IOException, InterruptedException {
+        CompletableFuture<HttpResponse<byte[]>> answer =
+                client.sendAsync(request, HttpResponse.BodyHandlers.ofByteArray());
+        try {
+            return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new HttpTimeoutException("no whole answer within " + timeout);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException failure) {
+                throw failure;
+            }
+            throw new IOException(e.getCause());
+        } finally {
+            answer.cancel(true);
+        }
+    }
+
     private HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(provider.resolve(path)).timeout(timeout);
+        return HttpRequest.newBuilder(provider.resolve(path));
     }
 }

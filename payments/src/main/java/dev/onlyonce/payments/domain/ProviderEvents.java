@@ -48,7 +48,8 @@ public final class ProviderEvents {
     private void apply(Sql sql, String type, Movement charge) throws SQLException {
         Optional<Payment> payment = charge.idempotencyKey() == null
                 ? Optional.empty()
-                : payments.byDownstreamKey(sql, charge.idempotencyKey());
+                : payments.byDownstreamKey(sql, charge.idempotencyKey())
+                        .filter(found -> found.id().equals(charge.reference()));
         if (payment.isEmpty()) {
             return;
         }

@@ -1,6 +1,7 @@
 package dev.onlyonce.payments.domain;
 
 import dev.onlyonce.Codec;
+import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.NotExecuted;
@@ -13,7 +14,7 @@ import dev.onlyonce.sql.Steps;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.List;
+import java.util.Optional;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -25,31 +26,46 @@ import tools.jackson.databind.json.JsonMapper;
  *   <li>its answer is written down, and what was set aside is given back if it declined.
  * </ol>
  *
- * <p>Whoever resumes gets the results of the steps that are done. Thread-safe.
+ * <p>Whoever resumes gets the results of the steps that are done; what nobody resumes, {@link ForgottenRefunds} ends.
+ * Thread-safe.
  */
 public final class Refunding {
+    /** The operation; its entries must be kept for longer than its clients come back. */
+    public static final String OPERATION = "POST /payments/{id}/refunds";
+
+    private static final String STEP = "refund";
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Database database;
     private final Tables tables;
     private final ProviderClient provider;
-    private final Duration keyLifetime;
+    private final Limits limits;
     private final InstantSource clock;
 
     /** The tables that a refund touches. */
-    public record Tables(Payments payments, Refunds refunds) {}
+    public record Tables(Payments payments, Refunds refunds) {
+        /** Writes down how the provider decided, unless the refund has ended; gives back what was set aside if it declined. */
+        void decide(Sql sql, Refund refund, Movement movement) throws SQLException {
+            if (refunds.decide(sql, refund.id(), movement) && !movement.succeeded()) {
+                payments.releaseRefund(sql, refund.paymentId(), refund.amount());
+            }
+        }
+    }
 
     /**
-     * Refunds payments.
+     * What the provider declares.
      *
-     * @param keyLifetime how long the provider honours a downstream key, as it declares
+     * @param keyLifetime how long it honours a downstream key
+     * @param absentAfter how long a call may be on its way at most
      */
-    public Refunding(
-            Database database, Tables tables, ProviderClient provider, Duration keyLifetime, InstantSource clock) {
+    public record Limits(Duration keyLifetime, Duration absentAfter) {}
+
+    /** Refunds payments. */
+    public Refunding(Database database, Tables tables, ProviderClient provider, Limits limits, InstantSource clock) {
         this.database = database;
         this.tables = tables;
         this.provider = provider;
-        this.keyLifetime = keyLifetime;
+        this.limits = limits;
         this.clock = clock;
     }
 
@@ -86,56 +102,81 @@ public final class Refunding {
      */
     public Outcome<byte[]> refund(Stepped stepped, Key key, Fingerprint fingerprint, String paymentId, long amount)
             throws SQLException {
-        return stepped.execute(key, fingerprint, Codec.bytes(), steps -> run(steps, key.tenant(), paymentId, amount));
+        return stepped.execute(key, fingerprint, Codec.bytes(), steps -> run(steps, key, paymentId, amount));
     }
 
-    private byte[] run(Steps steps, String tenant, String paymentId, long amount) throws SQLException {
+    private byte[] run(Steps steps, Key key, String paymentId, long amount) throws SQLException {
         Codec<Begun> begunCodec = codec(Begun.class);
         Begun begun = steps.local(
-                "reserve", begunCodec, connection -> reserve(database.on(connection), tenant, paymentId, amount));
+                "reserve", begunCodec, connection -> reserve(database.on(connection), key, paymentId, amount));
         Movement movement = steps.repeatable(
-                "refund", codec(Movement.class), downstreamKey -> ask(begun.refund(), begun.chargeId(), downstreamKey));
+                STEP, codec(Movement.class), downstreamKey -> ask(begun.refund(), begun.chargeId(), downstreamKey));
         return steps.local(
                 "finish", Codec.bytes(), connection -> finish(database.on(connection), begun.refund(), movement));
     }
 
-    private Begun reserve(Sql sql, String tenant, String paymentId, long amount) throws SQLException {
+    private Begun reserve(Sql sql, Key key, String paymentId, long amount) throws SQLException {
         Payment payment = tables.payments
-                .find(sql, tenant, paymentId)
+                .find(sql, key.tenant(), paymentId)
                 .orElseThrow(() -> new NotRefundable(true, "there is no payment " + paymentId));
         if (payment.providerId() == null || !tables.payments.reserveRefund(sql, paymentId, amount)) {
             throw new NotRefundable(false, "the payment has not succeeded, or less than that is left of it");
         }
-        Refund refund = tables.refunds.begin(sql, payment, amount);
+        Refund refund = tables.refunds.begin(sql, payment, amount, DownstreamKey.of(key, STEP));
         return new Begun(refund.id(), paymentId, amount, payment.providerId(), refund.createdAt());
     }
 
     private Movement ask(Refund refund, String chargeId, String downstreamKey) {
-        if (clock.millis() - refund.createdAt() > keyLifetime.toMillis() / 2) {
-            // The provider may have forgotten the key, so its ledger has to tell whether this was done long ago.
-            List<Movement> made = provider.byKey("refunds", downstreamKey);
-            if (!made.isEmpty()) {
-                return made.get(0);
+        Optional<Refunds.Asking> asking = database.transaction(sql -> tables.refunds.ask(sql, refund.id()));
+        if (asking.isEmpty() || isOlderThan(refund.createdAt(), limits.keyLifetime.dividedBy(2))) {
+            // It was ended meanwhile; or the provider may have forgotten the key. Its ledger has to tell what was done.
+            Optional<Movement> made = provider.made("refunds", downstreamKey, refund.id());
+            if (made.isPresent() || asking.isEmpty()) {
+                return made.orElseGet(() -> declined(refund, chargeId, downstreamKey));
             }
         }
         ProviderClient.Reply reply = provider.refund(chargeId, refund, downstreamKey);
         if (reply instanceof ProviderClient.Reply.Decided decided) {
             return decided.movement();
-        } else if (reply instanceof ProviderClient.Reply.NotSent not) {
+        } else if (reply instanceof ProviderClient.Reply.Unclear unclear) {
+            throw new ProviderClient.NoAnswer(unclear.reason(), null);
+        }
+        Refunds.Asking asked = asking.orElseThrow();
+        database.transaction(sql -> {
+            tables.refunds.notAsked(sql, refund.id(), asked);
+            return true;
+        });
+        if (reply instanceof ProviderClient.Reply.NotSent not) {
             throw new NotExecuted(not.reason());
         }
-        String reason = reply instanceof ProviderClient.Reply.Refused refused
-                ? refused.reason()
-                : ((ProviderClient.Reply.Unclear) reply).reason();
-        throw new ProviderClient.NoAnswer(reason, null);
+        Optional<Movement> made = provider.made("refunds", downstreamKey, refund.id());
+        if (made.isEmpty() && asked.before() != null && !isOlderThan(asked.before(), limits.absentAfter)) {
+            throw new ProviderClient.NoAnswer("refused, but a call of before may still be on its way", null);
+        }
+        return made.orElseGet(() -> declined(refund, chargeId, downstreamKey));
+    }
+
+    private boolean isOlderThan(long time, Duration age) {
+        return clock.millis() - time > age.toMillis();
+    }
+
+    /** As the provider's, but it has made none, so there is no name of its own. */
+    private Movement declined(Refund refund, String chargeId, String downstreamKey) {
+        return new Movement(
+                "",
+                "refund",
+                Movement.DECLINED,
+                refund.amount(),
+                "",
+                refund.id(),
+                chargeId,
+                downstreamKey,
+                clock.millis());
     }
 
     private byte[] finish(Sql sql, Refund refund, Movement movement) throws SQLException {
-        Refund ended = tables.refunds.decide(sql, refund.id(), movement);
-        if (!movement.succeeded()) {
-            tables.payments.releaseRefund(sql, refund.paymentId(), refund.amount());
-        }
-        return PaymentAnswer.record(PaymentAnswer.of(ended));
+        tables.decide(sql, refund, movement);
+        return PaymentAnswer.record(PaymentAnswer.of(tables.refunds.get(sql, refund.id())));
     }
 
     private static <T> Codec<T> codec(Class<T> type) {

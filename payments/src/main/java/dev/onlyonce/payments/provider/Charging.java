@@ -4,6 +4,8 @@ import dev.onlyonce.payments.faults.Chances;
 import dev.onlyonce.store.Time;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -23,9 +25,20 @@ final class Charging {
     private final Webhooks webhooks;
     private final Time time;
     private final Duration keyLifetime;
-    private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+    private final Map<String, Integer> attempts = Collections.synchronizedMap(new Attempts());
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
     private volatile Faults faults;
+
+    /** Of the calls that came last: who has not come back for so many others does not. */
+    private static final class Attempts extends LinkedHashMap<String, Integer> {
+        private static final long serialVersionUID = 1;
+        private static final int MAX = 100_000;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
+            return size() > MAX;
+        }
+    }
 
     Charging(Ledger ledger, Webhooks webhooks, Time time, ProviderOptions options) {
         this.ledger = ledger;

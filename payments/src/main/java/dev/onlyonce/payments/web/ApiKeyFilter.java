@@ -14,8 +14,6 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
-import org.springframework.http.ProblemDetail;
 import org.springframework.web.filter.OncePerRequestFilter;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -54,10 +52,11 @@ final class ApiKeyFilter extends OncePerRequestFilter {
             tenant = keys.tenant(header.substring(SCHEME.length()).trim());
         } catch (Database.Unavailable e) {
             response.setHeader(HttpHeaders.RETRY_AFTER, "1");
-            send(
+            Refusal.send(
                     response,
                     Refusal.problem(
-                            HttpStatus.SERVICE_UNAVAILABLE, "database_unavailable", "Nothing was done; try again"));
+                            HttpStatus.SERVICE_UNAVAILABLE, "database_unavailable", "Nothing was done; try again"),
+                    json);
             return;
         }
         if (tenant.isEmpty()) {
@@ -69,13 +68,7 @@ final class ApiKeyFilter extends OncePerRequestFilter {
 
     private void refuse(HttpServletResponse response, String message) throws IOException {
         response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
-        send(response, Refusal.problem(HttpStatus.UNAUTHORIZED, "authentication_required", message));
-    }
-
-    private void send(HttpServletResponse response, ProblemDetail problem) throws IOException {
-        response.setStatus(problem.getStatus());
-        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-        response.getOutputStream().write(json.writeValueAsBytes(problem));
+        Refusal.send(response, Refusal.problem(HttpStatus.UNAUTHORIZED, "authentication_required", message), json);
     }
 
     private static final class Authenticated extends HttpServletRequestWrapper {

@@ -1,10 +1,14 @@
 package dev.onlyonce.payments.web;
 
 import dev.onlyonce.payments.domain.Invalid;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.io.Serial;
 import java.util.List;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
+import tools.jackson.databind.json.JsonMapper;
 
 /** An answer that says no, as problem details (RFC 9457) with a stable code. */
 public final class Refusal extends RuntimeException {
@@ -39,6 +43,13 @@ public final class Refusal extends RuntimeException {
             problem.setProperty("errors", mistakes);
         }
         return problem;
+    }
+
+    /** Sends it from where no controller is. */
+    static void send(HttpServletResponse response, ProblemDetail problem, JsonMapper json) throws IOException {
+        response.setStatus(problem.getStatus());
+        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+        response.getOutputStream().write(json.writeValueAsBytes(problem));
     }
 
     static ProblemDetail problem(HttpStatus status, String code, String message) {

@@ -51,7 +51,10 @@ class Refusals extends ResponseEntityExceptionHandler {
         return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE)
                 .header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS)
                 .body(Refusal.problem(
-                        HttpStatus.SERVICE_UNAVAILABLE, "database_unavailable", "Nothing was done; try again"));
+                        HttpStatus.SERVICE_UNAVAILABLE,
+                        "database_unavailable",
+                        // A part of it may have been done.
+                        "Try again with the same key; it goes on where this request ended"));
     }
 
     @ExceptionHandler({StoreException.class, LeaseLost.class, TransactionConflict.class})

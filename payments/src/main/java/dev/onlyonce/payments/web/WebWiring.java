@@ -16,6 +16,13 @@ class WebWiring {
     private static final int FIRST = Ordered.HIGHEST_PRECEDENCE + 100;
 
     @Bean
+    FilterRegistrationBean<BodyLimitFilter> bodyLimitFilter(JsonMapper json) {
+        FilterRegistrationBean<BodyLimitFilter> registration = new FilterRegistrationBean<>(new BodyLimitFilter(json));
+        registration.setOrder(FIRST - 1);
+        return registration;
+    }
+
+    @Bean
     FilterRegistrationBean<ApiKeyFilter> apiKeyFilter(ApiKeys keys, JsonMapper json) {
         FilterRegistrationBean<ApiKeyFilter> registration = new FilterRegistrationBean<>(new ApiKeyFilter(keys, json));
         registration.setOrder(FIRST);
