@@ -112,7 +112,7 @@ final class DemoCommand implements Callable<Integer> {
                     "--db: " + e.getMessage() + ", e.g. jdbc:postgresql://127.0.0.1:5432/demo?user=me&password=secret");
         }
         try {
-            DriverManager.getConnection(DataSources.driverUrl(url)).close();
+            DriverManager.getConnection(url).close();
             return url;
         } catch (SQLException e) {
             throw new CannotRun(CannotRun.UNAVAILABLE, "The database cannot be used: " + firstLine(e));

@@ -41,11 +41,6 @@ public final class DataSources {
         return new HikariDataSource(config);
     }
 
-    /** As the driver wants it: MariaDB's, which MySQL understands too, takes no other name. */
-    public static String driverUrl(String jdbcUrl) {
-        return jdbcUrl.replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
-    }
-
     private static SQLiteDataSource sqlite(String jdbcUrl) {
         SQLiteConfig config = new SQLiteConfig();
         config.setJournalMode(SQLiteConfig.JournalMode.WAL);
