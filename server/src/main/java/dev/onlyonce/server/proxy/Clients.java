@@ -129,6 +129,11 @@ final class Clients {
         clients.remove(request.connection());
     }
 
+    /** The connection's own handler is not called for one that became a tunnel. */
+    void tunnelClosed() {
+        total.decrementAndGet();
+    }
+
     void closeIdle() {
         long now = nanos.getAsLong();
         List<HttpConnection> late = new ArrayList<>();
