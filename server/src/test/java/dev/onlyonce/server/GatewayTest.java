@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.ConnectException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -71,6 +72,26 @@ class GatewayTest {
         assertThat(upstream.header("Idempotency-Attempt")).isEqualTo("2");
         assertThat(upstream.header("Idempotency-Key")).isEqualTo("k1");
         assertThat(upstream.header("X-Forwarded-For")).isEqualTo("127.0.0.1");
+    }
+
+    @Test
+    @DisplayName(
+            "K1 hands the key to the upstream as the client wrote it, also if the client calls it a matter of one hop")
+    void keyAsSent() throws Exception {
+        gateway("");
+        try (Socket socket = gateway.connect()) {
+            RawUpstream.write(
+                    socket,
+                    RawUpstream.lines(
+                                    "POST /payments HTTP/1.1",
+                                    "Host: a",
+                                    "Connection: close, Idempotency-Key",
+                                    "Idempotency-Key: \"k1\"",
+                                    "Content-Length: 2")
+                            + "{}");
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 201");
+        }
+        assertThat(upstream.header("Idempotency-Key")).isEqualTo("\"k1\"");
     }
 
     @Test

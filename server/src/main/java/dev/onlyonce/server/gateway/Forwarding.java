@@ -3,6 +3,7 @@ package dev.onlyonce.server.gateway;
 import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.KeyHeader;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
@@ -20,6 +21,7 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,6 +57,7 @@ final class Forwarding {
     private @Nullable Span span;
     private @Nullable String failure;
     private boolean settled;
+    private boolean broken;
 
     /** What the client sent. */
     record Sent(HttpServerRequest request, Target target, Buffer body, Context trace) {}
@@ -75,6 +78,8 @@ final class Forwarding {
                 .start("upstream", trace, SpanKind.CLIENT, exchange.operation().name());
         loop.traces().passOn(span, trace, headers);
         sentNanos = loop.nanos();
+        // Not as copied: a client can name any header line in Connection, and so have it left out.
+        headers.set(KeyHeader.NAME, key());
         headers.set(ATTEMPT, Integer.toString(exchange.claim().attempt()));
         headers.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(sent.body().length()));
         upstream.request(
@@ -83,7 +88,12 @@ final class Forwarding {
                         headers,
                         sent.target().host())
                 .onComplete(connected -> {
-                    if (connected.failed()) {
+                    if (settled) {
+                        // It was abandoned while connecting: nothing may be sent any more.
+                        if (connected.succeeded()) {
+                            connected.result().reset();
+                        }
+                    } else if (connected.failed()) {
                         failure = describe(connected.cause());
                         loop.metrics().upstreamFailed();
                         settle(() -> exchange.notExecuted("not sent: " + describe(connected.cause())));
@@ -94,6 +104,13 @@ final class Forwarding {
                         send(connected.result());
                     }
                 });
+    }
+
+    /** Quoted and bare they are one key to us, and must be to an upstream that is trusted to recognise it. */
+    private String key() {
+        return upstream.upstream().honoursKey()
+                ? exchange.claim().key().value()
+                : sent.request().getHeader(KeyHeader.NAME);
     }
 
     private void send(HttpClientRequest to) {
@@ -112,7 +129,10 @@ final class Forwarding {
     }
 
     private void receive(HttpClientResponse response) {
-        response.exceptionHandler(failure -> ambiguous("the response broke off: " + describe(failure)));
+        response.exceptionHandler(failure -> {
+            broken = true;
+            ambiguous("the response broke off: " + describe(failure));
+        });
         response.handler(chunk -> {
             held.appendBuffer(chunk);
             if (held.length() > exchange.responseBytesMax() && !settled) {
@@ -154,10 +174,21 @@ final class Forwarding {
 
     private void settle(Supplier<HttpAnswer> ending) {
         end();
-        loop.workers().settle(loop.context(), timed(ending), answer -> {
-            loop.ended(this);
-            Messages.send(sent.request(), answer);
-        });
+        loop.workers().settle(timed(ending), then(answer -> Messages.send(sent.request(), answer)));
+    }
+
+    private <T> Workers.Then<T> then(Consumer<T> done) {
+        return new Workers.Then<>(
+                loop.context(),
+                result -> {
+                    loop.ended(this);
+                    done.accept(result);
+                },
+                failure -> {
+                    loop.ended(this);
+                    reset();
+                    loop.proxy().failed(sent.request(), failure);
+                });
     }
 
     private <T> Supplier<T> timed(Supplier<T> ending) {
@@ -182,18 +213,23 @@ final class Forwarding {
     private void stream(HttpClientResponse response) {
         end();
         Headers headers = endToEnd(response);
-        loop.workers().settle(loop.context(), () -> exchange.finishLarge(response.statusCode(), headers), large -> {
-            loop.ended(this);
+        Supplier<Exchange.Large> ending = () -> exchange.finishLarge(response.statusCode(), headers);
+        loop.workers().settle(ending, this.<Exchange.Large>then(large -> {
             if (large.streams() && !sent.request().response().closed()) {
                 pass(response, large.answer());
             } else {
                 Messages.send(sent.request(), large.answer());
                 reset();
             }
-        });
+        }));
     }
 
     private void pass(HttpClientResponse from, HttpAnswer head) {
+        if (broken) {
+            // While it was being recorded: the client must see that it does not get the whole of it.
+            Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR);
+            return;
+        }
         HttpServerResponse to = sent.request().response();
         Messages.head(to, head);
         String length = from.getHeader(HttpHeaderNames.CONTENT_LENGTH);

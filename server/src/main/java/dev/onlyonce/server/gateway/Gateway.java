@@ -1,6 +1,5 @@
 package dev.onlyonce.server.gateway;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
@@ -86,9 +85,7 @@ public final class Gateway {
                 new VertxOptions().setEventLoopPoolSize(eventLoops()).setPreferNativeTransport(true));
         metrics = new Metrics(settings.observe().tenantTagsMax());
         traces = Traces.to(settings.observe().otlpEndpoint());
-        List<Operation> operations = settings.protection().operations().stream()
-                .map(this::asUpstreamAllows)
-                .toList();
+        List<Operation> operations = settings.protection().operations();
         Onlyonce.Builder builder =
                 Onlyonce.builder(store).name(nodeName()).time(time).listener(metrics);
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
@@ -104,27 +101,6 @@ public final class Gateway {
         metrics.gauge("reconcile.backlog", "Entries whose outcome is unknown, at most 1000", backlog::get);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
-    }
-
-    /** Where the upstream recognises keys itself, a lost lease is no reason for doubt: asking again is harmless. */
-    private Operation asUpstreamAllows(Operation operation) {
-        Upstream upstream = Upstream.forPath(settings.upstreams(), operation.path());
-        if (upstream == null || !upstream.honoursKey()) {
-            return operation;
-        }
-        return new Operation(
-                operation.name(),
-                operation.method(),
-                operation.path(),
-                operation.scope(),
-                operation.profile(),
-                operation.policy().toBuilder().onLeaseLost(OnLeaseLost.RETRY).build(),
-                operation.keys(),
-                operation.refusePersonalKeys(),
-                operation.bodyBytesMax(),
-                operation.fingerprintHeaders(),
-                operation.fingerprinter(),
-                operation.age());
     }
 
     private static int eventLoops() {
@@ -157,7 +133,13 @@ public final class Gateway {
     private void listen() {
         Tenants tenants = Tenants.of(settings.protection().tenancy(), time);
         GatewayLoop.Shared shared = new GatewayLoop.Shared(
-                vertx, boundary, tenants, workers, open, new GatewayLoop.Telemetry(metrics, traces, time));
+                vertx,
+                boundary,
+                new Repeatable(boundary.operations()),
+                tenants,
+                workers,
+                open,
+                new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
                 settings.upstreams(),
@@ -235,8 +217,12 @@ public final class Gateway {
             throw new IllegalArgumentException(
                     "clients connect by TLS, and the certificate is for another name: use onlyonce bench with that name");
         }
-        String host = settings.listen().host();
-        return URI.create("http://" + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + ":" + port());
+        String host = switch (settings.listen().host()) {
+            case "0.0.0.0" -> "127.0.0.1";
+            case "::" -> "::1";
+            default -> settings.listen().host();
+        };
+        return URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port());
     }
 
     /** What operators ask. */

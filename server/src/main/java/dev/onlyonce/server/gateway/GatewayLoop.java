@@ -38,6 +38,7 @@ final class GatewayLoop implements Front.Handling {
     record Shared(
             Vertx vertx,
             Boundary boundary,
+            Repeatable repeatable,
             Tenants tenants,
             Workers workers,
             AtomicInteger open,
@@ -56,7 +57,8 @@ final class GatewayLoop implements Front.Handling {
     public void handle(HttpServerRequest request, Target target, Upstreams.Pooled upstream) {
         Optional<Operation> operation = boundary().operation(request.method().name(), target.path());
         if (operation.isPresent() && operation.get().concerns(Messages.headers(request.headers()))) {
-            new ProtectedExchange(this, operation.get(), request, target, upstream).start();
+            Operation here = shared.repeatable().at(upstream.upstream(), operation.get());
+            new ProtectedExchange(this, here, request, target, upstream).start();
         } else if (request.method().equals(HttpMethod.GET) && isOurs(target.path())) {
             new OwnResources(this).answer(request, target);
         } else {

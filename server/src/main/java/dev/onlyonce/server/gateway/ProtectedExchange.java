@@ -119,7 +119,14 @@ final class ProtectedExchange {
 
     private void decide() {
         if (body.length() <= SMALL_BODY_BYTES) {
-            prepared(loop.boundary().prepare(operation, asked(body.getBytes())));
+            Prepared prepared;
+            try {
+                prepared = loop.boundary().prepare(operation, asked(body.getBytes()));
+            } catch (RuntimeException e) {
+                loop.proxy().failed(request, e);
+                return;
+            }
+            prepared(prepared);
         } else {
             onWorker(() -> loop.boundary().prepare(operation, asked(body.getBytes())), this::prepared);
         }
@@ -143,7 +150,7 @@ final class ProtectedExchange {
 
     private void await(Prepared.Ready ready, HttpDecision otherwise) {
         try {
-            loop.workers().runWaiting(loop.context(), ready::begin, this::decided);
+            loop.workers().runWaiting(ready::begin, then(this::decided));
         } catch (RejectedExecutionException e) {
             decided(otherwise);
         }
@@ -151,10 +158,14 @@ final class ProtectedExchange {
 
     private <T> void onWorker(Supplier<T> work, Consumer<T> then) {
         try {
-            loop.workers().begin(loop.context(), work, then);
+            loop.workers().begin(work, then(then));
         } catch (RejectedExecutionException e) {
             Messages.send(request, loop.boundary().overloaded(operation));
         }
+    }
+
+    private <T> Workers.Then<T> then(Consumer<T> done) {
+        return new Workers.Then<>(loop.context(), done, failure -> loop.proxy().failed(request, failure));
     }
 
     private void decided(HttpDecision decision) {

@@ -45,6 +45,12 @@ public final class Proxy {
         errors.closeSoon(request);
     }
 
+    /** We failed, which must not happen: the client is told, and nothing more of it is read. */
+    public void failed(HttpServerRequest request, RuntimeException failure) {
+        errors.failed(request, failure);
+        closeSoon(request);
+    }
+
     /** The body is there. */
     public void bodyArrived(HttpServerRequest request) {
         clients.bodyArrived(request);
