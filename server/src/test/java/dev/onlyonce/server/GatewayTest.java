@@ -266,6 +266,36 @@ class GatewayTest {
     }
 
     @Test
+    @DisplayName("drains: a request whose body is still coming is answered too, and no claim of it is left behind")
+    void drainWhileTheBodyComes() throws Exception {
+        gateway("listen: {host: 127.0.0.1, port: 0, drain-timeout: 5s}");
+        CompletableFuture<Void> drained;
+        try (Socket socket = gateway.connect()) {
+            RawUpstream.write(
+                    socket,
+                    RawUpstream.lines(
+                                    "POST /held HTTP/1.1",
+                                    "Host: a",
+                                    "Idempotency-Key: k1",
+                                    "Content-Type: application/json",
+                                    "Content-Length: 2",
+                                    "Expect: 100-continue")
+                            + "{");
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 100");
+            drained = CompletableFuture.runAsync(gateway::drain);
+            Eventually.eventually(
+                    () -> assertThatThrownBy(() -> gateway.connect().close()).isInstanceOf(ConnectException.class));
+            RawUpstream.write(socket, "}");
+            upstream.awaitHeld();
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 504");
+        }
+        drained.get();
+        gateway.close();
+        gateway = Running.start(folder, upstream.url(), "");
+        assertThat(gateway.post("/held", "k1", "{}").body()).contains("outcome_unknown");
+    }
+
+    @Test
     @DisplayName("publishes how its keys work, and the status of one")
     void ownResources() throws Exception {
         gateway("");

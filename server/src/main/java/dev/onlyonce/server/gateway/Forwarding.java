@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *   <li>no connection: nothing was sent, retryable;
  *   <li>anything between sending and the last byte of the response, be it a time-out, a reset or garbage: unknown;
  *   <li>a whole response: as the profile says of its status. It is recorded before it is sent;
- *   <li>a response over the limit: recorded without its body, then streamed.
+ *   <li>a response over the limit, or for which there is no memory: recorded without its body, then streamed.
  * </ul>
  */
 final class Forwarding {
@@ -60,7 +60,7 @@ final class Forwarding {
     private boolean broken;
 
     /** What the client sent. */
-    record Sent(HttpServerRequest request, Target target, Buffer body, Context trace) {}
+    record Sent(ProtectedExchange owner, HttpServerRequest request, Target target, Buffer body, Context trace) {}
 
     Forwarding(GatewayLoop loop, Exchange exchange, Upstreams.Pooled upstream, Sent sent) {
         this.loop = loop;
@@ -71,7 +71,6 @@ final class Forwarding {
     }
 
     void start() {
-        loop.begun(this);
         MultiMap headers = loop.proxy().headersFor(sent.request());
         headers.remove(HttpHeaderNames.EXPECT);
         span = loop.traces()
@@ -82,6 +81,10 @@ final class Forwarding {
         headers.set(KeyHeader.NAME, key());
         headers.set(ATTEMPT, Integer.toString(exchange.claim().attempt()));
         headers.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(sent.body().length()));
+        if (loop.isStopping()) {
+            settle(() -> exchange.notExecuted("not sent: the gateway was stopped"));
+            return;
+        }
         upstream.request(
                         sent.request().method(),
                         sent.target().uri(),
@@ -135,7 +138,7 @@ final class Forwarding {
         });
         response.handler(chunk -> {
             held.appendBuffer(chunk);
-            if (held.length() > exchange.responseBytesMax() && !settled) {
+            if (!settled && !fits(chunk)) {
                 response.pause();
                 stream(response);
             }
@@ -146,6 +149,10 @@ final class Forwarding {
                 settle(() -> exchange.finish(answer));
             }
         });
+    }
+
+    private boolean fits(Buffer chunk) {
+        return sent.owner().hold(chunk.length()) && held.length() <= exchange.responseBytesMax();
     }
 
     private static Headers endToEnd(HttpClientResponse response) {
@@ -181,11 +188,11 @@ final class Forwarding {
         return new Workers.Then<>(
                 loop.context(),
                 result -> {
-                    loop.ended(this);
+                    sent.owner().end();
                     done.accept(result);
                 },
                 failure -> {
-                    loop.ended(this);
+                    sent.owner().end();
                     reset();
                     loop.proxy().failed(sent.request(), failure);
                 });

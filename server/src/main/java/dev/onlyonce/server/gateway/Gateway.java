@@ -9,6 +9,7 @@ import dev.onlyonce.http.TenantLimits;
 import dev.onlyonce.server.admin.AdminApi;
 import dev.onlyonce.server.admin.AdminToken;
 import dev.onlyonce.server.admin.LocalOperator;
+import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.observe.Metrics;
@@ -40,6 +41,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -132,13 +134,12 @@ public final class Gateway {
 
     private void listen() {
         Tenants tenants = Tenants.of(settings.protection().tenancy(), time);
+        Listen.Limits limits = settings.listen().limits();
         GatewayLoop.Shared shared = new GatewayLoop.Shared(
                 vertx,
-                boundary,
-                new Repeatable(boundary.operations()),
-                tenants,
+                new GatewayLoop.Protection(boundary, new Repeatable(boundary.operations()), tenants),
                 workers,
-                open,
+                new GatewayLoop.Room(open, new BodyMemory(limits.bufferBytesMax()), limits.bodyTimeout()),
                 new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
@@ -261,25 +262,24 @@ public final class Gateway {
         Duration max = settings.listen().limits().drainTimeout();
         log.info("Draining: {} protected exchanges are open", open.get());
         long deadline = time.nanos() + max.toNanos();
-        List<Future<Void>> closing =
-                fronts.stream().map(front -> front.drain(max)).toList();
-        awaitNoneOpen(deadline);
+        // What is abandoned at the deadline must still be answered.
+        Future<?> closed = Future.join(
+                fronts.stream().map(front -> front.drain(max.plus(SETTLE_MAX))).toList());
+        await(() -> open.get() == 0 && closed.isComplete(), deadline);
         if (open.get() > 0) {
-            log.warn("{} exchanges did not end within {} and are recorded as unknown", open.get(), max);
+            log.warn("{} exchanges did not end within {}; what the upstream has is recorded as unknown", open, max);
             loops.forEach(loop -> loop.context().runOnContext(now -> loop.abandonAll()));
-            awaitNoneOpen(time.nanos() + SETTLE_MAX.toNanos());
+            await(() -> open.get() == 0, time.nanos() + SETTLE_MAX.toNanos());
         }
-        try {
-            await(Future.join(closing));
-        } catch (IllegalStateException e) {
-            log.warn("Connections were cut: {}", e.getMessage());
+        if (!closed.isComplete()) {
+            log.warn("Connections are cut");
         }
         close();
         log.info("Stopped");
     }
 
-    private void awaitNoneOpen(long deadline) {
-        while (open.get() > 0 && time.nanos() - deadline < 0) {
+    private void await(BooleanSupplier end, long deadline) {
+        while (!end.getAsBoolean() && time.nanos() - deadline < 0) {
             try {
                 time.await(new CompletableFuture<Void>(), LOOK_EVERY);
             } catch (InterruptedException e) {

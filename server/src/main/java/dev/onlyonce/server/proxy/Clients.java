@@ -33,10 +33,8 @@ final class Clients {
 
     private static final class Client {
         private int open;
-        private int awaited;
         private boolean closing;
         private long idleSince;
-        private long awaitedSince;
     }
 
     void connected(HttpConnection connection) {
@@ -97,20 +95,6 @@ final class Clients {
         idle.forEach(HttpConnection::close);
     }
 
-    void awaitingBody(HttpServerRequest request) {
-        Client client = clients.get(request.connection());
-        if (client != null && client.awaited++ == 0) {
-            client.awaitedSince = nanos.getAsLong();
-        }
-    }
-
-    void bodyArrived(HttpServerRequest request) {
-        Client client = clients.get(request.connection());
-        if (client != null) {
-            client.awaited--;
-        }
-    }
-
     /** Nothing more that comes on this connection is looked at; on one of HTTP/2, what other streams bring is. */
     void closing(HttpServerRequest request) {
         Client client = clients.get(request.connection());
@@ -140,9 +124,7 @@ final class Clients {
         clients.forEach((connection, client) -> {
             boolean noHead = client.open == 0
                     && now - client.idleSince > limits.headerTimeout().toNanos();
-            boolean noBody = client.awaited > 0
-                    && now - client.awaitedSince > limits.bodyTimeout().toNanos();
-            if (noHead || noBody) {
+            if (noHead) {
                 late.add(connection);
             }
         });
