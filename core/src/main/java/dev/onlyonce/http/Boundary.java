@@ -196,6 +196,15 @@ public final class Boundary {
         return operation.profile().refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(RETRY_AFTER_STORE));
     }
 
+    /** What a request is told whose body is larger than its operation allows, without a need to hold it: 413. */
+    public HttpAnswer tooLarge(Operation operation) {
+        return operation
+                .profile()
+                .refuse(Problem.BODY_TOO_LARGE
+                        .because("the limit is " + operation.bodyBytesMax() + " bytes")
+                        .member("reason", code(MalformedRequest.Reason.BODY_TOO_LARGE)));
+    }
+
     /**
      * Counts a request that begins to execute towards its tenant's limits; {@link #decide} does so itself.
      *

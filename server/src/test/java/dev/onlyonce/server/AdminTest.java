@@ -122,6 +122,38 @@ class AdminTest {
     }
 
     @Test
+    @DisplayName("K6 means the entry of the operation that is named, and no other with the same key")
+    void operations() throws Exception {
+        gateway.close();
+        gateway = Running.start(folder, upstream.url(), """
+                operations:
+                  - {method: POST, path: /wide}
+                  - {method: POST, path: /other}
+                  - {method: POST, path: /narrow, scope: operation}
+                """);
+        gateway.post("/wide", "k1", "{}");
+        assertThat(run("keys", "show", "k1", "--operation", "POST /wide").exitCode())
+                .isZero();
+        for (String operation : List.of("POST /narrow", "POST /other")) {
+            assertThat(run("keys", "evict", "k1", "--operation", operation, "--reason", "r")
+                            .exitCode())
+                    .as(operation)
+                    .isEqualTo(Cli.NOT_FOUND);
+            assertThat(run("keys", "history", "k1", "--operation", operation).exitCode())
+                    .as(operation)
+                    .isEqualTo(Cli.NOT_FOUND);
+        }
+        gateway.post("/narrow", "k1", "{}");
+        assertThat(run("keys", "evict", "k1", "--operation", "POST /narrow", "--reason", "r")
+                        .exitCode())
+                .isZero();
+        assertThat(run("keys", "history", "k1", "--operation", "POST /narrow").out())
+                .contains("completed");
+        assertThat(listed()).as("the other one is still there").containsExactly("k1");
+        assertThat(run("keys", "show", "k1").out()).contains("POST /wide");
+    }
+
+    @Test
     @DisplayName("finds keys by tenant, state, age and operation")
     void filters() throws Exception {
         gateway.post("/payments", "order-1", "{}");
@@ -199,15 +231,84 @@ class AdminTest {
                 .isZero();
         assertThat(gateway.post("/broken", "b", "{}").body()).contains("response_not_stored");
 
-        assertThat(run("keys", "settle", "c", "--absent", "--reason", "r").exitCode())
+        assertThat(run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "r")
+                        .exitCode())
                 .isZero();
         int before = broken.heads().size();
         assertThat(gateway.post("/broken", "c", "{}").statusCode()).isEqualTo(504);
         assertThat(broken.heads()).hasSize(before + 1);
 
-        Result again = run("keys", "settle", "a", "--absent", "--reason", "r");
+        assertThat(run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "late news")
+                        .exitCode())
+                .as("attempt 2 is the one in doubt now")
+                .isEqualTo(Cli.NOT_FOUND);
+        assertThat(run("keys", "settle", "c", "--absent", "--reason", "r").exitCode())
+                .as("which attempt must be said")
+                .isEqualTo(Cli.USAGE);
+
+        Result again = run("keys", "settle", "a", "--absent", "--attempt", "1", "--reason", "r");
         assertThat(again.exitCode()).isEqualTo(Cli.NOT_FOUND);
         assertThat(again.err()).contains("completed");
+    }
+
+    @Test
+    @DisplayName("records no response that cannot be sent, and is told what is wrong with it")
+    void unsendable() throws Exception {
+        gateway.post("/broken", "a", "{}");
+        for (List<String> wrong : List.of(
+                List.of("--status", "42"),
+                List.of("--status", "200", "--header", "X-A=b\r\nX-C: d"),
+                List.of("--status", "200", "--header", "X A=b"),
+                List.of("--header", "X-A=b"),
+                List.of(
+                        "--status",
+                        "200",
+                        "--body",
+                        folder.resolve("missing.json").toString()))) {
+            List<String> command = new ArrayList<>(List.of("keys", "settle", "a", "--found", "--reason", "r"));
+            command.addAll(wrong);
+            Result refused = run(command.toArray(String[]::new));
+            assertThat(refused.exitCode()).as("%s", wrong).isEqualTo(Cli.USAGE);
+            assertThat(refused.err()).hasLineCount(1);
+        }
+        assertThat(run("keys", "settle", "a", "--found", "--status", "201", "--header", "X-A=b", "--reason", "r")
+                        .exitCode())
+                .isZero();
+        assertThat(gateway.post("/broken", "a", "{}").headers().firstValue("X-A"))
+                .hasValue("b");
+    }
+
+    @Test
+    @DisplayName("is told that a credential is wrong, which is not the store's fault")
+    void wrongCredential() throws Exception {
+        Path token = folder.resolve("wrong-token");
+        Files.writeString(token, "w".repeat(64));
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+        Result refused = run("stats", "--admin-token-file", token.toString());
+        assertThat(refused.exitCode()).isEqualTo(Cli.FAILED);
+        assertThat(refused.err()).contains("credential").doesNotContain("store");
+    }
+
+    @Test
+    @DisplayName("makes no database by a slip of the pen, and looks at one without changing it")
+    void noSuchDatabase() throws Exception {
+        Path file = folder.resolve("typo.db");
+        for (List<String> command : List.of(List.of("keys", "list"), List.of("schema", "status"))) {
+            List<String> all = new ArrayList<>(command);
+            all.addAll(List.of("--db", "jdbc:sqlite:" + file));
+            Result refused = run(all.toArray(String[]::new));
+            assertThat(refused.exitCode()).as("%s", command).isEqualTo(Cli.UNAVAILABLE);
+            assertThat(refused.err()).contains("typo.db");
+            assertThat(file).doesNotExist();
+        }
+        Files.createFile(file);
+        assertThat(run("schema", "status", "--db", "jdbc:sqlite:" + file).exitCode())
+                .as("it is not current, and stays so")
+                .isEqualTo(Cli.FAILED);
+        assertThat(run("schema", "apply", "--db", "jdbc:sqlite:" + file).exitCode())
+                .isZero();
+        assertThat(run("schema", "status", "--db", "jdbc:sqlite:" + file).exitCode())
+                .isZero();
     }
 
     @Test

@@ -76,6 +76,8 @@ class ConfigFileTest {
                     upstreams: [{url: http://a}]~store: {url: jdbc:oracle:x}     |:2: store.url: "jdbc:oracle:x" is not the URL of a supported database
                     upstreams: [{url: http://a}]~tenants: {}                     |:2: tenants: give exactly one of
                     upstreams: [{url: http://a}]~tenants: {api-key: {sha256: {abc: x}}} |:2: api-key.sha256: "abc" is not a SHA-256
+                    upstreams: [{url: http://a}]~tenants: {fixed: "a\\tb"}      |:2: tenants.fixed: a tenant's name has a control character
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: GET /y, found: {status: 200}, absent: {status: 200, missing: true}}}] |"missing" needs a "pointer"
                     upstreams: [{url: http://a}]~operations:~  - {path: /x}      |:3: operations[0]: "method" is missing
                     upstreams: [{url: http://a}]~operations: [{method: POST, path: x}] |a path template must begin with a slash
                     upstreams: [{url: http://a}]~operations: [{method: POST, path: /x},~{method: POST, path: /x}] |:3: operations[1]: there are two operations named

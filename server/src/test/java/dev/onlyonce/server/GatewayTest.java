@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.ConnectException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -71,6 +72,26 @@ class GatewayTest {
         assertThat(upstream.header("Idempotency-Attempt")).isEqualTo("2");
         assertThat(upstream.header("Idempotency-Key")).isEqualTo("k1");
         assertThat(upstream.header("X-Forwarded-For")).isEqualTo("127.0.0.1");
+    }
+
+    @Test
+    @DisplayName(
+            "K1 hands the key to the upstream as the client wrote it, also if the client calls it a matter of one hop")
+    void keyAsSent() throws Exception {
+        gateway("");
+        try (Socket socket = gateway.connect()) {
+            RawUpstream.write(
+                    socket,
+                    RawUpstream.lines(
+                                    "POST /payments HTTP/1.1",
+                                    "Host: a",
+                                    "Connection: close, Idempotency-Key",
+                                    "Idempotency-Key: \"k1\"",
+                                    "Content-Length: 2")
+                            + "{}");
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 201");
+        }
+        assertThat(upstream.header("Idempotency-Key")).isEqualTo("\"k1\"");
     }
 
     @Test
@@ -242,6 +263,36 @@ class GatewayTest {
         HttpResponse<String> retry = gateway.post("/held", "k1", "{}");
         assertThat(retry.statusCode()).isEqualTo(409);
         assertThat(retry.body()).contains("outcome_unknown");
+    }
+
+    @Test
+    @DisplayName("drains: a request whose body is still coming is answered too, and no claim of it is left behind")
+    void drainWhileTheBodyComes() throws Exception {
+        gateway("listen: {host: 127.0.0.1, port: 0, drain-timeout: 5s}");
+        CompletableFuture<Void> drained;
+        try (Socket socket = gateway.connect()) {
+            RawUpstream.write(
+                    socket,
+                    RawUpstream.lines(
+                                    "POST /held HTTP/1.1",
+                                    "Host: a",
+                                    "Idempotency-Key: k1",
+                                    "Content-Type: application/json",
+                                    "Content-Length: 2",
+                                    "Expect: 100-continue")
+                            + "{");
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 100");
+            drained = CompletableFuture.runAsync(gateway::drain);
+            Eventually.eventually(
+                    () -> assertThatThrownBy(() -> gateway.connect().close()).isInstanceOf(ConnectException.class));
+            RawUpstream.write(socket, "}");
+            upstream.awaitHeld();
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 504");
+        }
+        drained.get();
+        gateway.close();
+        gateway = Running.start(folder, upstream.url(), "");
+        assertThat(gateway.post("/held", "k1", "{}").body()).contains("outcome_unknown");
     }
 
     @Test

@@ -113,6 +113,31 @@ class HostileUpstreamTest {
     }
 
     @Test
+    @DisplayName("K1 gets one key in one spelling if it honours keys, and no client can keep it from coming")
+    void keyArrives() throws Exception {
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> socket.close());
+                Running gateway = gateway(upstream, ", honours-key: true")) {
+            for (String key : new String[] {"\"k1\"", "k1"}) {
+                try (Socket socket = gateway.connect()) {
+                    RawUpstream.write(
+                            socket,
+                            RawUpstream.lines(
+                                            "POST /payments HTTP/1.1",
+                                            "Host: a",
+                                            "Connection: close, Idempotency-Key",
+                                            "Idempotency-Key: " + key,
+                                            "Content-Length: 2")
+                                    + "{}");
+                    assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 504");
+                }
+            }
+            assertThat(upstream.heads())
+                    .hasSize(2)
+                    .allSatisfy(head -> assertThat(head).containsIgnoringCase("\r\nIdempotency-Key: k1\r\n"));
+        }
+    }
+
+    @Test
     @DisplayName("is asked again with the same key if it is declared to honour keys itself")
     void honoursKey() throws Exception {
         try (RawUpstream upstream = new RawUpstream(new RawUpstream.Behaviour() {

@@ -130,6 +130,73 @@ class LimitsTest {
     }
 
     @Test
+    @DisplayName(
+            "the bodies of all protected requests together take so much memory: 503 past it, until others have ended")
+    void memory() throws Exception {
+        String body = "\"" + "x".repeat(40_000) + "\"";
+        try (CountingUpstream upstream = new CountingUpstream();
+                Running gateway = Running.start(
+                        folder, upstream.url(), "listen: {host: 127.0.0.1, port: 0, buffer-bytes-max: 64KiB}")) {
+            try (Socket socket = gateway.connect()) {
+                RawUpstream.write(
+                        socket,
+                        RawUpstream.lines(
+                                        "POST /payments HTTP/1.1",
+                                        "Host: a",
+                                        "Idempotency-Key: slow",
+                                        "Content-Length: 50000")
+                                + body);
+                Eventually.eventually(() -> {
+                    HttpResponse<String> refused = gateway.post("/payments", "k1", body);
+                    assertThat(refused.statusCode()).isEqualTo(503);
+                    assertThat(refused.headers().firstValue("Retry-After")).isPresent();
+                });
+            }
+            Eventually.eventually(
+                    () -> assertThat(gateway.post("/payments", "k2", body).statusCode())
+                            .isEqualTo(201));
+            assertThat(gateway.post("/bytes/100000", "k3", "{}").body())
+                    .as("what was executed is delivered")
+                    .hasSize(100_000);
+            assertThat(gateway.post("/bytes/100000", "k3", "{}").body()).contains("response_not_stored");
+            assertThat(gateway.post("/payments", "k4", body).statusCode())
+                    .as("all of it was given back")
+                    .isEqualTo(201);
+        }
+    }
+
+    @Test
+    @DisplayName("a connection that became a tunnel counts until it is closed, and no longer")
+    void tunnels() throws Exception {
+        String agreed = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    if (head.contains("/ws")) {
+                        RawUpstream.write(socket, agreed);
+                        socket.getInputStream().read();
+                        socket.close();
+                    } else {
+                        RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+                    }
+                });
+                Running gateway = Running.start(
+                        folder, upstream.url(), "listen: {host: 127.0.0.1, port: 0, connections-max: 1}")) {
+            for (int i = 0; i < 2; i++) {
+                Eventually.eventually(() -> {
+                    try (Socket socket = gateway.connect()) {
+                        RawUpstream.write(
+                                socket,
+                                RawUpstream.lines(
+                                        "GET /ws HTTP/1.1", "Host: a", "Connection: Upgrade", "Upgrade: websocket"));
+                        assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 101");
+                    }
+                });
+            }
+            Eventually.eventually(
+                    () -> assertThat(gateway.get("/things").statusCode()).isEqualTo(200));
+        }
+    }
+
+    @Test
     @DisplayName("an unprotected answer may take longer than the response time-out as long as bytes come")
     void slowIsNotLate() throws Exception {
         CountDownLatch never = new CountDownLatch(1);

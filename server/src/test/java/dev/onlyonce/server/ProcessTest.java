@@ -52,13 +52,17 @@ class ProcessTest {
         upstream.close();
     }
 
-    private int post(GatewayProcess gateway, String path, String key) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(gateway.url(path))
+    private static HttpRequest request(GatewayProcess gateway, String path, String key) {
+        return HttpRequest.newBuilder(gateway.url(path))
                 .header("Idempotency-Key", key)
                 .timeout(Duration.ofSeconds(30))
                 .POST(HttpRequest.BodyPublishers.ofString("{}"))
                 .build();
-        return client.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+    }
+
+    private int post(GatewayProcess gateway, String path, String key) throws IOException, InterruptedException {
+        return client.send(request(gateway, path, key), HttpResponse.BodyHandlers.ofString())
+                .statusCode();
     }
 
     @Test
@@ -97,6 +101,34 @@ class ProcessTest {
             assertThat(answer.get()).isEqualTo(201);
             assertThat(exit.get()).isZero();
         }
+    }
+
+    @Test
+    @DisplayName("D1 killed while a service works that does not honour keys: unknown, though another service would")
+    void killedBetweenTwoKinds() throws Exception {
+        Path config = Files.writeString(folder.resolve("gateway.yaml"), """
+                listen: {host: 127.0.0.1, port: 0}
+                admin: {port: 0}
+                upstreams:
+                  - {url: %s, honours-key: true}
+                  - {name: legacy, url: %s, paths: [/held]}
+                defaults: {lease: 3s}
+                """.formatted(upstream.url(), upstream.url()));
+        try (GatewayProcess gateway = startOne(0, config)) {
+            var cut = client.sendAsync(request(gateway, "/held", "k1"), HttpResponse.BodyHandlers.ofString());
+            upstream.awaitHeld();
+            gateway.kill();
+            assertThat(cut).failsWithin(Duration.ofMinutes(1));
+        }
+        upstream.release();
+        try (GatewayProcess gateway = startOne(0, config)) {
+            Eventually.eventually(() -> assertThat(
+                            client.send(request(gateway, "/held", "k1"), HttpResponse.BodyHandlers.ofString())
+                                    .body())
+                    .doesNotContain("in_progress"));
+            assertThat(post(gateway, "/held", "k1")).isEqualTo(409);
+        }
+        assertThat(upstream.effects("k1")).isEqualTo(1);
     }
 
     /** A gateway that may be down for a while. */

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("An unknown outcome")
 class ReconcileTest {
@@ -36,13 +38,11 @@ class ReconcileTest {
                 return;
             }
             String key = head.split(" ")[1].substring("/payments/".length());
-            String body = key.startsWith("odd")
-                    ? "?"
-                    : "{\"payment\":" + (paid.contains(key) ? "{\"id\":\"" + key + "\"}" : "null") + "}";
+            String body = found(key);
             RawUpstream.write(
                     socket,
                     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n"
-                            + body);
+                            + (key.startsWith("stalls") ? "" : body));
         });
         gateway = Running.start(folder, upstream.url(), """
                 operations:
@@ -50,11 +50,24 @@ class ReconcileTest {
                     path: /payments
                     look-up:
                       request: GET /payments/{key}
-                      found: {status: 200, pointer: /payment/id}
-                      absent: {status: 200, pointer: /payment, missing: true}
-                      answer: {status: 201, pointer: /payment}
+                      found: {status: 200, pointer: /data/0/id}
+                      absent: {status: 200, pointer: /data/0, missing: true}
+                      answer: {status: 201, pointer: /data/0}
                       absent-after: 500ms
                 """);
+    }
+
+    private String found(String key) {
+        if (key.startsWith("odd")) {
+            return "?";
+        }
+        if (key.startsWith("error")) {
+            return "{\"error\":\"timeout\"}";
+        }
+        if (key.startsWith("flood")) {
+            return "{\"data\":[]," + " ".repeat(2 << 20) + "\"more\":0}";
+        }
+        return "{\"data\":[" + (paid.contains(key) ? "{\"id\":\"" + key + "\"}" : "") + "]}";
     }
 
     @AfterEach
@@ -121,5 +134,23 @@ class ReconcileTest {
                 .isEqualTo(409);
         assertThat(gateway.post("/payments", "odd-1", "{}").body()).isEqualTo("done");
         assertThat(posts("odd-1")).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"error-1", "stalls-1", "flood-1"})
+    @DisplayName("D6 stays unknown if the look-up answers with an error in 200, stalls or floods, and holds up nobody")
+    void provesNothing(String key) throws Exception {
+        assertThat(gateway.post("/payments", key, "{}").statusCode()).isEqualTo(504);
+        assertThat(gateway.post("/payments", "paid-1", "{}").statusCode()).isEqualTo(504);
+        Eventually.eventually(
+                () -> assertThat(gateway.post("/payments", "paid-1", "{}").statusCode())
+                        .isEqualTo(201));
+        for (int i = 0; i < 2; i++) {
+            assertThat(gateway.send(admin("/v1/reconcile/run").POST(HttpRequest.BodyPublishers.noBody()))
+                            .body())
+                    .isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1}");
+        }
+        assertThat(gateway.post("/payments", key, "{}").body()).contains("outcome_unknown");
+        assertThat(posts(key)).isEqualTo(1);
     }
 }

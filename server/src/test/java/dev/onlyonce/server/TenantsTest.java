@@ -2,6 +2,7 @@ package dev.onlyonce.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.crypto.ECDSASigner;
@@ -118,6 +119,9 @@ class TenantsTest {
         gateway = Running.start(folder, upstream.url(), "tenants: {header: {name: X-Tenant, from: [127.0.0.0/8]}}");
         assertThat(status("X-Tenant", "acme")).isEqualTo(201);
         assertThat(status(null, null)).isEqualTo(401);
+        assertThat(status("X-Tenant", "x".repeat(256)))
+                .as("longer than can be stored")
+                .isEqualTo(401);
     }
 
     @Test
@@ -132,6 +136,11 @@ class TenantsTest {
                 "tenants: {jwt: {claim: org, key-set: keys.json, issuer: https://login.example, audience: payments}}");
         JWTClaimsSet good = claims("https://login.example", "payments", Duration.ofMinutes(5));
         assertThat(status("Authorization", "Bearer " + signed(key, good))).isEqualTo(201);
+        assertThat(status("Authorization", "Bearer " + signed(key, good, "at+jwt")))
+                .as("an access token of RFC 9068")
+                .isEqualTo(201);
+        assertThat(status("Authorization", "Bearer " + signed(key, good, "logout+jwt")))
+                .isEqualTo(401);
         assertThat(status("Authorization", "Bearer " + signed(stranger, good))).isEqualTo(401);
         assertThat(status(
                         "Authorization",
@@ -161,8 +170,16 @@ class TenantsTest {
     }
 
     private static String signed(ECKey key, JWTClaimsSet claims) throws Exception {
+        return signed(key, claims, "JWT");
+    }
+
+    private static String signed(ECKey key, JWTClaimsSet claims, String type) throws Exception {
         SignedJWT token = new SignedJWT(
-                new JWSHeader.Builder(JWSAlgorithm.ES256).keyID(key.getKeyID()).build(), claims);
+                new JWSHeader.Builder(JWSAlgorithm.ES256)
+                        .keyID(key.getKeyID())
+                        .type(new JOSEObjectType(type))
+                        .build(),
+                claims);
         token.sign(new ECDSASigner(key));
         return token.serialize();
     }

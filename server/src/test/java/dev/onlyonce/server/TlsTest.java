@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.concurrent.Flow;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
@@ -159,6 +160,33 @@ class TlsTest {
             // In all longer than a connection would linger.
             LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
         }
+        upstream.release();
+        assertThat(held.get().statusCode()).isEqualTo(201);
+    }
+
+    @Test
+    @DisplayName(
+            "cuts off one request of an HTTP/2 connection whose body does not come, without harm to the others on it")
+    void oneLateBody() throws Exception {
+        gateway(", body-timeout: 1s");
+        HttpClient client = HttpClient.newBuilder().sslContext(trusting).build();
+        client.send(HttpRequest.newBuilder(url("/things")).build(), HttpResponse.BodyHandlers.ofString());
+        var held = client.sendAsync(request("/held", "k1", "{}"), HttpResponse.BodyHandlers.ofString());
+        upstream.awaitHeld();
+        HttpRequest late = HttpRequest.newBuilder(url("/payments"))
+                .header("Idempotency-Key", "k2")
+                .POST(HttpRequest.BodyPublishers.fromPublisher(
+                        subscriber -> subscriber.onSubscribe(new Flow.Subscription() {
+                            @Override
+                            public void request(long n) {}
+
+                            @Override
+                            public void cancel() {}
+                        }),
+                        10))
+                .build();
+        assertThat(client.sendAsync(late, HttpResponse.BodyHandlers.ofString())).failsWithin(Duration.ofMinutes(1));
+        assertThat(held).isNotDone();
         upstream.release();
         assertThat(held.get().statusCode()).isEqualTo(201);
     }

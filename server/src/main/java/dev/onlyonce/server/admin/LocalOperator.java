@@ -91,21 +91,32 @@ public final class LocalOperator implements Operator {
 
     @Override
     public History history(KeyName name) {
-        List<AuditRecord> records = store.history(new EntryId(name.tenant(), "", name.key()));
-        if (records.isEmpty() && name.operation() != null) {
-            records = store.history(new EntryId(name.tenant(), name.operation(), name.key()));
+        List<AuditRecord> records = new ArrayList<>();
+        if (name.operation() != null) {
+            records.addAll(store.history(new EntryId(name.tenant(), name.operation(), name.key())));
         }
+        store.history(new EntryId(name.tenant(), "", name.key())).stream()
+                .filter(record -> isMeant(name, record.transition().operation()))
+                .forEach(records::add);
         return new History(KeyViews.changes(records));
     }
 
+    /** The entry in the named operation comes first: one that is unique in its tenant may have the same key. */
     private Optional<Entry> find(KeyName name) {
-        Optional<Entry> entry =
-                store.find(List.of(new EntryId(name.tenant(), "", name.key()))).get(0);
-        if (entry.isEmpty() && name.operation() != null) {
-            entry = store.find(List.of(new EntryId(name.tenant(), name.operation(), name.key())))
-                    .get(0);
-        }
-        return entry;
+        Optional<Entry> narrow = name.operation() == null
+                ? Optional.empty()
+                : find(new EntryId(name.tenant(), name.operation(), name.key()));
+        return narrow.isPresent()
+                ? narrow
+                : find(new EntryId(name.tenant(), "", name.key())).filter(entry -> isMeant(name, entry.operation()));
+    }
+
+    private Optional<Entry> find(EntryId id) {
+        return store.find(List.of(id)).get(0);
+    }
+
+    private static boolean isMeant(KeyName name, String operation) {
+        return name.operation() == null || name.operation().equals(operation);
     }
 
     private Entry require(KeyName name) {
@@ -127,6 +138,9 @@ public final class LocalOperator implements Operator {
         requireReason(finding.reason());
         if (finding.response() != null && to != State.COMPLETED) {
             throw new IllegalArgumentException("a response can only be recorded for an effect that was found");
+        }
+        if (finding.attempt() == null && to == State.RETRYABLE) {
+            throw new IllegalArgumentException("say which attempt had no effect; keys show tells which is the latest");
         }
         int attempt = finding.attempt() == null ? entry.attempt() : finding.attempt();
         SettleResult result = once.resolve(

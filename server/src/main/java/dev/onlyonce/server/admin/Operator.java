@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -158,7 +159,8 @@ public interface Operator extends AutoCloseable {
      * @param outcome {@code found}: the effect happened; {@code absent}: it is proven that it did not
      * @param response what retries are answered with, if it was found and that is known
      * @param reason why, for the audit
-     * @param attempt which attempt this is about; none for the latest
+     * @param attempt which attempt this is about; must be said of what is absent, because news about an attempt may come
+     *     when the next one runs
      */
     record Finding(
             String outcome,
@@ -176,7 +178,28 @@ public interface Operator extends AutoCloseable {
     record Answer(
             int status,
             @Nullable Map<String, String> headers,
-            @Nullable String body) {}
+            @Nullable String body) {
+        private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+        private static final Pattern VALUE = Pattern.compile("[\\t\\x20-\\x7e\\x80-\\xff]*");
+
+        /** Checks that it can be sent. */
+        public Answer {
+            if (status < 200 || status > 599) {
+                throw new IllegalArgumentException("the status of a response is 200-599: " + status);
+            }
+            if (headers != null) {
+                headers.forEach(Answer::check);
+            }
+        }
+
+        private static void check(String name, @Nullable String value) {
+            if (value == null
+                    || !NAME.matcher(name).matches()
+                    || !VALUE.matcher(value).matches()) {
+                throw new IllegalArgumentException("the name or the value of this header cannot be sent: " + name);
+            }
+        }
+    }
 
     /** What is unknown. */
     record Backlog(List<KeyView> unknown, List<String> operationsWithLookUp) {}

@@ -164,7 +164,8 @@ public final class RemoteOperator implements Operator {
         switch (response.statusCode()) {
             case 400 -> throw new IllegalArgumentException(detail);
             case 404, 409 -> throw new Refused(response.statusCode() == 404, detail);
-            default -> throw new StoreUnavailable(detail, null);
+            case 503 -> throw new StoreUnavailable(detail, null);
+            default -> throw new IllegalStateException("The gateway at " + base + " says: " + detail);
         }
     }
 

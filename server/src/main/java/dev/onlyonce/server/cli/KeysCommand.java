@@ -4,6 +4,7 @@ import dev.onlyonce.server.admin.Operator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -179,7 +180,7 @@ final class KeysCommand implements Runnable {
             footerHeading = "%nExamples:%n",
             footer = {
                 "  onlyonce keys settle order-1 --found --status 201 --body answer.json --reason \"seen at the bank\"",
-                "  onlyonce keys settle order-1 --absent --reason \"the bank has no such payment\""
+                "  onlyonce keys settle order-1 --absent --attempt 1 --reason \"the bank has no such payment\""
             })
     static final class Settle extends OperatorCommand {
         @Mixin
@@ -214,23 +215,49 @@ final class KeysCommand implements Runnable {
                 description = "With --body: its type (${DEFAULT-VALUE})")
         private String contentType = "application/json";
 
+        @Option(
+                names = "--header",
+                paramLabel = "NAME=VALUE",
+                description = "With --status: another header that retries get; may be repeated")
+        private Map<String, String> headers = new LinkedHashMap<>();
+
+        @Option(
+                names = "--attempt",
+                paramLabel = "NUMBER",
+                description = "Which attempt this is about, as shown by keys show; needed with --absent")
+        private @Nullable Integer attempt;
+
         @Option(names = "--reason", required = true, description = "Why, for the audit")
         private String reason = "";
 
         @Override
-        void run(Operator operator) throws IOException {
-            Operator.Answer answer = status == null
-                    ? null
-                    : new Operator.Answer(
-                            status,
-                            body == null ? Map.of() : Map.of("Content-Type", contentType),
-                            body == null ? null : Files.readString(body));
-            if (status == null && body != null) {
-                throw new IllegalArgumentException("--body needs --status");
-            }
+        void run(Operator operator) {
             Operator.KeyView settled =
-                    operator.settle(name.name(), new Operator.Finding(outcome.word(), answer, reason, null));
+                    operator.settle(name.name(), new Operator.Finding(outcome.word(), answer(), reason, attempt));
             print(settled, key -> out().println("The key is now " + key.state() + "."));
+        }
+
+        private Operator.@Nullable Answer answer() {
+            if (status == null) {
+                if (body != null || !headers.isEmpty()) {
+                    throw new IllegalArgumentException("--body and --header need --status");
+                }
+                return null;
+            }
+            Map<String, String> all = new LinkedHashMap<>();
+            if (body != null) {
+                all.put("Content-Type", contentType);
+            }
+            all.putAll(headers);
+            return new Operator.Answer(status, all, body == null ? null : text(body));
+        }
+
+        private static String text(Path file) {
+            try {
+                return Files.readString(file);
+            } catch (IOException e) {
+                throw new IllegalArgumentException(file + " cannot be read as text in UTF-8: " + e, e);
+            }
         }
     }
 

@@ -78,6 +78,13 @@ final class Target {
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }
+        if (url.startsWith(OpenStore.SQLITE) && !Files.exists(OpenStore.file(url))) {
+            throw new Cli.Failed(
+                    Cli.UNAVAILABLE,
+                    "There is no database " + OpenStore.file(url)
+                            + "; a gateway makes its own. To make one beforehand, create an empty file and run:"
+                            + " onlyonce schema apply");
+        }
         OpenStore store = OpenStore.open(settings, data, SchemaMode.LEAVE);
         Onlyonce once = Onlyonce.builder(store.store())
                 .name("command line")

@@ -112,6 +112,7 @@ public final class ConfigFile {
                 section.duration("header-timeout", usual.headerTimeout(), Duration.ofSeconds(1), HOUR),
                 section.duration("idle-timeout", usual.idleTimeout(), Duration.ofSeconds(1), HOUR),
                 section.duration("body-timeout", usual.bodyTimeout(), Duration.ofSeconds(1), HOUR),
+                section.bytes("buffer-bytes-max", usual.bufferBytesMax(), 64 << 10, Integer.MAX_VALUE),
                 section.duration("drain-timeout", usual.drainTimeout(), NONE, HOUR));
         Listen listen = new Listen(
                 section.text("host", "0.0.0.0"),

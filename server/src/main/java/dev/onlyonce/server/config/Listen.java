@@ -31,6 +31,7 @@ public record Listen(
      * @param headerTimeout within which a new connection must have sent its first whole head, and an idle one its next
      * @param idleTimeout how long an exchange may go without a byte in either direction
      * @param bodyTimeout within which a protected request must have sent its whole body
+     * @param bufferBytesMax how much the bodies of all protected exchanges may take together; more get 503
      * @param drainTimeout how long open exchanges may take after SIGTERM
      */
     public record Limits(
@@ -40,6 +41,7 @@ public record Listen(
             Duration headerTimeout,
             Duration idleTimeout,
             Duration bodyTimeout,
+            int bufferBytesMax,
             Duration drainTimeout) {
 
         /** What suits most. */
@@ -51,6 +53,7 @@ public record Listen(
                     Duration.ofSeconds(30),
                     Duration.ofSeconds(75),
                     Duration.ofSeconds(60),
+                    (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 4),
                     Duration.ofSeconds(30));
         }
     }

@@ -108,6 +108,9 @@ final class OperationSection {
                 pointer(section),
                 !section.flag("missing", false),
                 section.text("value"));
+        if (!rule.present() && (rule.pointer() == null || rule.pointer().isEmpty())) {
+            section.wrong("\"missing\" needs a \"pointer\" to what is missing; write for example pointer: /data/0");
+        }
         section.end();
         return rule;
     }

@@ -1,6 +1,7 @@
 package dev.onlyonce.server.config;
 
 import com.nimbusds.jose.jwk.JWKSet;
+import dev.onlyonce.internal.KeyRules;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.text.ParseException;
@@ -30,7 +31,7 @@ final class TenancySection {
         if (given.size() != 1) {
             section.wrong("give exactly one of " + String.join(", ", WAYS));
         }
-        Tenancy tenancy = new Tenancy.Fixed(section.text("fixed", "default"));
+        Tenancy tenancy = new Tenancy.Fixed(name(section, "fixed", section.text("fixed", "default")));
         Section apiKey = section.section("api-key");
         Section jwt = section.section("jwt");
         Section header = section.section("header");
@@ -45,12 +46,21 @@ final class TenancySection {
         return tenancy;
     }
 
+    private static String name(Section section, String key, String tenant) {
+        try {
+            KeyRules.checkName("a tenant's name", tenant);
+        } catch (IllegalArgumentException e) {
+            section.wrong(key, String.valueOf(e.getMessage()));
+        }
+        return tenant;
+    }
+
     private static Tenancy apiKeys(Section section) {
         Map<String, String> tenants = new LinkedHashMap<>();
         section.map("sha256").forEach((hash, tenant) -> {
             String digits = hash.toLowerCase(Locale.ROOT);
             if (SHA_256.matcher(digits).matches()) {
-                tenants.put(digits, tenant);
+                tenants.put(digits, name(section, "sha256", tenant));
             } else {
                 section.wrong(
                         "sha256", "\"" + hash + "\" is not a SHA-256; make one with: printf %s \"$KEY\" | sha256sum");

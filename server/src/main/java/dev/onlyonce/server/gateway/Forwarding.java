@@ -3,6 +3,7 @@ package dev.onlyonce.server.gateway;
 import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.KeyHeader;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
@@ -20,6 +21,7 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *   <li>no connection: nothing was sent, retryable;
  *   <li>anything between sending and the last byte of the response, be it a time-out, a reset or garbage: unknown;
  *   <li>a whole response: as the profile says of its status. It is recorded before it is sent;
- *   <li>a response over the limit: recorded without its body, then streamed.
+ *   <li>a response over the limit, or for which there is no memory: recorded without its body, then streamed.
  * </ul>
  */
 final class Forwarding {
@@ -55,9 +57,10 @@ final class Forwarding {
     private @Nullable Span span;
     private @Nullable String failure;
     private boolean settled;
+    private boolean broken;
 
     /** What the client sent. */
-    record Sent(HttpServerRequest request, Target target, Buffer body, Context trace) {}
+    record Sent(ProtectedExchange owner, HttpServerRequest request, Target target, Buffer body, Context trace) {}
 
     Forwarding(GatewayLoop loop, Exchange exchange, Upstreams.Pooled upstream, Sent sent) {
         this.loop = loop;
@@ -68,22 +71,32 @@ final class Forwarding {
     }
 
     void start() {
-        loop.begun(this);
         MultiMap headers = loop.proxy().headersFor(sent.request());
         headers.remove(HttpHeaderNames.EXPECT);
         span = loop.traces()
                 .start("upstream", trace, SpanKind.CLIENT, exchange.operation().name());
         loop.traces().passOn(span, trace, headers);
         sentNanos = loop.nanos();
+        // Not as copied: a client can name any header line in Connection, and so have it left out.
+        headers.set(KeyHeader.NAME, key());
         headers.set(ATTEMPT, Integer.toString(exchange.claim().attempt()));
         headers.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(sent.body().length()));
+        if (loop.isStopping()) {
+            settle(() -> exchange.notExecuted("not sent: the gateway was stopped"));
+            return;
+        }
         upstream.request(
                         sent.request().method(),
                         sent.target().uri(),
                         headers,
                         sent.target().host())
                 .onComplete(connected -> {
-                    if (connected.failed()) {
+                    if (settled) {
+                        // It was abandoned while connecting: nothing may be sent any more.
+                        if (connected.succeeded()) {
+                            connected.result().reset();
+                        }
+                    } else if (connected.failed()) {
                         failure = describe(connected.cause());
                         loop.metrics().upstreamFailed();
                         settle(() -> exchange.notExecuted("not sent: " + describe(connected.cause())));
@@ -94,6 +107,13 @@ final class Forwarding {
                         send(connected.result());
                     }
                 });
+    }
+
+    /** Quoted and bare they are one key to us, and must be to an upstream that is trusted to recognise it. */
+    private String key() {
+        return upstream.upstream().honoursKey()
+                ? exchange.claim().key().value()
+                : sent.request().getHeader(KeyHeader.NAME);
     }
 
     private void send(HttpClientRequest to) {
@@ -112,10 +132,13 @@ final class Forwarding {
     }
 
     private void receive(HttpClientResponse response) {
-        response.exceptionHandler(failure -> ambiguous("the response broke off: " + describe(failure)));
+        response.exceptionHandler(failure -> {
+            broken = true;
+            ambiguous("the response broke off: " + describe(failure));
+        });
         response.handler(chunk -> {
             held.appendBuffer(chunk);
-            if (held.length() > exchange.responseBytesMax() && !settled) {
+            if (!settled && !fits(chunk)) {
                 response.pause();
                 stream(response);
             }
@@ -126,6 +149,10 @@ final class Forwarding {
                 settle(() -> exchange.finish(answer));
             }
         });
+    }
+
+    private boolean fits(Buffer chunk) {
+        return sent.owner().hold(chunk.length()) && held.length() <= exchange.responseBytesMax();
     }
 
     private static Headers endToEnd(HttpClientResponse response) {
@@ -154,10 +181,21 @@ final class Forwarding {
 
     private void settle(Supplier<HttpAnswer> ending) {
         end();
-        loop.workers().settle(loop.context(), timed(ending), answer -> {
-            loop.ended(this);
-            Messages.send(sent.request(), answer);
-        });
+        loop.workers().settle(timed(ending), then(answer -> Messages.send(sent.request(), answer)));
+    }
+
+    private <T> Workers.Then<T> then(Consumer<T> done) {
+        return new Workers.Then<>(
+                loop.context(),
+                result -> {
+                    sent.owner().end();
+                    done.accept(result);
+                },
+                failure -> {
+                    sent.owner().end();
+                    reset();
+                    loop.proxy().failed(sent.request(), failure);
+                });
     }
 
     private <T> Supplier<T> timed(Supplier<T> ending) {
@@ -182,18 +220,23 @@ final class Forwarding {
     private void stream(HttpClientResponse response) {
         end();
         Headers headers = endToEnd(response);
-        loop.workers().settle(loop.context(), () -> exchange.finishLarge(response.statusCode(), headers), large -> {
-            loop.ended(this);
+        Supplier<Exchange.Large> ending = () -> exchange.finishLarge(response.statusCode(), headers);
+        loop.workers().settle(ending, this.<Exchange.Large>then(large -> {
             if (large.streams() && !sent.request().response().closed()) {
                 pass(response, large.answer());
             } else {
                 Messages.send(sent.request(), large.answer());
                 reset();
             }
-        });
+        }));
     }
 
     private void pass(HttpClientResponse from, HttpAnswer head) {
+        if (broken) {
+            // While it was being recorded: the client must see that it does not get the whole of it.
+            Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR);
+            return;
+        }
         HttpServerResponse to = sent.request().response();
         Messages.head(to, head);
         String length = from.getHeader(HttpHeaderNames.CONTENT_LENGTH);

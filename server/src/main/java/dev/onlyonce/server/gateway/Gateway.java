@@ -1,6 +1,5 @@
 package dev.onlyonce.server.gateway;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
@@ -10,6 +9,7 @@ import dev.onlyonce.http.TenantLimits;
 import dev.onlyonce.server.admin.AdminApi;
 import dev.onlyonce.server.admin.AdminToken;
 import dev.onlyonce.server.admin.LocalOperator;
+import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.observe.Metrics;
@@ -41,6 +41,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,9 +87,7 @@ public final class Gateway {
                 new VertxOptions().setEventLoopPoolSize(eventLoops()).setPreferNativeTransport(true));
         metrics = new Metrics(settings.observe().tenantTagsMax());
         traces = Traces.to(settings.observe().otlpEndpoint());
-        List<Operation> operations = settings.protection().operations().stream()
-                .map(this::asUpstreamAllows)
-                .toList();
+        List<Operation> operations = settings.protection().operations();
         Onlyonce.Builder builder =
                 Onlyonce.builder(store).name(nodeName()).time(time).listener(metrics);
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
@@ -104,27 +103,6 @@ public final class Gateway {
         metrics.gauge("reconcile.backlog", "Entries whose outcome is unknown, at most 1000", backlog::get);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
-    }
-
-    /** Where the upstream recognises keys itself, a lost lease is no reason for doubt: asking again is harmless. */
-    private Operation asUpstreamAllows(Operation operation) {
-        Upstream upstream = Upstream.forPath(settings.upstreams(), operation.path());
-        if (upstream == null || !upstream.honoursKey()) {
-            return operation;
-        }
-        return new Operation(
-                operation.name(),
-                operation.method(),
-                operation.path(),
-                operation.scope(),
-                operation.profile(),
-                operation.policy().toBuilder().onLeaseLost(OnLeaseLost.RETRY).build(),
-                operation.keys(),
-                operation.refusePersonalKeys(),
-                operation.bodyBytesMax(),
-                operation.fingerprintHeaders(),
-                operation.fingerprinter(),
-                operation.age());
     }
 
     private static int eventLoops() {
@@ -156,8 +134,13 @@ public final class Gateway {
 
     private void listen() {
         Tenants tenants = Tenants.of(settings.protection().tenancy(), time);
+        Listen.Limits limits = settings.listen().limits();
         GatewayLoop.Shared shared = new GatewayLoop.Shared(
-                vertx, boundary, tenants, workers, open, new GatewayLoop.Telemetry(metrics, traces, time));
+                vertx,
+                new GatewayLoop.Protection(boundary, new Repeatable(boundary.operations()), tenants),
+                workers,
+                new GatewayLoop.Room(open, new BodyMemory(limits.bufferBytesMax()), limits.bodyTimeout()),
+                new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
                 settings.upstreams(),
@@ -235,8 +218,12 @@ public final class Gateway {
             throw new IllegalArgumentException(
                     "clients connect by TLS, and the certificate is for another name: use onlyonce bench with that name");
         }
-        String host = settings.listen().host();
-        return URI.create("http://" + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + ":" + port());
+        String host = switch (settings.listen().host()) {
+            case "0.0.0.0" -> "127.0.0.1";
+            case "::" -> "::1";
+            default -> settings.listen().host();
+        };
+        return URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port());
     }
 
     /** What operators ask. */
@@ -275,25 +262,24 @@ public final class Gateway {
         Duration max = settings.listen().limits().drainTimeout();
         log.info("Draining: {} protected exchanges are open", open.get());
         long deadline = time.nanos() + max.toNanos();
-        List<Future<Void>> closing =
-                fronts.stream().map(front -> front.drain(max)).toList();
-        awaitNoneOpen(deadline);
+        // What is abandoned at the deadline must still be answered.
+        Future<?> closed = Future.join(
+                fronts.stream().map(front -> front.drain(max.plus(SETTLE_MAX))).toList());
+        await(() -> open.get() == 0 && closed.isComplete(), deadline);
         if (open.get() > 0) {
-            log.warn("{} exchanges did not end within {} and are recorded as unknown", open.get(), max);
+            log.warn("{} exchanges did not end within {}; what the upstream has is recorded as unknown", open, max);
             loops.forEach(loop -> loop.context().runOnContext(now -> loop.abandonAll()));
-            awaitNoneOpen(time.nanos() + SETTLE_MAX.toNanos());
+            await(() -> open.get() == 0, time.nanos() + SETTLE_MAX.toNanos());
         }
-        try {
-            await(Future.join(closing));
-        } catch (IllegalStateException e) {
-            log.warn("Connections were cut: {}", e.getMessage());
+        if (!closed.isComplete()) {
+            log.warn("Connections are cut");
         }
         close();
         log.info("Stopped");
     }
 
-    private void awaitNoneOpen(long deadline) {
-        while (open.get() > 0 && time.nanos() - deadline < 0) {
+    private void await(BooleanSupplier end, long deadline) {
+        while (!end.getAsBoolean() && time.nanos() - deadline < 0) {
             try {
                 time.await(new CompletableFuture<Void>(), LOOK_EVERY);
             } catch (InterruptedException e) {

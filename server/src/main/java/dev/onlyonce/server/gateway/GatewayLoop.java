@@ -15,6 +15,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Locale;
@@ -25,23 +26,29 @@ import java.util.function.Supplier;
 
 /** The gateway on one event loop: what is protected goes to the boundary, the rest straight through. */
 final class GatewayLoop implements Front.Handling {
+    /** How often late bodies are looked for. */
+    private static final long LOOK_MILLIS = 1000;
+
     private final Shared shared;
     private final Proxy proxy;
     private final Context context;
-    private final Set<Forwarding> open = new HashSet<>();
+    private final Set<ProtectedExchange> open = new HashSet<>();
+    private boolean stopping;
+
+    /** What all event loops share. */
+    record Shared(Vertx vertx, Protection protection, Workers workers, Room room, Telemetry telemetry) {}
+
+    /** What is protected, and how. */
+    record Protection(Boundary boundary, Repeatable repeatable, Tenants tenants) {}
 
     /**
-     * What all event loops share.
+     * What exchanges take.
      *
-     * @param open how many protected exchanges are with the upstream or being settled
+     * @param open how many protected exchanges are under way, from the first byte of a body to the answer
+     * @param memory for their bodies
+     * @param bodyTimeout within which a request's body must be there
      */
-    record Shared(
-            Vertx vertx,
-            Boundary boundary,
-            Tenants tenants,
-            Workers workers,
-            AtomicInteger open,
-            Telemetry telemetry) {}
+    record Room(AtomicInteger open, BodyMemory memory, Duration bodyTimeout) {}
 
     /** Where it is told what happens. */
     record Telemetry(Metrics metrics, Traces traces, Time time) {}
@@ -50,13 +57,20 @@ final class GatewayLoop implements Front.Handling {
         this.shared = shared;
         this.proxy = proxy;
         this.context = context;
+        shared.vertx().setPeriodic(LOOK_MILLIS, tick -> closeLate());
+    }
+
+    private void closeLate() {
+        long since = nanos() - shared.room().bodyTimeout().toNanos();
+        new ArrayList<>(open).forEach(exchange -> exchange.closeIfAwaitedSince(since));
     }
 
     @Override
     public void handle(HttpServerRequest request, Target target, Upstreams.Pooled upstream) {
         Optional<Operation> operation = boundary().operation(request.method().name(), target.path());
         if (operation.isPresent() && operation.get().concerns(Messages.headers(request.headers()))) {
-            new ProtectedExchange(this, operation.get(), request, target, upstream).start();
+            Operation here = shared.protection().repeatable().at(upstream.upstream(), operation.get());
+            new ProtectedExchange(this, here, request, target, upstream).start();
         } else if (request.method().equals(HttpMethod.GET) && isOurs(target.path())) {
             new OwnResources(this).answer(request, target);
         } else {
@@ -70,11 +84,11 @@ final class GatewayLoop implements Front.Handling {
     }
 
     Boundary boundary() {
-        return shared.boundary();
+        return shared.protection().boundary();
     }
 
     Tenants tenants() {
-        return shared.tenants();
+        return shared.protection().tenants();
     }
 
     Workers workers() {
@@ -93,14 +107,25 @@ final class GatewayLoop implements Front.Handling {
         return proxy;
     }
 
-    void begun(Forwarding forwarding) {
-        open.add(forwarding);
-        shared.open().incrementAndGet();
+    void begun(ProtectedExchange exchange) {
+        open.add(exchange);
+        shared.room().open().incrementAndGet();
     }
 
-    void ended(Forwarding forwarding) {
-        open.remove(forwarding);
-        shared.open().decrementAndGet();
+    /** Ends an exchange; more than once does nothing. */
+    void ended(ProtectedExchange exchange) {
+        if (open.remove(exchange)) {
+            shared.room().open().decrementAndGet();
+        }
+    }
+
+    BodyMemory memory() {
+        return shared.room().memory();
+    }
+
+    /** Whether nothing may be sent upstream any more. */
+    boolean isStopping() {
+        return stopping;
     }
 
     Metrics metrics() {
@@ -127,8 +152,9 @@ final class GatewayLoop implements Front.Handling {
         }
     }
 
-    /** Ends what still waits for the upstream, as unknown. */
+    /** Ends what still waits: for the upstream, as unknown; for the rest of a body, without an answer. */
     void abandonAll() {
-        new ArrayList<>(open).forEach(Forwarding::abandon);
+        stopping = true;
+        new ArrayList<>(open).forEach(ProtectedExchange::abandon);
     }
 }

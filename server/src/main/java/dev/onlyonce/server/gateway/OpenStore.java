@@ -20,6 +20,9 @@ public final class OpenStore implements AutoCloseable {
     /** Two lanes of the group commit, and a few for heartbeats, sweeps and operators. More would only queue in the database. */
     private static final int CONNECTIONS = 8;
 
+    /** How the URLs of SQLite databases begin. */
+    public static final String SQLITE = "jdbc:sqlite:";
+
     private static final Duration CONNECT_MAX = Duration.ofSeconds(3);
     private static final Duration VALIDATE_MAX = Duration.ofSeconds(1);
 
@@ -45,11 +48,11 @@ public final class OpenStore implements AutoCloseable {
         String url = settings.url();
         if (url == null) {
             ownerOnly(data);
-            return new OpenStore(build(SqlStore.builder(data.resolve("onlyonce.db")), settings), null);
+            return new OpenStore(
+                    build(SqlStore.builder(data.resolve("onlyonce.db")).schema(schema), settings), null);
         }
-        if (url.startsWith("jdbc:sqlite:")) {
-            Path file = Path.of(url.substring("jdbc:sqlite:".length()));
-            return new OpenStore(build(SqlStore.builder(file), settings), null);
+        if (url.startsWith(SQLITE)) {
+            return new OpenStore(build(SqlStore.builder(file(url)).schema(schema), settings), null);
         }
         HikariDataSource pool = connect(settings, url);
         try {
@@ -58,6 +61,11 @@ public final class OpenStore implements AutoCloseable {
             pool.close();
             throw e;
         }
+    }
+
+    /** The file of a {@code jdbc:sqlite:} URL. */
+    public static Path file(String url) {
+        return Path.of(url.substring(SQLITE.length()));
     }
 
     private static SqlStore build(SqlStore.Builder builder, StoreSettings settings) {

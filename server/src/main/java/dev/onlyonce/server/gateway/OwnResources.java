@@ -30,7 +30,12 @@ final class OwnResources {
         HttpRequest asked = new HttpRequest("GET", target.path(), target.query(), headers, NO_BODY, tenant);
         try {
             loop.workers()
-                    .begin(loop.context(), () -> boundary.status(asked), answer -> Messages.send(request, answer));
+                    .begin(
+                            () -> boundary.status(asked),
+                            new Workers.Then<>(
+                                    loop.context(),
+                                    answer -> Messages.send(request, answer),
+                                    failure -> loop.proxy().failed(request, failure)));
         } catch (RejectedExecutionException e) {
             request.response().setStatusCode(503).putHeader("Retry-After", "1").end();
         }

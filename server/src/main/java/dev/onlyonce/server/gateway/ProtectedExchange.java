@@ -2,11 +2,13 @@ package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.HttpDecision;
 import dev.onlyonce.http.HttpRequest;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Prepared;
 import dev.onlyonce.server.observe.Metrics;
+import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -19,6 +21,7 @@ import io.vertx.core.http.HttpVersion;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request that the boundary decides on:
@@ -36,6 +39,8 @@ final class ProtectedExchange {
     /** Larger bodies are compared on a worker: canonical JSON takes about a millisecond for so much. */
     private static final int SMALL_BODY_BYTES = 64 << 10;
 
+    private static final long HTTP2_CANCEL = 8;
+
     private final GatewayLoop loop;
     private final Operation operation;
     private final HttpServerRequest request;
@@ -44,7 +49,11 @@ final class ProtectedExchange {
     private final Headers headers;
     private final Context trace;
     private final Buffer body = Buffer.buffer();
+    private final long awaitedSince;
     private boolean refused;
+    private boolean arrived;
+    private long bytesHeld;
+    private @Nullable Forwarding forwarding;
 
     ProtectedExchange(
             GatewayLoop loop,
@@ -59,12 +68,19 @@ final class ProtectedExchange {
         this.upstream = upstream;
         this.headers = Messages.headers(request.headers());
         this.trace = loop.traces().of(request.headers());
+        this.awaitedSince = loop.nanos();
     }
 
     void start() {
         HttpServerResponse response = request.response();
+        loop.begun(this);
         // A client that hangs up while its body is awaited has asked for nothing; later it changes nothing.
-        request.exceptionHandler(failure -> refused = true);
+        request.exceptionHandler(failure -> {
+            if (!arrived) {
+                refused = true;
+                end();
+            }
+        });
         response.exceptionHandler(failure -> {});
         if (Messages.contentLength(request) > operation.bodyBytesMax()) {
             tooLarge();
@@ -73,11 +89,10 @@ final class ProtectedExchange {
         if (request.headers().contains(HttpHeaderNames.EXPECT)) {
             response.writeContinue();
         }
-        loop.proxy().awaitingBody(request);
         request.handler(this::take);
         request.endHandler(ended -> {
             if (!refused) {
-                loop.proxy().bodyArrived(request);
+                arrived = true;
                 decide();
             }
         });
@@ -89,25 +104,67 @@ final class ProtectedExchange {
         }
         if (body.length() + (long) chunk.length() > operation.bodyBytesMax()) {
             tooLarge();
-        } else {
+        } else if (hold(chunk.length())) {
             body.appendBuffer(chunk);
+        } else {
+            refuse(loop.boundary().overloaded(operation));
         }
+    }
+
+    /** Takes memory until the exchange ends; false if there is none left. */
+    boolean hold(int bytes) {
+        boolean taken = loop.memory().take(bytes);
+        bytesHeld += taken ? bytes : 0;
+        return taken;
+    }
+
+    /** The client was answered or is gone, and nothing is left to be recorded. More than once does nothing. */
+    void end() {
+        loop.ended(this);
+        loop.memory().giveBack(bytesHeld);
+        bytesHeld = 0;
     }
 
     private void tooLarge() {
-        refused = true;
-        // The boundary refuses whatever is longer than the limit; what it would have said is of no interest.
-        answerAndClose(loop.boundary().decide(operation, asked(new byte[operation.bodyBytesMax() + 1])));
+        refuse(loop.boundary().tooLarge(operation));
     }
 
-    private void answerAndClose(HttpDecision decision) {
+    /** Answers before the whole body came; the rest is not looked at. */
+    private void refuse(HttpAnswer answer) {
+        refused = true;
         if (request.version() != HttpVersion.HTTP_2) {
             request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         }
-        if (decision instanceof HttpDecision.Answer answer) {
-            Messages.send(request, answer.answer());
-        }
+        answer(answer);
         loop.proxy().closeSoon(request);
+    }
+
+    private void answer(HttpAnswer answer) {
+        end();
+        Messages.send(request, answer);
+    }
+
+    private void fail(RuntimeException failure) {
+        end();
+        loop.proxy().failed(request, failure);
+    }
+
+    /** A body that does not come in time costs the client its connection, or its stream where others share that. */
+    void closeIfAwaitedSince(long nanos) {
+        if (!arrived && !refused && awaitedSince - nanos < 0) {
+            refused = true;
+            end();
+            Errors.breakOff(request, HTTP2_CANCEL);
+        }
+    }
+
+    /** The gateway stops and cannot wait any longer. What is being claimed now will find that out before it is sent. */
+    void abandon() {
+        if (forwarding != null) {
+            forwarding.abandon();
+        } else {
+            closeIfAwaitedSince(loop.nanos() + 1);
+        }
     }
 
     private HttpRequest asked(byte[] bytes) {
@@ -119,7 +176,14 @@ final class ProtectedExchange {
 
     private void decide() {
         if (body.length() <= SMALL_BODY_BYTES) {
-            prepared(loop.boundary().prepare(operation, asked(body.getBytes())));
+            Prepared prepared;
+            try {
+                prepared = loop.boundary().prepare(operation, asked(body.getBytes()));
+            } catch (RuntimeException e) {
+                fail(e);
+                return;
+            }
+            prepared(prepared);
         } else {
             onWorker(() -> loop.boundary().prepare(operation, asked(body.getBytes())), this::prepared);
         }
@@ -143,7 +207,7 @@ final class ProtectedExchange {
 
     private void await(Prepared.Ready ready, HttpDecision otherwise) {
         try {
-            loop.workers().runWaiting(loop.context(), ready::begin, this::decided);
+            loop.workers().runWaiting(ready::begin, then(this::decided));
         } catch (RejectedExecutionException e) {
             decided(otherwise);
         }
@@ -151,15 +215,19 @@ final class ProtectedExchange {
 
     private <T> void onWorker(Supplier<T> work, Consumer<T> then) {
         try {
-            loop.workers().begin(loop.context(), work, then);
+            loop.workers().begin(work, then(then));
         } catch (RejectedExecutionException e) {
-            Messages.send(request, loop.boundary().overloaded(operation));
+            answer(loop.boundary().overloaded(operation));
         }
+    }
+
+    private <T> Workers.Then<T> then(Consumer<T> done) {
+        return new Workers.Then<>(loop.context(), done, this::fail);
     }
 
     private void decided(HttpDecision decision) {
         if (decision instanceof HttpDecision.Answer answer) {
-            Messages.send(request, answer.answer());
+            answer(answer.answer());
         } else if (decision instanceof HttpDecision.Run run) {
             forward(run.exchange());
         } else {
@@ -168,6 +236,9 @@ final class ProtectedExchange {
     }
 
     private void forward(Exchange exchange) {
-        new Forwarding(loop, exchange, upstream, new Forwarding.Sent(request, target, body, trace)).start();
+        Forwarding begun =
+                new Forwarding(loop, exchange, upstream, new Forwarding.Sent(this, request, target, body, trace));
+        forwarding = begun;
+        begun.start();
     }
 }

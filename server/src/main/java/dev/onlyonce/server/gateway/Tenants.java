@@ -1,6 +1,7 @@
 package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.http.Headers;
+import dev.onlyonce.internal.KeyRules;
 import dev.onlyonce.server.config.Network;
 import dev.onlyonce.server.config.Tenancy;
 import dev.onlyonce.store.Time;
@@ -25,6 +26,21 @@ public interface Tenants {
 
     /** As configured; throws {@link IllegalArgumentException} if a key set cannot be used. */
     static Tenants of(Tenancy tenancy, Time time) {
+        Tenants named = named(tenancy, time);
+        return (headers, peer) -> named.of(headers, peer).filter(Tenants::isName);
+    }
+
+    /** What cannot be stored is nobody's name: from a header or a token, anything may come. */
+    private static boolean isName(String tenant) {
+        try {
+            KeyRules.checkName("tenant", tenant);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    private static Tenants named(Tenancy tenancy, Time time) {
         if (tenancy instanceof Tenancy.Fixed fixed) {
             Optional<String> tenant = Optional.of(fixed.tenant());
             return (headers, peer) -> tenant;

@@ -19,12 +19,18 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the upstream what became of an entry, as configured. Thread-safe. */
 final class UpstreamReconciler implements Reconciler {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final byte[] NO_BODY = {};
+    /** More than any answer about one entry. */
+    private static final int BODY_BYTES_MAX = 1 << 20;
     /** Entries are asked about one after the other: one that hangs must not hold up the others for long. */
     private static final Duration ANSWER_MAX = Duration.ofSeconds(5);
 
@@ -44,14 +50,25 @@ final class UpstreamReconciler implements Reconciler {
     }
 
     @Override
-    public Finding reconcile(Entry entry) throws IOException, InterruptedException {
+    public Finding reconcile(Entry entry) throws InterruptedException {
         URI uri = URI.create(upstream.url().getScheme() + "://" + upstream.url().getRawAuthority() + upstream.prefix()
                 + filled(lookUp.path(), entry, true));
         HttpRequest.Builder request = HttpRequest.newBuilder(uri)
                 .timeout(ANSWER_MAX)
                 .method(lookUp.method(), HttpRequest.BodyPublishers.noBody());
         lookUp.headers().forEach((name, value) -> request.header(name, filled(value, entry, false)));
-        return judge(client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray()));
+        // The request's own time-out ends with the head of the response; a body that stalls must end too.
+        CompletableFuture<HttpResponse<byte[]>> asked =
+                client.sendAsync(request.build(), head -> new BoundedBody(BODY_BYTES_MAX));
+        try {
+            return judge(asked.get(ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS));
+        } catch (TimeoutException e) {
+            return new Finding.CannotTell("the look-up took longer than " + ANSWER_MAX.toSeconds() + " s");
+        } catch (ExecutionException e) {
+            return new Finding.CannotTell("the look-up failed: " + e.getCause());
+        } finally {
+            asked.cancel(true);
+        }
     }
 
     private static String filled(String template, Entry entry, boolean inUri) {
@@ -81,6 +98,9 @@ final class UpstreamReconciler implements Reconciler {
         if (rule.pointer() == null) {
             return true;
         }
+        if (!rule.present() && !hasPlaceFor(rule.pointer(), response.body())) {
+            return false;
+        }
         JsonNode at = at(response.body(), rule.pointer());
         if (at == null) {
             // What cannot be read proves neither.
@@ -91,6 +111,13 @@ final class UpstreamReconciler implements Reconciler {
             return false;
         }
         return rule.value() == null || !present || at.asText().equals(rule.value());
+    }
+
+    /** An error that came with this status has nothing at the pointer either: only what could have held it proves anything. */
+    private static boolean hasPlaceFor(String pointer, byte[] body) {
+        JsonPointer above = JsonPointer.compile(pointer).head();
+        JsonNode holder = above == null ? null : at(body, above.toString());
+        return holder != null && holder.isContainerNode();
     }
 
     private static @Nullable JsonNode at(byte[] body, String pointer) {

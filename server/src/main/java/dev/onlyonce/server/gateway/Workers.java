@@ -47,28 +47,38 @@ public final class Workers implements AutoCloseable {
         };
     }
 
+    /** What follows on the context, whether the work was done or threw. */
+    record Then<T>(Context context, Consumer<T> done, Consumer<RuntimeException> failed) {
+        private Runnable after(Supplier<T> work) {
+            return () -> {
+                T result;
+                try {
+                    result = work.get();
+                } catch (RuntimeException e) {
+                    context.runOnContext(back -> failed.accept(e));
+                    return;
+                }
+                context.runOnContext(back -> done.accept(result));
+            };
+        }
+    }
+
     /** Runs the work on a worker and what follows on the context; throws {@link RejectedExecutionException} if too much waits. */
-    <T> void begin(Context context, Supplier<T> work, Consumer<T> then) {
+    <T> void begin(Supplier<T> work, Then<T> then) {
         if (store.getQueue().size() >= QUEUE_MAX) {
             throw new RejectedExecutionException("too many requests wait for the store");
         }
-        settle(context, work, then);
+        settle(work, then);
     }
 
     /** The same for work that must be done: an exchange that has begun must end. */
-    <T> void settle(Context context, Supplier<T> work, Consumer<T> then) {
-        store.execute(() -> {
-            T result = work.get();
-            context.runOnContext(back -> then.accept(result));
-        });
+    <T> void settle(Supplier<T> work, Then<T> then) {
+        store.execute(then.after(work));
     }
 
     /** The same for work that may wait for long; throws {@link RejectedExecutionException} if too many do. */
-    <T> void runWaiting(Context context, Supplier<T> work, Consumer<T> then) {
-        waiters.execute(() -> {
-            T result = work.get();
-            context.runOnContext(back -> then.accept(result));
-        });
+    <T> void runWaiting(Supplier<T> work, Then<T> then) {
+        waiters.execute(then.after(work));
     }
 
     @Override

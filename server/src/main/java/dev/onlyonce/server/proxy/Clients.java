@@ -33,10 +33,8 @@ final class Clients {
 
     private static final class Client {
         private int open;
-        private int awaited;
         private boolean closing;
         private long idleSince;
-        private long awaitedSince;
     }
 
     void connected(HttpConnection connection) {
@@ -97,20 +95,6 @@ final class Clients {
         idle.forEach(HttpConnection::close);
     }
 
-    void awaitingBody(HttpServerRequest request) {
-        Client client = clients.get(request.connection());
-        if (client != null && client.awaited++ == 0) {
-            client.awaitedSince = nanos.getAsLong();
-        }
-    }
-
-    void bodyArrived(HttpServerRequest request) {
-        Client client = clients.get(request.connection());
-        if (client != null) {
-            client.awaited--;
-        }
-    }
-
     /** Nothing more that comes on this connection is looked at; on one of HTTP/2, what other streams bring is. */
     void closing(HttpServerRequest request) {
         Client client = clients.get(request.connection());
@@ -129,15 +113,18 @@ final class Clients {
         clients.remove(request.connection());
     }
 
+    /** The connection's own handler is not called for one that became a tunnel. */
+    void tunnelClosed() {
+        total.decrementAndGet();
+    }
+
     void closeIdle() {
         long now = nanos.getAsLong();
         List<HttpConnection> late = new ArrayList<>();
         clients.forEach((connection, client) -> {
             boolean noHead = client.open == 0
                     && now - client.idleSince > limits.headerTimeout().toNanos();
-            boolean noBody = client.awaited > 0
-                    && now - client.awaitedSince > limits.bodyTimeout().toNanos();
-            if (noHead || noBody) {
+            if (noHead) {
                 late.add(connection);
             }
         });

@@ -87,6 +87,12 @@ public final class Errors {
         response.end(problem.toBuffer());
     }
 
+    /** The gateway itself failed. */
+    void failed(HttpServerRequest request, RuntimeException failure) {
+        log.error("A request could not be handled", failure);
+        refuse(request, 500, "gateway_failed", "The gateway failed; its log says why");
+    }
+
     /** An unprotected exchange failed before the upstream answered. */
     void upstreamFailed(HttpServerRequest request, Upstream upstream, Throwable cause) {
         onUpstreamFailure.run();

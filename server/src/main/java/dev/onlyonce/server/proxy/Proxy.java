@@ -34,20 +34,16 @@ public final class Proxy {
         ForwardedHeaders.ofResponse(from, to);
     }
 
-    /** The whole body of this request is awaited from now on, but not for ever. */
-    public void awaitingBody(HttpServerRequest request) {
-        clients.awaitingBody(request);
-    }
-
     /** Closes the client's connection when it had time to read its answer. */
     public void closeSoon(HttpServerRequest request) {
         clients.closing(request);
         errors.closeSoon(request);
     }
 
-    /** The body is there. */
-    public void bodyArrived(HttpServerRequest request) {
-        clients.bodyArrived(request);
+    /** We failed, which must not happen: the client is told, and nothing more of it is read. */
+    public void failed(HttpServerRequest request, RuntimeException failure) {
+        errors.failed(request, failure);
+        closeSoon(request);
     }
 
     ForwardedHeaders headers() {

@@ -56,6 +56,9 @@ public record Target(
         if (uri.isEmpty() || uri.charAt(0) != '/') {
             uri = withoutAuthority(uri, method);
         }
+        if (uri.chars().anyMatch(c -> c <= ' ' || c == 0x7f)) {
+            throw new Refused(400, "the request target has a blank or a control character");
+        }
         if (uri.indexOf('#') >= 0) {
             throw new Refused(400, "the request target has a fragment");
         }

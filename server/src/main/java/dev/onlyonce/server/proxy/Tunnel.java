@@ -76,6 +76,10 @@ final class Tunnel {
             NetSocket client = opened.result();
             pump(client, back);
             pump(back, client);
+            client.closeHandler(closed -> {
+                proxy.clients().tunnelClosed();
+                back.close();
+            });
             back.resume();
         });
     }
