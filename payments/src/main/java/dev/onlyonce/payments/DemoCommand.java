@@ -103,7 +103,7 @@ final class DemoCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new CannotRun(CannotRun.FAILED, "Cannot make the folder " + data.toAbsolutePath() + ": " + e);
         }
-        String url = db == null ? "jdbc:sqlite:" + data.resolve("payments.db") : DataSources.driverUrl(db);
+        String url = db == null ? "jdbc:sqlite:" + data.resolve("payments.db") : db;
         try {
             Dialect.of(url);
         } catch (IllegalArgumentException e) {
@@ -112,7 +112,7 @@ final class DemoCommand implements Callable<Integer> {
                     "--db: " + e.getMessage() + ", e.g. jdbc:postgresql://127.0.0.1:5432/demo?user=me&password=secret");
         }
         try {
-            DriverManager.getConnection(url).close();
+            DriverManager.getConnection(DataSources.driverUrl(url)).close();
             return url;
         } catch (SQLException e) {
             throw new CannotRun(CannotRun.UNAVAILABLE, "The database cannot be used: " + firstLine(e));

@@ -88,7 +88,7 @@ class KeyUsedAgainTest {
     }
 
     @Test
-    @DisplayName("W2 the charge of an earlier payment under the same key says nothing about this one")
+    @DisplayName("D6 the charge of an earlier payment under the same key says nothing about this one")
     void earlierCharge() throws Exception {
         paid();
         assertThat(once().evict(KEY, "operator", "a test")).isTrue();
@@ -100,7 +100,7 @@ class KeyUsedAgainTest {
     }
 
     @Test
-    @DisplayName("W2 while a worker still asks, no absence is believed: what it has sent may yet arrive")
+    @DisplayName("D6 while a worker still asks, no absence is believed: what it has sent may yet arrive")
     void underWay() throws Exception {
         before.answerInstead("POST /charges", 409);
         awaitDoubt();

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -49,6 +50,7 @@ class RefundEndsTest {
                 jdbcUrl,
                 "payments.provider.url=" + before.url(),
                 "payments.provider.absent-after=100ms",
+                "payments.provider.timeout=60s",
                 "payments.lease=3s");
         books = new Books(jdbcUrl, provider.url());
     }
@@ -110,7 +112,7 @@ class RefundEndsTest {
     }
 
     @Test
-    @DisplayName("D8 a refund whose answer was lost is remembered for a month, not for a day")
+    @DisplayName("A refund whose answer was lost is remembered for a month, not for a day")
     void remembered() throws Exception {
         String payment = paid("remembered");
         provider.faults(Faults.of(Map.of("error_after", 1.0)));
@@ -122,7 +124,7 @@ class RefundEndsTest {
     }
 
     @Test
-    @DisplayName("D8 a refund whose client does not come back is finished as the provider's ledger has it")
+    @DisplayName("A refund whose client does not come back is finished as the provider's ledger has it")
     void forgotten() throws Exception {
         String payment = paid("forgotten");
         provider.faults(Faults.of(Map.of("error_after", 1.0)));
@@ -145,7 +147,7 @@ class RefundEndsTest {
 
     @Test
     @DisplayName(
-            "D8 a refund that was not made, and that nobody has asked for in a day, is given up: the money is free again")
+            "A refund that was not made, and that nobody has asked for in a day, is given up: the money is free again")
     void givenUp() throws Exception {
         String payment = paid("given-up");
         before.answerInstead("POST /refunds", 503);
@@ -165,6 +167,35 @@ class RefundEndsTest {
         assertThat(refunded(payment)).isZero();
         assertThat(books.movements("refund"))
                 .noneMatch(made -> made.reference().equals(late.json().get("id").asString()));
+    }
+
+    @Test
+    @DisplayName(
+            "D8 when the store fails in the middle of a refund, its client is told to go on, not that nothing was done")
+    void storeFails() throws Exception {
+        String payment = paid("store-fails");
+        String order = "{\"amount\": " + HoldingProvider.HELD_AFTER + "}";
+        CompletableFuture<Reply> refund = new Client(server.url())
+                .sendAsync("POST", payment + "/refunds", order, "Idempotency-Key", "store-fails-refund");
+        while (before.held() == 0) {
+            server.send("GET", payment, "");
+        }
+        rename("onlyonce_step", "hidden");
+        before.release();
+        Reply failed = refund.get();
+        rename("hidden", "onlyonce_step");
+
+        assertThat(failed.status()).as(failed.body()).isEqualTo(503);
+        assertThat(failed.json().get("detail").asString()).contains("with the same key; it goes on");
+        Reply again = server.send("POST", payment + "/refunds", order, "Idempotency-Key", "store-fails-refund");
+        assertThat(again.status()).as(again.body()).isEqualTo(201);
+        assertThat(refunded(payment)).isEqualTo(HoldingProvider.HELD_AFTER);
+    }
+
+    private void rename(String table, String name) {
+        server.context()
+                .getBean(Database.class)
+                .transaction(sql -> sql.update("ALTER TABLE " + table + " RENAME TO " + name));
     }
 
     private ForgottenRefunds forgottenAfter(Duration time) {

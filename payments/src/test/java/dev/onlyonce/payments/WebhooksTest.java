@@ -114,7 +114,7 @@ class WebhooksTest {
     }
 
     @Test
-    @DisplayName("W5 a body that is too large is refused before it is held, also one of unknown length")
+    @DisplayName("A body that is too large is refused before it is held, also one of unknown length")
     void tooLarge() throws Exception {
         byte[] body = new byte[(1 << 20) + 1];
         HttpRequest.Builder request = HttpRequest.newBuilder(server.url().resolve("/webhooks/provider"))
@@ -132,7 +132,7 @@ class WebhooksTest {
     }
 
     @Test
-    @DisplayName("W5 there is no secret that everybody knows: without one of its own the application does not start")
+    @DisplayName("There is no secret that everybody knows: without one of its own the application does not start")
     void noSecret(@TempDir Path folder) {
         SpringApplicationBuilder application = new SpringApplicationBuilder(PaymentsApplication.class);
         assertThatThrownBy(() -> application.run(

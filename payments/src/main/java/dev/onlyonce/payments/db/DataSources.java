@@ -19,11 +19,6 @@ public final class DataSources {
 
     private DataSources() {}
 
-    /** The URL as the drivers that are here know it: MariaDB's is for MySQL too, but does not take its name. */
-    public static String driverUrl(String jdbcUrl) {
-        return jdbcUrl.replaceFirst("^(?i)jdbc:mysql:", "jdbc:mariadb:");
-    }
-
     /** Opens a pool; the caller closes it. */
     public static HikariDataSource open(String jdbcUrl) {
         HikariConfig config = new HikariConfig();
@@ -39,6 +34,11 @@ public final class DataSources {
             config.setJdbcUrl(driverUrl(jdbcUrl));
         }
         return new HikariDataSource(config);
+    }
+
+    /** As the driver wants it: MariaDB's, which MySQL understands too, takes no other name. */
+    public static String driverUrl(String jdbcUrl) {
+        return jdbcUrl.replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
     }
 
     private static SQLiteDataSource sqlite(String jdbcUrl) {

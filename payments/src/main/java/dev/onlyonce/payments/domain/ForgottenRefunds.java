@@ -66,10 +66,13 @@ public final class ForgottenRefunds {
         Refund refund = open.refund();
         Optional<Movement> made = provider.made("refunds", open.downstreamKey(), refund.id());
         boolean abandoned = clock.millis() - open.quietSince() > GIVE_UP_AFTER.toMillis();
+        if (made.isEmpty() && !abandoned) {
+            return;
+        }
         database.transaction(sql -> {
             if (made.isPresent()) {
                 tables.decide(sql, refund, made.get());
-            } else if (abandoned && tables.refunds().giveUp(sql, open)) {
+            } else if (tables.refunds().giveUp(sql, open)) {
                 tables.payments().releaseRefund(sql, refund.paymentId(), refund.amount());
             }
             return true;

@@ -14,6 +14,7 @@ import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.spring.Unprotected;
 import dev.onlyonce.sql.Accepted;
 import dev.onlyonce.sql.Outbox;
+import dev.onlyonce.store.StoreException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
 import java.time.Duration;
@@ -81,6 +82,9 @@ class PaymentsController {
         Outcome<byte[]> pending = new Outcome.InFlight<>(true, Duration.ofSeconds(1));
         try {
             return outbox.await(key, fingerprint, waitMax).orElse(pending);
+        } catch (StoreException e) {
+            // It is accepted, whatever can be read now.
+            return pending;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return pending;

@@ -10,6 +10,7 @@ import dev.onlyonce.payments.domain.RefundOrder;
 import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.spring.Unprotected;
 import dev.onlyonce.sql.Stepped;
+import dev.onlyonce.store.StoreException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.SQLException;
 import org.springframework.http.ResponseEntity;
@@ -46,7 +47,8 @@ class RefundsController {
     private HttpAnswer refund(Key key, Fingerprint fingerprint, String paymentId, long amount) {
         try {
             return keyed.answer(Operations.REFUND, refunding.refund(stepped, key, fingerprint, paymentId, amount));
-        } catch (SQLException e) {
+        } catch (SQLException | StoreException e) {
+            // Not as for others: some of the steps may have been done.
             throw new Database.Unavailable(e);
         }
     }

@@ -72,20 +72,20 @@ class ProviderClientTest {
 
     @ParameterizedTest
     @ValueSource(ints = {400, 404, 410, 413, 415, 422})
-    @DisplayName("D7 a status that says no to the request itself proves that nothing was made")
+    @DisplayName("D5 a status that says no to the request itself proves that nothing was made")
     void refused(int status) {
         assertThat(charge(status, Duration.ofSeconds(30))).isInstanceOf(Reply.Refused.class);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {401, 403, 408, 409, 423, 425, 429, 500, 502, 503, 504})
-    @DisplayName("W2 a status that may hide a call with the same key that is still running proves nothing")
+    @DisplayName("D4 a status that may hide a call with the same key that is still running proves nothing")
     void unclear(int status) {
         assertThat(charge(status, Duration.ofSeconds(30))).isInstanceOf(Reply.Unclear.class);
     }
 
     @Test
-    @DisplayName("W2 an answer that stops in its body is given up after the timeout")
+    @DisplayName("D4 an answer that stops in its body is given up after the timeout")
     void stalled() {
         assertThat(charge(STALLED, Duration.ofSeconds(1))).isInstanceOf(Reply.Unclear.class);
         status = 200;
