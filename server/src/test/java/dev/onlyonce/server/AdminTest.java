@@ -352,6 +352,18 @@ class AdminTest {
     }
 
     @Test
+    @DisplayName("has a database that only its owner can read, because it holds responses")
+    void ownersDatabase() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        for (String name : List.of("onlyonce.db", "onlyonce.db-wal")) {
+            Path file = gateway.data().resolve(name);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                    .as(name)
+                    .isEqualTo("rw-------");
+        }
+    }
+
+    @Test
     @DisplayName("S1 sees every decision counted under the published names, and health")
     void metrics() throws Exception {
         gateway.post("/payments", "order-1", "{}");

@@ -11,8 +11,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A store as configured, with the connections that belong to it. */
@@ -48,8 +50,9 @@ public final class OpenStore implements AutoCloseable {
         String url = settings.url();
         if (url == null) {
             ownerOnly(data);
-            return new OpenStore(
-                    build(SqlStore.builder(data.resolve("onlyonce.db")).schema(schema), settings), null);
+            Path file = data.resolve("onlyonce.db");
+            ownersFile(file);
+            return new OpenStore(build(SqlStore.builder(file).schema(schema), settings), null);
         }
         if (url.startsWith(SQLITE)) {
             return new OpenStore(build(SqlStore.builder(file(url)).schema(schema), settings), null);
@@ -104,6 +107,20 @@ public final class OpenStore implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new UncheckedIOException("the data directory " + directory + " cannot be made", e);
+        }
+    }
+
+    /** It holds responses, and the directory may be older than we are. What SQLite puts beside it gets the same rights. */
+    private static void ownersFile(Path file) {
+        Set<PosixFilePermission> owner = PosixFilePermissions.fromString("rw-------");
+        try {
+            if (Files.exists(file)) {
+                Files.setPosixFilePermissions(file, owner);
+            } else {
+                Files.createFile(file, PosixFilePermissions.asFileAttribute(owner));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the database " + file + " cannot be made its owner's alone", e);
         }
     }
 
