@@ -7,6 +7,7 @@ import dev.onlyonce.store.Time;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,16 +70,33 @@ final class Maintenance {
     int purge() {
         int total = 0;
         int purged;
+        long tookNanos;
         do {
+            long begun = time.nanos();
             purged = store.purge(PURGE_BATCH);
             total += purged;
-        } while (purged == PURGE_BATCH && !closed);
+            tookNanos = time.nanos() - begun;
+        } while (purged == PURGE_BATCH && !closed && pause(tookNanos));
         if (total > 0) {
             events.tell(new Event.Purged(total));
             log.debug("Purged {} expired entries", total);
         }
         purgeAudit();
         return total;
+    }
+
+    /** As long as the last batch took, so that foreground traffic has the database to itself half of the time. */
+    private boolean pause(long nanos) {
+        if (nanos <= 0) {
+            return true;
+        }
+        try {
+            time.await(new CompletableFuture<Void>(), Duration.ofNanos(nanos));
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     private void purgeAudit() {
