@@ -76,7 +76,7 @@ final class Maintenance {
             purged = store.purge(PURGE_BATCH);
             total += purged;
             tookNanos = time.nanos() - begun;
-        } while (purged == PURGE_BATCH && !closed && pause(tookNanos));
+        } while (purged == PURGE_BATCH && pause(tookNanos));
         if (total > 0) {
             events.tell(new Event.Purged(total));
             log.debug("Purged {} expired entries", total);
@@ -85,14 +85,16 @@ final class Maintenance {
         return total;
     }
 
-    /** As long as the last batch took, so that foreground traffic has the database to itself half of the time. */
+    /**
+     * As long as the last batch took, so that foreground traffic has the database to itself half of the time. Returns whether
+     * to go on: nothing is asked of a store that was closed meanwhile.
+     */
     private boolean pause(long nanos) {
-        if (nanos <= 0) {
-            return true;
-        }
         try {
-            time.await(new CompletableFuture<Void>(), Duration.ofNanos(nanos));
-            return true;
+            if (nanos > 0 && !closed) {
+                time.await(new CompletableFuture<Void>(), Duration.ofNanos(nanos));
+            }
+            return !closed;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
