@@ -19,6 +19,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -128,6 +130,17 @@ public final class Onlyonce implements AutoCloseable {
     /** The same under a policy of the caller's. */
     public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
         return node.begin(key, fingerprint, policy);
+    }
+
+    /**
+     * The same without blocking. The stage is completed when the method above would return or throw. What follows on it runs
+     * on a thread that others wait for, or on this one: it must be quick and must not block.
+     *
+     * @param blocking runs what blocks: waiting for a running duplicate, and claiming what another request has released. If
+     *     it takes no more, the stage fails with {@link dev.onlyonce.store.StoreUnavailable}
+     */
+    public CompletionStage<Begun> begin(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
+        return node.begin(key, fingerprint, policy, blocking);
     }
 
     /** The answer, if this node has it in memory; never talks to the store, and so never blocks. Counted as a decision. */

@@ -2,6 +2,8 @@ package dev.onlyonce;
 
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 /**
  * A claim whose holder settles it itself, exactly once: for callers that cannot put their work into an {@link Action},
@@ -13,18 +15,39 @@ import dev.onlyonce.store.StoreOutcomeUnknown;
  * recording goes on in the background while the lease holds, and no answer may be sent as if it were recorded.
  */
 public interface OpenClaim extends Claim {
+    /** Records how it ended. */
+    SettleResult settle(Ending ending);
+
+    /**
+     * Records how it ended, without blocking. The stage is completed when the method above would return or throw. What
+     * follows on it runs on a thread that others wait for, or on this one: it must be quick and must not block.
+     *
+     * @param blocking runs what blocks: waiting for a store that did not take the record at once
+     */
+    CompletionStage<SettleResult> settle(Ending ending, Executor blocking);
+
     /** Records the result; every retry is answered with it. */
-    SettleResult complete(byte[] result);
+    default SettleResult complete(byte[] result) {
+        return settle(new Ending.Completed(result));
+    }
 
     /** Records that it completed with a result too large to store: it never runs again. */
-    SettleResult completeWithoutResult();
+    default SettleResult completeWithoutResult() {
+        return settle(new Ending.CompletedWithoutResult());
+    }
 
     /** Records a final failure; every retry is answered with it. */
-    SettleResult fail(Failure failure);
+    default SettleResult fail(Failure failure) {
+        return settle(new Ending.Failed(failure));
+    }
 
     /** Proven: no effect happened. The next request executes again. */
-    SettleResult retryable(String proof);
+    default SettleResult retryable(String proof) {
+        return settle(new Ending.Retryable(proof));
+    }
 
     /** Nobody knows what happened. */
-    SettleResult unknown(String reason);
+    default SettleResult unknown(String reason) {
+        return settle(new Ending.Unknown(reason));
+    }
 }

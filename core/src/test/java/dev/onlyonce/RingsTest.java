@@ -20,6 +20,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import dev.onlyonce.internal.KeyRules;
+import dev.onlyonce.internal.Later;
 import dev.onlyonce.internal.Shortened;
 import java.net.URI;
 import java.net.URLDecoder;
@@ -65,14 +66,15 @@ class RingsTest {
     }
 
     @Test
-    @DisplayName("HTTP uses what everybody may use and the rules for keys, not the engine")
+    @DisplayName(
+            "HTTP uses what everybody may use, the rules for keys and of futures what every caller needs, not the engine")
     void httpUsesTheApi() {
         noClasses()
                 .that()
                 .resideInAPackage("dev.onlyonce.http..")
                 .should()
-                .dependOnClassesThat(
-                        resideInAPackage(INTERNAL).and(not(belongToAnyOf(KeyRules.class, Shortened.class))))
+                .dependOnClassesThat(resideInAPackage(INTERNAL)
+                        .and(not(belongToAnyOf(KeyRules.class, Shortened.class, Later.class))))
                 .check(CORE);
     }
 

@@ -2,7 +2,6 @@ package dev.onlyonce.http;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Begun;
 import dev.onlyonce.Failure;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Fingerprinter;
@@ -10,9 +9,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
 import dev.onlyonce.MalformedRequest;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.Policy;
 import dev.onlyonce.internal.KeyRules;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
@@ -120,7 +117,7 @@ public final class Boundary {
             Optional<Outcome<byte[]>> cached = once.cached(asked.key(), asked.fingerprint());
             return cached.isPresent()
                     ? new Prepared.Decided(new HttpDecision.Answer(answer(operation, cached.get())))
-                    : new Prepared.Ready((ready, wait) -> begin(ready, operation, asked, wait));
+                    : new Prepared.Ready(new Beginning(this, once, operation, asked));
         } catch (StoreException e) {
             return new Prepared.Decided(new HttpDecision.Answer(unavailable(operation, e)));
         }
@@ -161,34 +158,14 @@ public final class Boundary {
     }
 
     /** Over its limits a tenant may still ask about keys that it has. */
-    private Checked limit(Operation operation, Checked.Asked asked) {
-        Optional<Problem.Report> over =
-                limits == null ? Optional.empty() : limits.check(asked.key().tenant());
+    Checked limit(Operation operation, Checked.Asked asked) {
+        Optional<Problem.Report> over = over(asked);
         return over.isPresent() && once.find(asked.key()).isEmpty() ? refuse(operation, over.get()) : asked;
     }
 
-    private HttpDecision begin(Prepared.Ready ready, Operation operation, Checked.Asked asked, boolean wait) {
-        Begun begun;
-        try {
-            if (limit(operation, asked) instanceof Checked.Refused refused) {
-                return new HttpDecision.Answer(refused.answer());
-            }
-            Policy policy = operation.policy();
-            boolean waits = wait || policy.waitMax().isZero();
-            begun = once.begin(
-                    asked.key(),
-                    asked.fingerprint(),
-                    waits ? policy : policy.toBuilder().waitMax(Duration.ZERO).build());
-        } catch (StoreException e) {
-            return new HttpDecision.Answer(unavailable(operation, e));
-        }
-        if (begun instanceof Begun.Mine mine) {
-            OpenClaim claim = mine.claim();
-            return new HttpDecision.Run(new Exchange(operation, claim, began(asked.key(), claim.attempt() == 1)));
-        }
-        Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
-        ready.setInFlight(outcome instanceof Outcome.InFlight);
-        return new HttpDecision.Answer(answer(operation, outcome));
+    /** What a new key would go over, if anything. */
+    Optional<Problem.Report> over(Checked.Asked asked) {
+        return limits == null ? Optional.empty() : limits.check(asked.key().tenant());
     }
 
     /** What a request is told that cannot even wait for the store, because too many do. Nothing was executed. */

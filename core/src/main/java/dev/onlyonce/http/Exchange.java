@@ -1,13 +1,16 @@
 package dev.onlyonce.http;
 
+import dev.onlyonce.Ending;
 import dev.onlyonce.Failure;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.FailureRule.Verdict;
 import dev.onlyonce.OpenClaim;
+import dev.onlyonce.internal.Later;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,13 +60,6 @@ public final class Exchange {
      */
     public record Failed(HttpAnswer answer, boolean passes) {}
 
-    /** What a status says about the entry. */
-    private enum Ending {
-        RECORD,
-        RETRYABLE,
-        UNKNOWN
-    }
-
     /** The operation that runs. */
     public Operation operation() {
         return operation;
@@ -99,24 +95,39 @@ public final class Exchange {
         return new Large(sent.answer, sent.own);
     }
 
-    private Sent finish(HttpAnswer answer, byte[] record) {
-        String why = "status " + answer.status();
-        return switch (ending(answer.status())) {
-            case RECORD -> settle(Kept.YES, answer, () -> claim.complete(record));
-            case RETRYABLE -> settle(Kept.NO, answer, () -> claim.retryable(why));
-            case UNKNOWN -> settle(Kept.NO, answer, () -> claim.unknown(why));
-        };
+    /**
+     * The same as {@link #finish(HttpAnswer)} without blocking.
+     *
+     * @return completed on the loop, or at once
+     */
+    public CompletionStage<HttpAnswer> finish(HttpAnswer answer, EventLoop on) {
+        Ending ending = ending(answer.status(), StoredResponse.encode(answer, responseBytesMax()));
+        return claim.settle(ending, on.blocking())
+                .handleAsync(
+                        (result, failure) -> settle(kept(ending), answer, () -> Later.get(result, failure)).answer,
+                        on.loop());
     }
 
-    private Ending ending(int status) {
+    private Sent finish(HttpAnswer answer, byte[] record) {
+        Ending ending = ending(answer.status(), record);
+        return settle(kept(ending), answer, () -> claim.settle(ending));
+    }
+
+    private static Kept kept(Ending ending) {
+        return ending instanceof Ending.Completed ? Kept.YES : Kept.NO;
+    }
+
+    /** What a status says about the entry. */
+    private Ending ending(int status, byte[] record) {
         Profile profile = operation.profile();
+        Ending retryable = new Ending.Retryable("status " + status);
         if (status < SERVER_ERROR) {
-            return profile.neverStored().contains(status) ? Ending.RETRYABLE : Ending.RECORD;
+            return profile.neverStored().contains(status) ? retryable : new Ending.Completed(record);
         }
         return switch (profile.onServerError()) {
-            case RETRY -> Ending.RETRYABLE;
-            case STORE -> Ending.RECORD;
-            case UNKNOWN -> Ending.UNKNOWN;
+            case RETRY -> retryable;
+            case STORE -> new Ending.Completed(record);
+            case UNKNOWN -> new Ending.Unknown("status " + status);
         };
     }
 

@@ -1,8 +1,9 @@
 package dev.onlyonce.http;
 
+import java.util.concurrent.CompletionStage;
+
 /**
- * A request that has been checked without asking the store, for callers that must not block: event loops. What is
- * {@link Ready} is begun on another thread.
+ * A request that has been checked without asking the store, for callers that must not block: event loops.
  */
 public sealed interface Prepared {
 
@@ -19,19 +20,25 @@ public sealed interface Prepared {
         }
 
         /** Claims. */
-        @FunctionalInterface
         interface Begin {
-            HttpDecision begin(Ready ready, boolean wait);
+            HttpDecision begin(Ready ready);
+
+            CompletionStage<HttpDecision> begin(Ready ready, EventLoop on);
         }
 
         /** Claims, and blocks for as long as the store takes and the policy lets a duplicate wait. */
         public HttpDecision begin() {
-            return begin.begin(this, true);
+            return begin.begin(this);
         }
 
-        /** Claims, and blocks for as long as the store takes: a duplicate of a running request does not wait. */
-        public HttpDecision beginAtOnce() {
-            return begin.begin(this, false);
+        /**
+         * Claims without blocking: a duplicate of a running request does not wait. Whatever goes wrong with the store is an
+         * answer too.
+         *
+         * @return completed on the loop, or at once
+         */
+        public CompletionStage<HttpDecision> begin(EventLoop on) {
+            return begin.begin(this, on);
         }
 
         /** Whether the last try found that another request is running: {@link #begin()} would wait for it. */

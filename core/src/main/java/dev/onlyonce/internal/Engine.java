@@ -25,6 +25,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,8 +81,55 @@ final class Engine implements LiveClaim.Settling {
         if (cached.isPresent()) {
             return new Begun.Answered(cached.get());
         }
-        try (Waiting.Turn turn = waiting.turn(policy.waitMax())) {
-            return claim(key, fingerprint, policy, turn);
+        Asking first = ask(key, fingerprint, policy);
+        return claim(first, () -> store.claim(request(first)));
+    }
+
+    /** The same without blocking; if it turns out that it must, the rest goes to the executor. */
+    CompletableFuture<Begun> begin(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
+        CompletableFuture<Begun> begun = new CompletableFuture<>();
+        Optional<Outcome<byte[]>> cached;
+        try {
+            cached = cached(key, fingerprint);
+        } catch (StoreException e) {
+            begun.completeExceptionally(e);
+            return begun;
+        }
+        if (cached.isPresent()) {
+            begun.complete(new Begun.Answered(cached.get()));
+            return begun;
+        }
+        Asking first = ask(key, fingerprint, policy);
+        var unused = store.claimLater(request(first)).whenComplete((result, failure) -> {
+            Runnable rest = () -> Later.complete(begun, () -> claim(first, () -> Later.get(result, failure)));
+            if (mayBlock(policy, result)) {
+                go(
+                        blocking,
+                        rest,
+                        e -> begun.completeExceptionally(
+                                new StoreUnavailable("There is no thread to wait for the running request", e)));
+            } else {
+                rest.run();
+            }
+        });
+        return begun;
+    }
+
+    /** Whether {@link #claim} may wait or ask the store again after this answer. */
+    private static boolean mayBlock(Policy policy, @Nullable ClaimResult result) {
+        if (!(result instanceof ClaimResult.Existing existing)) {
+            return false;
+        }
+        State state = existing.entry().state();
+        return state == State.RETRYABLE
+                || (Waiting.isRunning(state) && !policy.waitMax().isZero());
+    }
+
+    private static void go(Executor executor, Runnable work, Consumer<RejectedExecutionException> rejected) {
+        try {
+            executor.execute(work);
+        } catch (RejectedExecutionException e) {
+            rejected.accept(e);
         }
     }
 
@@ -92,25 +143,51 @@ final class Engine implements LiveClaim.Settling {
         return Optional.of(outcome);
     }
 
-    private Begun claim(Key key, Fingerprint fingerprint, Policy policy, Waiting.Turn turn) {
-        Fingerprint asked = fingerprint;
+    /** One try to claim a key. */
+    private record Asking(Key key, Fingerprint fingerprint, Policy policy, UUID token, long sinceNanos) {}
+
+    private Asking ask(Key key, Fingerprint fingerprint, Policy policy) {
+        return new Asking(key, fingerprint, policy, tokens.next(), time.nanos());
+    }
+
+    private ClaimRequest request(Asking asking) {
+        Key key = asking.key();
+        return new ClaimRequest(
+                key.entryId(),
+                key.operation(),
+                asking.fingerprint(),
+                asking.token(),
+                node,
+                asking.policy().terms(),
+                State.PROCESSING);
+    }
+
+    /** Goes on from the store's answer to the first try; blocks only if {@link #mayBlock} says so of that. */
+    private Begun claim(Asking first, Supplier<ClaimResult> answerToFirst) {
+        try (Waiting.Turn turn = waiting.turn(first.policy().waitMax())) {
+            return claim(first, answerToFirst, turn);
+        }
+    }
+
+    private Begun claim(Asking first, Supplier<ClaimResult> answerToFirst, Waiting.Turn turn) {
+        Key key = first.key();
+        Asking asking = first;
+        Supplier<ClaimResult> answer = answerToFirst;
         for (int round = 1; ; round++) {
-            UUID token = tokens.next();
-            long begun = time.nanos();
             ClaimResult result;
             try {
-                result = store.claim(new ClaimRequest(
-                        key.entryId(), key.operation(), asked, token, node, policy.terms(), State.PROCESSING));
+                result = answer.get();
             } catch (StoreBusy e) {
                 return answered(key, new Outcome.InFlight<>(false, RETRY_AFTER_MIN));
             } catch (StoreOutcomeUnknown e) {
-                throw abandon(key, policy, token, begun, e);
+                throw abandon(asking, e);
             }
             if (result instanceof ClaimResult.Claimed claimed) {
-                return claimed(key, policy, token, claimed.attempt(), begun);
+                return claimed(asking, claimed.attempt());
             }
             Entry entry = ((ClaimResult.Existing) result).entry();
-            remember(entry, begun);
+            remember(entry, asking.sinceNanos());
+            Fingerprint asked = asking.fingerprint();
             Outcome<byte[]> outcome = answer(key, asked, entry);
             if (outcome instanceof Outcome.InFlight) {
                 Optional<Entry> ended = turn.await(entry, claims.get(entry.token()), this::find);
@@ -123,12 +200,15 @@ final class Engine implements LiveClaim.Settling {
             if (!free || round == CLAIM_ROUNDS_MAX) {
                 return answered(key, outcome);
             }
-            asked = asked.in(entry.fingerprint().version()).orElseThrow();
+            Asking next = ask(key, asked.in(entry.fingerprint().version()).orElseThrow(), first.policy());
+            asking = next;
+            answer = () -> store.claim(request(next));
         }
     }
 
-    private Begun claimed(Key key, Policy policy, UUID token, int attempt, long begun) {
-        LiveClaim claim = new LiveClaim(this, key, policy, token, attempt, begun);
+    private Begun claimed(Asking asking, int attempt) {
+        Key key = asking.key();
+        LiveClaim claim = new LiveClaim(this, key, asking.policy(), asking.token(), attempt, asking.sinceNanos());
         claims.add(claim);
         events.tell(new Event.Decided(key, attempt == 1 ? Decision.CREATED : Decision.FAILED_RETRY));
         State from = attempt == 1 ? null : State.RETRYABLE;
@@ -138,10 +218,14 @@ final class Engine implements LiveClaim.Settling {
     }
 
     /** The claim may stand, but the action has not run: release it as soon as the store can be reached. */
-    private StoreUnavailable abandon(Key key, Policy policy, UUID token, long begun, StoreOutcomeUnknown cause) {
+    private StoreUnavailable abandon(Asking asking, StoreOutcomeUnknown cause) {
         Settlement release = new Settlement(
-                key.entryId(), token, State.RETRYABLE, null, "the claim was not confirmed; the action did not run");
-        long until = begun + 2 * policy.terms().lease().toNanos();
+                asking.key().entryId(),
+                asking.token(),
+                State.RETRYABLE,
+                null,
+                "the claim was not confirmed; the action did not run");
+        long until = asking.sinceNanos() + 2 * asking.policy().terms().lease().toNanos();
         claims.settleLater(new Claims.Unsettled(release, null, until, result -> {}));
         return new StoreUnavailable("The claim could not be confirmed, so the action did not run", cause);
     }
@@ -201,26 +285,56 @@ final class Engine implements LiveClaim.Settling {
 
     @Override
     public SettleResult settle(LiveClaim claim, Settlement settlement) {
+        return settle(claim, settlement, time.nanos() + SETTLE_WAIT_MAX.toNanos());
+    }
+
+    @Override
+    public CompletableFuture<SettleResult> settle(LiveClaim claim, Settlement settlement, Executor blocking) {
         long deadline = time.nanos() + SETTLE_WAIT_MAX.toNanos();
+        CompletableFuture<SettleResult> settled = new CompletableFuture<>();
+        var unused = store.settleLater(settlement).whenComplete((result, failure) -> {
+            if (failure instanceof StoreException e && !(e instanceof StoreRejected)) {
+                Runnable retry = () -> Later.complete(settled, () -> settle(claim, settlement, deadline));
+                go(blocking, retry, rejected -> settled.completeExceptionally(recordLater(claim, settlement, e)));
+            } else {
+                Later.complete(settled, () -> settled(claim, settlement, () -> Later.get(result, failure)));
+            }
+        });
+        return settled;
+    }
+
+    private SettleResult settle(LiveClaim claim, Settlement settlement, long deadline) {
         Backoff backoff = new Backoff();
         while (true) {
             long begun = time.nanos();
             try {
-                SettleResult result = store.settle(settlement);
-                settled(claim, settlement, result);
-                return result;
+                return settled(claim, settlement, () -> store.settle(settlement));
             } catch (StoreRejected e) {
-                claims.remove(claim);
                 throw e;
             } catch (StoreException e) {
                 if (begun - deadline >= 0 || !pause(backoff.next())) {
-                    claims.settleLater(
-                            new Claims.Unsettled(settlement, claim, 0, result -> settled(claim, settlement, result)));
-                    throw new StoreOutcomeUnknown(
-                            "The store did not take the record of " + claim.key() + " in time", e);
+                    throw recordLater(claim, settlement, e);
                 }
             }
         }
+    }
+
+    private StoreOutcomeUnknown recordLater(LiveClaim claim, Settlement settlement, StoreException cause) {
+        claims.settleLater(new Claims.Unsettled(settlement, claim, 0, result -> settled(claim, settlement, result)));
+        return new StoreOutcomeUnknown("The store did not take the record of " + claim.key() + " in time", cause);
+    }
+
+    /** What the store says to a settlement, and what follows from it; what it rejects will never be taken. */
+    private SettleResult settled(LiveClaim claim, Settlement settlement, Supplier<SettleResult> answer) {
+        SettleResult result;
+        try {
+            result = answer.get();
+        } catch (StoreRejected e) {
+            claims.remove(claim);
+            throw e;
+        }
+        settled(claim, settlement, result);
+        return result;
     }
 
     private boolean pause(Duration duration) {

@@ -1,7 +1,5 @@
 package dev.onlyonce.internal;
 
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -16,14 +14,18 @@ import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Concurrent callers' claims, settlements and look-ups travel to the store together.
@@ -32,49 +34,64 @@ import java.util.function.Consumer;
  *   <li>A caller takes a free lane and leads, or puts its item into the queue and waits. While another lane carries more
  *       items than wait here, it waits although there is a free lane: what goes together costs less, and callers that were
  *       just answered are about to come with their next items.
+ *   <li>A caller that must not block puts its item into the queue and goes; one of our own threads leads for it. Until
+ *       that thread runs, whatever comes goes with it.
  *   <li>A leader takes what is in the queue, up to {@link Store#BATCH_MAX} items of its own kind with distinct ids, and
- *       carries it with its own to the store in one call. There is no timer: a lone caller goes at once, and while a call is
- *       under way the next batch gathers. Claims and settlements do not mix, because a call pays for every kind in it, and
- *       callers that were answered together come with their next items together.
- *   <li>It hands out the answers, passes its lane to the first caller that waits, unless the rule of 1 says that they
- *       gather, and returns. So somebody waits only while a call is under way.
+ *       carries it with its own to the store in one call, see {@link Carrier}. There is no timer: a lone caller goes at
+ *       once, and while a call is under way the next batch gathers. Claims and settlements do not mix, because a call pays
+ *       for every kind in it, and callers that were answered together come with their next items together.
+ *   <li>It hands out the answers and passes its lane to the first that waits, unless the rule of 1 says that they gather. A
+ *       caller returns then; a thread of ours leads on instead of passing. So somebody waits only while a call is under way.
  * </ol>
  *
- * <p>If the outcome of a call is unknown, the same call is made again: tokens make it answer as the first would have. If
- * the store rejects a batch or finds a row of it busy, its halves go one after the other, down to the bad row alone, so
- * that it fails nobody else. If the store is unavailable, callers are refused without a try for a short, growing while, so
- * that a broken store is not hammered.
+ * <p>If the store is unavailable, callers are refused without a try for a short, growing while, so that a broken store is
+ * not hammered. A caller that waits for too long gives up by itself; those that do not block are looked after by one
+ * scheduled check for all of them.
  */
-final class GroupCommit {
+final class GroupCommit implements AutoCloseable {
     /** Two keep the store busy while a leader hands out answers; more only make batches smaller. */
     static final int LANES = 2;
     /** So many items are worth a call of their own at any time; larger batches cost hardly less for each item. */
     static final int WORTH_A_CALL = 32;
     /** Nobody gathers for longer while a lane is free: the call under way may hang. */
-    static final long GATHER_MAX_NANOS = Duration.ofMillis(20).toNanos();
-    /** How often a call whose outcome is unknown is repeated before its callers are told so. */
-    static final int OUTCOME_TRIES = 3;
+    static final Duration GATHER_MAX = Duration.ofMillis(20);
 
-    private final Store store;
+    private static final long GATHER_MAX_NANOS = GATHER_MAX.toNanos();
+    private static final Logger log = LoggerFactory.getLogger(GroupCommit.class);
+
     private final Time time;
     private final int queueMax;
     private final long waitMaxNanos;
-    private final Consumer<StoreException> onFailure;
     private final Pause pause;
+    private final Carrier carrier;
+    private final Leaders leaders = new Leaders(LANES);
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<Item<?>> queue = new ArrayDeque<>();
-    private final long[] laneBusySince = new long[LANES];
-    /** How many items each lane carries; 0: it is free. */
-    private final int[] laneItems = new int[LANES];
+    private final List<Lane> lanes = new ArrayList<>();
+    /** How many of our threads have been given a lane and not taken their first batch yet. */
+    private int starting;
+    /** Whether {@link #check} is scheduled. */
+    private boolean checking;
+
+    /** What a lane carries. */
+    private static final class Lane {
+        /** 0: it is free. */
+        private int items;
+
+        private long busySince;
+        private List<Item<?>> batch = List.of();
+    }
 
     GroupCommit(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
-        this.store = store;
         this.time = time;
         this.queueMax = limits.queueMax();
         this.waitMaxNanos = limits.waitMax().toNanos();
-        this.onFailure = onFailure;
         this.pause = new Pause(time);
+        this.carrier = new Carrier(store, pause, onFailure);
+        for (int lane = 0; lane < LANES; lane++) {
+            lanes.add(new Lane());
+        }
     }
 
     /**
@@ -87,17 +104,31 @@ final class GroupCommit {
 
     /** Claims; throws {@link StoreException}. */
     ClaimResult claim(ClaimRequest request) {
-        return submit(new Item.Claim(request));
+        return submit(new Item.Claim(request, time.nanos(), null));
+    }
+
+    /** Claims without blocking; what follows runs on any thread, perhaps this one, and must not block. */
+    CompletableFuture<ClaimResult> claimLater(ClaimRequest request) {
+        CompletableFuture<ClaimResult> later = new CompletableFuture<>();
+        enqueue(new Item.Claim(request, time.nanos(), later));
+        return later;
     }
 
     /** Settles; throws {@link StoreException}. */
     SettleResult settle(Settlement settlement) {
-        return submit(new Item.Settle(settlement));
+        return submit(new Item.Settle(settlement, time.nanos(), null));
+    }
+
+    /** Settles without blocking; what follows runs on any thread, perhaps this one, and must not block. */
+    CompletableFuture<SettleResult> settleLater(Settlement settlement) {
+        CompletableFuture<SettleResult> later = new CompletableFuture<>();
+        enqueue(new Item.Settle(settlement, time.nanos(), later));
+        return later;
     }
 
     /** Reads; throws {@link StoreException}. */
     Optional<Entry> find(EntryId id) {
-        return submit(new Item.Find(id));
+        return submit(new Item.Find(id, time.nanos()));
     }
 
     /** How many callers wait in the queue. */
@@ -110,13 +141,18 @@ final class GroupCommit {
         }
     }
 
+    /** Ends our threads when they have nothing to do; what still comes is carried all the same. */
+    @Override
+    public void close() {
+        leaders.close();
+    }
+
     private <R> R submit(Item<R> item) {
         pause.check();
         int lane = enter(item);
-        long begun = time.nanos();
         while (!item.isDone()) {
             if (lane == Item.NO_LANE) {
-                lane = await(item, begun);
+                lane = await(item);
             } else {
                 lead(lane, item);
             }
@@ -125,8 +161,8 @@ final class GroupCommit {
     }
 
     /** Waits for an answer or a lane; returns the lane, if any. */
-    private int await(Item<?> item, long begun) {
-        long waited = time.nanos() - begun;
+    private int await(Item<?> item) {
+        long waited = item.waitedNanos(time.nanos());
         if (waited >= waitMaxNanos) {
             giveUp(item);
             // A lane that was passed just now must be led all the same.
@@ -145,34 +181,58 @@ final class GroupCommit {
         try {
             int lane = freeLane();
             if (lane != Item.NO_LANE && isWorthACall(queue.size() + 1)) {
-                occupy(lane);
+                occupy(lane, queue.size() + 1);
                 return lane;
             }
-            if (lane == Item.NO_LANE && isStuck()) {
-                throw new StoreUnavailable("The store has not answered for " + Duration.ofNanos(waitMaxNanos), null);
-            }
-            if (queue.size() >= queueMax) {
-                throw new StoreUnavailable("Too many callers (" + queueMax + ") wait for the store", null);
-            }
-            queue.addLast(item);
+            takePlace(item);
             return Item.NO_LANE;
         } finally {
             lock.unlock();
         }
     }
 
+    /** Takes a place in the queue, and has it led if that is due. */
+    private void enqueue(Item<?> item) {
+        int lane;
+        try {
+            pause.check();
+            lock.lock();
+            try {
+                takePlace(item);
+                checkLater();
+                lane = assign(false);
+            } finally {
+                lock.unlock();
+            }
+        } catch (StoreUnavailable e) {
+            item.fail(e);
+            return;
+        }
+        start(lane);
+    }
+
+    private void takePlace(Item<?> item) {
+        if (freeLane() == Item.NO_LANE && isStuck()) {
+            throw new StoreUnavailable("The store has not answered for " + Duration.ofNanos(waitMaxNanos), null);
+        }
+        if (queue.size() >= queueMax) {
+            throw new StoreUnavailable("Too many callers (" + queueMax + ") wait for the store", null);
+        }
+        queue.addLast(item);
+    }
+
     /** Whether so many items should go now, or gather until there are more or a call under way is done. */
     private boolean isWorthACall(int items) {
         int most = 0;
-        for (int carried : laneItems) {
-            most = Math.max(most, carried);
+        for (Lane lane : lanes) {
+            most = Math.max(most, lane.items);
         }
         return items >= Math.min(most, WORTH_A_CALL);
     }
 
     private int freeLane() {
         for (int lane = 0; lane < LANES; lane++) {
-            if (laneItems[lane] == 0) {
+            if (lanes.get(lane).items == 0) {
                 return lane;
             }
         }
@@ -181,17 +241,61 @@ final class GroupCommit {
 
     private boolean isStuck() {
         long now = time.nanos();
-        for (long since : laneBusySince) {
-            if (now - since < waitMaxNanos) {
+        for (Lane lane : lanes) {
+            if (now - lane.busySince < waitMaxNanos) {
                 return false;
             }
         }
         return true;
     }
 
-    private void occupy(int lane) {
-        laneItems[lane] = Math.min(queue.size() + 1, Store.BATCH_MAX);
-        laneBusySince[lane] = time.nanos();
+    private void occupy(int lane, int items) {
+        lanes.get(lane).items = Math.min(items, Store.BATCH_MAX);
+        lanes.get(lane).busySince = time.nanos();
+    }
+
+    private void free(int lane) {
+        lanes.get(lane).items = 0;
+        lanes.get(lane).batch = List.of();
+    }
+
+    /**
+     * Gives a free lane to whoever should lead what waits, if it should go now. A caller that waits is told; otherwise a
+     * thread of ours must be {@linkplain #start started} for the lane that is returned.
+     */
+    private int assign(boolean gathered) {
+        int lane = freeLane();
+        int waiting = queue.size();
+        if (lane == Item.NO_LANE || waiting == 0 || starting > 0 || !(gathered || isWorthACall(waiting))) {
+            return Item.NO_LANE;
+        }
+        occupy(lane, waiting);
+        if (queue.getFirst().hasCaller()) {
+            queue.removeFirst().passLane(lane);
+            return Item.NO_LANE;
+        }
+        starting++;
+        return lane;
+    }
+
+    /** Has a thread of ours lead; not under the lock, which it needs. */
+    private void start(int lane) {
+        if (lane == Item.NO_LANE) {
+            return;
+        }
+        try {
+            leaders.execute(() -> leadOn(lane));
+        } catch (RuntimeException | Error e) {
+            // No thread was to be had: what waits is tried again by the next check, and given up in time.
+            log.error("Nobody leads to the store", e);
+            lock.lock();
+            try {
+                starting--;
+                free(lane);
+            } finally {
+                lock.unlock();
+            }
+        }
     }
 
     /** For one who has gathered long enough: takes a free lane, if it still waits and there is one. */
@@ -200,7 +304,7 @@ final class GroupCommit {
         try {
             int lane = freeLane();
             if (lane != Item.NO_LANE && queue.remove(item)) {
-                occupy(lane);
+                occupy(lane, queue.size() + 1);
                 return lane;
             }
             return Item.NO_LANE;
@@ -213,26 +317,75 @@ final class GroupCommit {
         lock.lock();
         try {
             if (queue.remove(item)) {
-                item.fail(new StoreUnavailable("The store did not get to it in time; nothing was done", null));
+                item.fail(notReached());
             } else if (!item.hasLane()) {
-                item.fail(new StoreOutcomeUnknown("The store did not answer in time", null));
+                item.fail(notAnswered());
             }
         } finally {
             lock.unlock();
         }
     }
 
+    private static StoreException notReached() {
+        return new StoreUnavailable("The store did not get to it in time; nothing was done", null);
+    }
+
+    private static StoreException notAnswered() {
+        return new StoreOutcomeUnknown("The store did not answer in time", null);
+    }
+
+    /** Leads once, with an item of the caller's own. */
     private void lead(int lane, Item<?> own) {
-        List<Item<?>> batch = List.of(own);
         try {
-            batch = take(lane, own);
-            carry(batch);
-        } catch (Error e) {
-            // The others must not wait for an answer that nobody will give.
-            batch.forEach(item -> item.fail(e));
-            throw e;
+            carrier.carry(take(lane, own));
         } finally {
-            passOn(lane);
+            start(passOn(lane));
+        }
+    }
+
+    /** Leads for others, as long as there is something worth it. */
+    private void leadOn(int lane) {
+        List<Item<?>> batch = takeFirst(lane);
+        while (!batch.isEmpty()) {
+            try {
+                carrier.carry(batch);
+            } catch (RuntimeException | Error e) {
+                log.error("A call of the store broke", e);
+            }
+            batch = takeNext(lane);
+        }
+    }
+
+    private List<Item<?>> takeFirst(int lane) {
+        int another = Item.NO_LANE;
+        lock.lock();
+        try {
+            starting--;
+            if (queue.isEmpty()) {
+                // The other lane was faster.
+                free(lane);
+                return List.of();
+            }
+            List<Item<?>> batch = take(lane, queue.removeFirst());
+            another = assign(false);
+            return batch;
+        } finally {
+            lock.unlock();
+            start(another);
+        }
+    }
+
+    private List<Item<?>> takeNext(int lane) {
+        lock.lock();
+        try {
+            free(lane);
+            if (queue.isEmpty() || !isWorthACall(queue.size())) {
+                return List.of();
+            }
+            occupy(lane, queue.size());
+            return take(lane, queue.removeFirst());
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -240,6 +393,7 @@ final class GroupCommit {
         lock.lock();
         try {
             List<Item<?>> batch = new ArrayList<>(Math.min(queue.size() + 1, Store.BATCH_MAX));
+            lanes.get(lane).batch = batch;
             Set<EntryId> ids = new HashSet<>();
             batch.add(own);
             ids.add(own.id());
@@ -251,111 +405,70 @@ final class GroupCommit {
                     waiting.remove();
                 }
             }
-            laneItems[lane] = batch.size();
+            lanes.get(lane).items = batch.size();
             return batch;
         } finally {
             lock.unlock();
         }
     }
 
-    private void passOn(int lane) {
+    private int passOn(int lane) {
         lock.lock();
         try {
-            laneItems[lane] = 0;
-            if (!queue.isEmpty() && isWorthACall(queue.size())) {
-                Item<?> next = queue.removeFirst();
-                occupy(lane);
-                next.passLane(lane);
-            }
+            free(lane);
+            return assign(false);
         } finally {
             lock.unlock();
         }
     }
 
-    private void carry(List<Item<?>> batch) {
+    private void checkLater() {
+        if (!checking) {
+            checking = true;
+            time.schedule(GATHER_MAX, this::check);
+        }
+    }
+
+    /** Does for those that do not block what {@link #await} does for the others. */
+    private void check() {
+        List<Item<?>> notReached = new ArrayList<>();
+        List<Item<?>> notAnswered = new ArrayList<>();
+        int lane;
+        lock.lock();
         try {
-            answer(batch);
-            pause.succeeded();
-        } catch (StoreUnavailable e) {
-            pause.failed();
-            fail(batch, e);
-        } catch (StoreOutcomeUnknown e) {
-            fail(batch, e);
-        } catch (RuntimeException e) {
-            if (batch.size() == 1) {
-                fail(batch, e);
-            } else {
-                int half = batch.size() / 2;
-                carryRest(batch.subList(0, half));
-                carryRest(batch.subList(half, batch.size()));
+            checking = false;
+            long now = time.nanos();
+            boolean more = findLate(queue, now, notReached);
+            for (Lane carried : lanes) {
+                more |= findLate(carried.batch, now, notAnswered);
             }
+            if (!notReached.isEmpty()) {
+                queue.removeAll(Set.copyOf(notReached));
+            }
+            lane = assign(!queue.isEmpty() && queue.getFirst().waitedNanos(now) >= GATHER_MAX_NANOS);
+            if (more) {
+                checkLater();
+            }
+        } finally {
+            lock.unlock();
         }
+        start(lane);
+        notReached.forEach(item -> item.fail(notReached()));
+        notAnswered.forEach(item -> item.fail(notAnswered()));
     }
 
-    /** What its caller gave up must not go again: the caller may have gone on to the next thing with the same token. */
-    private void carryRest(List<Item<?>> part) {
-        List<Item<?>> rest = part.stream().filter(item -> !item.isDone()).toList();
-        if (!rest.isEmpty()) {
-            carry(rest);
-        }
-    }
-
-    private void fail(List<Item<?>> batch, RuntimeException e) {
-        if (e instanceof StoreException failure) {
-            onFailure.accept(failure);
-        }
-        batch.forEach(item -> item.fail(item.isDoubted() ? doubt(e) : e));
-    }
-
-    /** What an earlier try did stays unknown, even if this one did nothing. */
-    private static RuntimeException doubt(RuntimeException e) {
-        return e instanceof StoreOutcomeUnknown
-                ? e
-                : new StoreOutcomeUnknown("The store did not answer, and then failed again", e);
-    }
-
-    private void answer(List<Item<?>> batch) {
-        if (batch.get(0) instanceof Item.Claim) {
-            List<Item.Claim> claims = all(Item.Claim.class, batch);
-            answerAll(claims, write(claims, List.of()).claims());
-        } else if (batch.get(0) instanceof Item.Settle) {
-            List<Item.Settle> settlements = all(Item.Settle.class, batch);
-            answerAll(settlements, write(List.of(), settlements).settlements());
-        } else {
-            List<Item.Find> finds = all(Item.Find.class, batch);
-            answerAll(finds, store.find(finds.stream().map(Item::id).toList()));
-        }
-    }
-
-    private static <I> List<I> all(Class<I> kind, List<Item<?>> batch) {
-        return batch.stream().map(kind::cast).toList();
-    }
-
-    private static <R> void answerAll(List<? extends Item<R>> items, List<R> results) {
-        if (items.size() != results.size()) {
-            throw new IllegalStateException(
-                    "The store gave " + results.size() + " answers to " + items.size() + " questions");
-        }
-        for (int i = 0; i < items.size(); i++) {
-            items.get(i).answer(results.get(i));
-        }
-    }
-
-    private BatchResult write(List<Item.Claim> claims, List<Item.Settle> settlements) {
-        Batch batch = new Batch(
-                claims.stream().map(Item.Claim::request).toList(),
-                settlements.stream().map(Item.Settle::settlement).toList());
-        for (int attempt = 1; ; attempt++) {
-            try {
-                return store.write(batch);
-            } catch (StoreOutcomeUnknown e) {
-                claims.forEach(Item::doubt);
-                settlements.forEach(Item::doubt);
-                if (attempt == OUTCOME_TRIES) {
-                    throw e;
+    /** Finds what has waited for too long and gives up; returns whether there is something that may yet. */
+    private boolean findLate(Collection<Item<?>> items, long now, List<Item<?>> late) {
+        boolean more = false;
+        for (Item<?> item : items) {
+            if (!item.hasCaller() && !item.isDone()) {
+                boolean isLate = item.waitedNanos(now) >= waitMaxNanos;
+                more |= !isLate;
+                if (isLate) {
+                    late.add(item);
                 }
-                onFailure.accept(e);
             }
         }
+        return more;
     }
 }

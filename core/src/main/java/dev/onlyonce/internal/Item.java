@@ -9,25 +9,41 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** What one caller of {@link GroupCommit} wants, its answer, and the thread that waits for it. */
+/** What one caller of {@link GroupCommit} wants, its answer, and who waits for it: its thread, or a future. */
 abstract sealed class Item<R> {
     static final int NO_LANE = -1;
 
-    private final Thread caller = Thread.currentThread();
+    private final @Nullable CompletableFuture<R> later;
+    private final @Nullable Thread caller;
+    private final long sinceNanos;
+
     private volatile @Nullable Object outcome;
     private volatile int lane = NO_LANE;
     /** Whether a try may have done it; only the leader that carries it looks. */
     private boolean doubted;
+
+    /**
+     * Something that is wanted now.
+     *
+     * @param later takes the answer; none: this thread waits for it
+     */
+    private Item(long nowNanos, @Nullable CompletableFuture<R> later) {
+        this.later = later;
+        this.caller = later == null ? Thread.currentThread() : null;
+        this.sinceNanos = nowNanos;
+    }
 
     abstract EntryId id();
 
     static final class Claim extends Item<ClaimResult> {
         private final ClaimRequest request;
 
-        Claim(ClaimRequest request) {
+        Claim(ClaimRequest request, long nowNanos, @Nullable CompletableFuture<ClaimResult> later) {
+            super(nowNanos, later);
             this.request = request;
         }
 
@@ -44,7 +60,8 @@ abstract sealed class Item<R> {
     static final class Settle extends Item<SettleResult> {
         private final Settlement settlement;
 
-        Settle(Settlement settlement) {
+        Settle(Settlement settlement, long nowNanos, @Nullable CompletableFuture<SettleResult> later) {
+            super(nowNanos, later);
             this.settlement = settlement;
         }
 
@@ -61,7 +78,8 @@ abstract sealed class Item<R> {
     static final class Find extends Item<Optional<Entry>> {
         private final EntryId id;
 
-        Find(EntryId id) {
+        Find(EntryId id, long nowNanos) {
+            super(nowNanos, null);
             this.id = id;
         }
 
@@ -69,6 +87,15 @@ abstract sealed class Item<R> {
         EntryId id() {
             return id;
         }
+    }
+
+    /** Whether a thread waits, which can lead and gives up by itself. */
+    final boolean hasCaller() {
+        return caller != null;
+    }
+
+    final long waitedNanos(long nowNanos) {
+        return nowNanos - sinceNanos;
     }
 
     final void doubt() {
@@ -93,10 +120,18 @@ abstract sealed class Item<R> {
         finish(new Failed(thrown));
     }
 
-    private synchronized void finish(Object result) {
-        if (outcome == null) {
+    /** Only the first end counts. What follows on a future runs here and now, and cannot throw. */
+    private void finish(Object result) {
+        synchronized (this) {
+            if (outcome != null) {
+                return;
+            }
             outcome = result;
+        }
+        if (later == null) {
             LockSupport.unpark(caller);
+        } else {
+            Later.complete(later, this::result);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.onlyonce.internal;
 
+import dev.onlyonce.Ending;
 import dev.onlyonce.Failure;
 import dev.onlyonce.Key;
 import dev.onlyonce.OpenClaim;
@@ -13,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +49,9 @@ final class LiveClaim implements OpenClaim {
     /** Ends claims durably, or throws. */
     interface Settling {
         SettleResult settle(LiveClaim claim, Settlement settlement);
+
+        /** The same without blocking. */
+        CompletionStage<SettleResult> settle(LiveClaim claim, Settlement settlement, Executor blocking);
 
         long nanos();
     }
@@ -137,42 +143,45 @@ final class LiveClaim implements OpenClaim {
     }
 
     @Override
-    public SettleResult complete(byte[] result) {
-        return result.length > policy.resultBytesMax()
-                ? completeWithoutResult()
-                : settle(State.COMPLETED, Envelope.value(result), "completed");
+    public SettleResult settle(Ending ending) {
+        return settling.settle(this, end(ending));
     }
 
     @Override
-    public SettleResult completeWithoutResult() {
+    public CompletionStage<SettleResult> settle(Ending ending, Executor blocking) {
+        return settling.settle(this, end(ending), blocking);
+    }
+
+    private Settlement end(Ending ending) {
+        // First, so that a claim which cannot be settled so is not taken for settled.
+        Settlement settlement = settlement(ending);
+        if (!settled.compareAndSet(false, true)) {
+            throw new IllegalStateException("The claim of " + key + " has been settled already");
+        }
+        return settlement;
+    }
+
+    private Settlement settlement(Ending ending) {
+        if (ending instanceof Ending.Completed completed && completed.result().length <= policy.resultBytesMax()) {
+            return settlement(State.COMPLETED, Envelope.value(completed.result()), "completed");
+        } else if (ending instanceof Ending.Failed failed) {
+            return settlement(
+                    State.FAILED,
+                    Envelope.failure(failed.failure()),
+                    failed.failure().code());
+        } else if (ending instanceof Ending.Retryable retryable) {
+            return settlement(State.RETRYABLE, null, retryable.proof());
+        } else if (ending instanceof Ending.Unknown unknown) {
+            return settlement(State.UNKNOWN, null, unknown.reason());
+        }
         Failure failure = new Failure(
                 Failure.RESULT_NOT_STORED,
                 "It completed, but its result was larger than " + policy.resultBytesMax()
                         + " bytes and was not stored");
-        return settle(State.COMPLETED, Envelope.failure(failure), "completed; the result was too large to store");
+        return settlement(State.COMPLETED, Envelope.failure(failure), "completed; the result was too large to store");
     }
 
-    @Override
-    public SettleResult fail(Failure failure) {
-        return settle(State.FAILED, Envelope.failure(failure), failure.code());
-    }
-
-    @Override
-    public SettleResult retryable(String proof) {
-        return settle(State.RETRYABLE, null, proof);
-    }
-
-    @Override
-    public SettleResult unknown(String reason) {
-        return settle(State.UNKNOWN, null, reason);
-    }
-
-    private SettleResult settle(State to, byte @Nullable [] result, String reason) {
-        // First, so that a claim which cannot be settled so is not taken for settled.
-        Settlement settlement = new Settlement(id(), token, to, result, reason);
-        if (!settled.compareAndSet(false, true)) {
-            throw new IllegalStateException("The claim of " + key + " has been settled already");
-        }
-        return settling.settle(this, settlement);
+    private Settlement settlement(State to, byte @Nullable [] result, String reason) {
+        return new Settlement(id(), token, to, result, reason);
     }
 }

@@ -22,6 +22,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** The parts of one process, put together. */
@@ -31,6 +33,7 @@ public final class Node implements AutoCloseable {
     private final boolean ownsTime;
     private final Events events;
     private final Claims claims;
+    private final GroupCommit group;
     private final Engine engine;
     private final Maintenance maintenance;
     private final Reconciliation reconciliation;
@@ -105,7 +108,7 @@ public final class Node implements AutoCloseable {
         claims = new Claims(store, time, Claims.beatFor(shortest), events);
         ReplayCache cache =
                 bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
-        GroupCommit group = new GroupCommit(
+        group = new GroupCommit(
                 store,
                 time,
                 new GroupCommit.Limits(bounds.queueMax(), bounds.storeWaitMax()),
@@ -124,6 +127,11 @@ public final class Node implements AutoCloseable {
     /** See {@link dev.onlyonce.Onlyonce#begin}. */
     public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
         return engine.begin(key, fingerprint, policy);
+    }
+
+    /** See {@link dev.onlyonce.Onlyonce#begin}. */
+    public CompletionStage<Begun> begin(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
+        return engine.begin(key, fingerprint, policy, blocking);
     }
 
     /** See {@link dev.onlyonce.Onlyonce#cached}. */
@@ -227,6 +235,7 @@ public final class Node implements AutoCloseable {
     public void close() {
         claims.close();
         maintenance.close();
+        group.close();
         if (ownsTime) {
             time.close();
         }

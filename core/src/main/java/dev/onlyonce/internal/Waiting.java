@@ -85,7 +85,7 @@ final class Waiting {
         }
     }
 
-    private static boolean isRunning(State state) {
+    static boolean isRunning(State state) {
         return state == State.PENDING || state == State.PROCESSING;
     }
 

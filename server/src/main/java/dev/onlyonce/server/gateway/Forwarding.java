@@ -21,6 +21,7 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -146,7 +147,7 @@ final class Forwarding {
         response.endHandler(ended -> {
             if (!settled) {
                 HttpAnswer answer = new HttpAnswer(response.statusCode(), endToEnd(response), held.getBytes());
-                settle(() -> exchange.finish(answer));
+                settle(() -> exchange.finish(answer, loop.ending()), this::send);
             }
         });
     }
@@ -179,17 +180,21 @@ final class Forwarding {
         ambiguous("the gateway was stopped before the response came");
     }
 
-    private void settle(Supplier<HttpAnswer> ending) {
-        end();
-        loop.workers().settle(timed(ending), then(answer -> Messages.send(sent.request(), answer)));
+    private void send(HttpAnswer answer) {
+        Messages.send(sent.request(), answer);
     }
 
-    private <T> Workers.Then<T> then(Consumer<T> done) {
-        return new Workers.Then<>(
-                loop.context(),
+    private void settle(Supplier<HttpAnswer> ending) {
+        settle(blocking(ending), this::send);
+    }
+
+    private <T> void settle(Supplier<CompletionStage<T>> ending, Consumer<T> then) {
+        end();
+        GatewayLoop.follow(
+                () -> loop.timed(Metrics.Part.SETTLE, exchange.operation(), trace, ending),
                 result -> {
                     sent.owner().end();
-                    done.accept(result);
+                    then.accept(result);
                 },
                 failure -> {
                     sent.owner().end();
@@ -198,8 +203,9 @@ final class Forwarding {
                 });
     }
 
-    private <T> Supplier<T> timed(Supplier<T> ending) {
-        return () -> loop.timed(Metrics.Part.SETTLE, exchange.operation(), trace, ending);
+    /** For the ends that are rare. */
+    private <T> Supplier<CompletionStage<T>> blocking(Supplier<T> ending) {
+        return () -> loop.elsewhere(loop.workers()::settle, ending);
     }
 
     private void end() {
@@ -218,17 +224,15 @@ final class Forwarding {
     }
 
     private void stream(HttpClientResponse response) {
-        end();
         Headers headers = endToEnd(response);
-        Supplier<Exchange.Large> ending = () -> exchange.finishLarge(response.statusCode(), headers);
-        loop.workers().settle(ending, this.<Exchange.Large>then(large -> {
+        settle(blocking(() -> exchange.finishLarge(response.statusCode(), headers)), large -> {
             if (large.streams() && !sent.request().response().closed()) {
                 pass(response, large.answer());
             } else {
-                Messages.send(sent.request(), large.answer());
+                send(large.answer());
                 reset();
             }
-        }));
+        });
     }
 
     private void pass(HttpClientResponse from, HttpAnswer head) {

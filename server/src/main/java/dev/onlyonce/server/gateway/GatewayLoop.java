@@ -1,6 +1,7 @@
 package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.EventLoop;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
@@ -21,17 +22,30 @@ import java.util.HashSet;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The gateway on one event loop: what is protected goes to the boundary, the rest straight through. */
 final class GatewayLoop implements Front.Handling {
+    private static final Logger log = LoggerFactory.getLogger(GatewayLoop.class);
+
     /** How often late bodies are looked for. */
     private static final long LOOK_MILLIS = 1000;
 
     private final Shared shared;
     private final Proxy proxy;
     private final Context context;
+    private final Mailbox mailbox;
+    private final EventLoop beginning;
+    private final EventLoop ending;
     private final Set<ProtectedExchange> open = new HashSet<>();
     private boolean stopping;
 
@@ -57,6 +71,9 @@ final class GatewayLoop implements Front.Handling {
         this.shared = shared;
         this.proxy = proxy;
         this.context = context;
+        this.mailbox = new Mailbox(context);
+        this.beginning = new EventLoop(mailbox, shared.workers()::begin);
+        this.ending = new EventLoop(mailbox, shared.workers()::settle);
         shared.vertx().setPeriodic(LOOK_MILLIS, tick -> closeLate());
     }
 
@@ -103,6 +120,16 @@ final class GatewayLoop implements Front.Handling {
         return context;
     }
 
+    /** Where an exchange goes on when its key was claimed. */
+    EventLoop beginning() {
+        return beginning;
+    }
+
+    /** Where an exchange goes on when its end was recorded. */
+    EventLoop ending() {
+        return ending;
+    }
+
     Proxy proxy() {
         return proxy;
     }
@@ -141,15 +168,51 @@ final class GatewayLoop implements Front.Handling {
     }
 
     /** Does a part of an exchange and tells how long it took. On any thread. */
-    <T> T timed(Metrics.Part part, Operation operation, io.opentelemetry.context.Context trace, Supplier<T> work) {
+    <T> CompletionStage<T> timed(
+            Metrics.Part part,
+            Operation operation,
+            io.opentelemetry.context.Context trace,
+            Supplier<CompletionStage<T>> work) {
         long begun = nanos();
         Span span = traces().start(part.name().toLowerCase(Locale.ROOT), trace, SpanKind.INTERNAL, operation.name());
-        try {
-            return work.get();
-        } finally {
+        BiConsumer<@Nullable Object, @Nullable Throwable> end = (result, failure) -> {
             Traces.end(span, null);
             metrics().took(part, operation.name(), nanos() - begun);
+        };
+        try {
+            return work.get().whenComplete(end);
+        } catch (RuntimeException e) {
+            end.accept(null, e);
+            throw e;
         }
+    }
+
+    /** Runs what blocks on another thread; ends here. Throws what the executor throws. */
+    <T> CompletionStage<T> elsewhere(Executor executor, Supplier<T> work) {
+        return CompletableFuture.supplyAsync(work, executor).whenCompleteAsync((result, failure) -> {}, mailbox);
+    }
+
+    /** Begins something that ends here, and says what follows. */
+    static <T> void follow(Supplier<CompletionStage<T>> work, Consumer<T> done, Consumer<Throwable> failed) {
+        CompletionStage<T> stage;
+        try {
+            stage = work.get();
+        } catch (RuntimeException e) {
+            failed.accept(e);
+            return;
+        }
+        var unused = stage.whenComplete((result, failure) -> {
+            try {
+                if (failure == null) {
+                    done.accept(result);
+                } else {
+                    failed.accept(failure);
+                }
+            } catch (RuntimeException e) {
+                // It would be lost in the stage.
+                log.error("An exchange could not go on", e);
+            }
+        });
     }
 
     /** Ends what still waits: for the upstream, as unknown; for the rest of a body, without an answer. */

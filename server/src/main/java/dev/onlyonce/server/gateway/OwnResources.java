@@ -28,16 +28,18 @@ final class OwnResources {
                 .of(headers, request.remoteAddress().hostAddress())
                 .orElse(null);
         HttpRequest asked = new HttpRequest("GET", target.path(), target.query(), headers, NO_BODY, tenant);
-        try {
-            loop.workers()
-                    .begin(
-                            () -> boundary.status(asked),
-                            new Workers.Then<>(
-                                    loop.context(),
-                                    answer -> Messages.send(request, answer),
-                                    failure -> loop.proxy().failed(request, failure)));
-        } catch (RejectedExecutionException e) {
-            request.response().setStatusCode(503).putHeader("Retry-After", "1").end();
-        }
+        GatewayLoop.follow(
+                () -> loop.elsewhere(loop.workers()::begin, () -> boundary.status(asked)),
+                answer -> Messages.send(request, answer),
+                failure -> {
+                    if (failure instanceof RejectedExecutionException) {
+                        request.response()
+                                .setStatusCode(503)
+                                .putHeader("Retry-After", "1")
+                                .end();
+                    } else {
+                        loop.proxy().failed(request, failure);
+                    }
+                });
     }
 }

@@ -19,8 +19,6 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>its body is taken in, up to the operation's limit;
  *   <li>the boundary checks it, and answers from memory if it can;
- *   <li>else a worker claims the key;
+ *   <li>else the key is claimed;
  *   <li>the winner is forwarded, see {@link Forwarding}, and everybody is answered.
  * </ol>
  *
@@ -144,7 +142,11 @@ final class ProtectedExchange {
         Messages.send(request, answer);
     }
 
-    private void fail(RuntimeException failure) {
+    private void fail(Throwable failure) {
+        if (failure instanceof RejectedExecutionException) {
+            answer(loop.boundary().overloaded(operation));
+            return;
+        }
         end();
         loop.proxy().failed(request, failure);
     }
@@ -185,7 +187,11 @@ final class ProtectedExchange {
             }
             prepared(prepared);
         } else {
-            onWorker(() -> loop.boundary().prepare(operation, asked(body.getBytes())), this::prepared);
+            GatewayLoop.follow(
+                    () -> loop.elsewhere(
+                            loop.workers()::begin, () -> loop.boundary().prepare(operation, asked(body.getBytes()))),
+                    this::prepared,
+                    this::fail);
         }
     }
 
@@ -195,34 +201,29 @@ final class ProtectedExchange {
             return;
         }
         Prepared.Ready ready = (Prepared.Ready) prepared;
+        GatewayLoop.follow(
+                () -> loop.timed(Metrics.Part.CLAIM, operation, trace, () -> ready.begin(loop.beginning())),
+                decision -> begun(ready, decision),
+                this::fail);
+    }
+
+    private void begun(Prepared.Ready ready, HttpDecision decision) {
         boolean mayWait = !operation.policy().waitMax().isZero();
-        onWorker(() -> loop.timed(Metrics.Part.CLAIM, operation, trace, ready::beginAtOnce), decision -> {
-            if (mayWait && decision instanceof HttpDecision.Answer && ready.isInFlight()) {
-                await(ready, decision);
-            } else {
-                decided(decision);
-            }
-        });
+        if (mayWait && decision instanceof HttpDecision.Answer && ready.isInFlight()) {
+            await(ready, decision);
+        } else {
+            decided(decision);
+        }
     }
 
     private void await(Prepared.Ready ready, HttpDecision otherwise) {
-        try {
-            loop.workers().runWaiting(ready::begin, then(this::decided));
-        } catch (RejectedExecutionException e) {
-            decided(otherwise);
-        }
-    }
-
-    private <T> void onWorker(Supplier<T> work, Consumer<T> then) {
-        try {
-            loop.workers().begin(work, then(then));
-        } catch (RejectedExecutionException e) {
-            answer(loop.boundary().overloaded(operation));
-        }
-    }
-
-    private <T> Workers.Then<T> then(Consumer<T> done) {
-        return new Workers.Then<>(loop.context(), done, this::fail);
+        GatewayLoop.follow(() -> loop.elsewhere(loop.workers()::await, ready::begin), this::decided, failure -> {
+            if (failure instanceof RejectedExecutionException) {
+                decided(otherwise);
+            } else {
+                fail(failure);
+            }
+        });
     }
 
     private void decided(HttpDecision decision) {

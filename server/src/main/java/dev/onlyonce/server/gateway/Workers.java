@@ -1,6 +1,5 @@
 package dev.onlyonce.server.gateway;
 
-import io.vertx.core.Context;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
@@ -8,15 +7,13 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
- * Threads for work that blocks on the store: many, because they only wait, and what waits together is committed together.
+ * Threads for work that blocks: what is rare about the store, and large bodies. Many, because most of them only wait.
  * Duplicates that wait for a running request have threads of their own, or they could keep that request from ending.
  */
 public final class Workers implements AutoCloseable {
-    /** As many as travel to the store in one batch on each of its lanes. */
+    /** As many as travel to the store in one batch. */
     static final int THREADS = 256;
     /** What fits is served within the store's own time-out; more is refused. */
     static final int QUEUE_MAX = 10_000;
@@ -47,38 +44,22 @@ public final class Workers implements AutoCloseable {
         };
     }
 
-    /** What follows on the context, whether the work was done or threw. */
-    record Then<T>(Context context, Consumer<T> done, Consumer<RuntimeException> failed) {
-        private Runnable after(Supplier<T> work) {
-            return () -> {
-                T result;
-                try {
-                    result = work.get();
-                } catch (RuntimeException e) {
-                    context.runOnContext(back -> failed.accept(e));
-                    return;
-                }
-                context.runOnContext(back -> done.accept(result));
-            };
-        }
-    }
-
-    /** Runs the work on a worker and what follows on the context; throws {@link RejectedExecutionException} if too much waits. */
-    <T> void begin(Supplier<T> work, Then<T> then) {
+    /** Runs the work; throws {@link RejectedExecutionException} if too much waits. */
+    void begin(Runnable work) {
         if (store.getQueue().size() >= QUEUE_MAX) {
             throw new RejectedExecutionException("too many requests wait for the store");
         }
-        settle(work, then);
+        settle(work);
     }
 
-    /** The same for work that must be done: an exchange that has begun must end. */
-    <T> void settle(Supplier<T> work, Then<T> then) {
-        store.execute(then.after(work));
+    /** Runs work that must be done: an exchange that has begun must end. */
+    void settle(Runnable work) {
+        store.execute(work);
     }
 
-    /** The same for work that may wait for long; throws {@link RejectedExecutionException} if too many do. */
-    <T> void runWaiting(Supplier<T> work, Then<T> then) {
-        waiters.execute(then.after(work));
+    /** Runs work that may wait for long; throws {@link RejectedExecutionException} if too many do. */
+    void await(Runnable work) {
+        waiters.execute(work);
     }
 
     @Override

@@ -88,7 +88,7 @@ public final class Errors {
     }
 
     /** The gateway itself failed. */
-    void failed(HttpServerRequest request, RuntimeException failure) {
+    void failed(HttpServerRequest request, Throwable failure) {
         log.error("A request could not be handled", failure);
         refuse(request, 500, "gateway_failed", "The gateway failed; its log says why");
     }

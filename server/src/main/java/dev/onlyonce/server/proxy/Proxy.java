@@ -41,7 +41,7 @@ public final class Proxy {
     }
 
     /** We failed, which must not happen: the client is told, and nothing more of it is read. */
-    public void failed(HttpServerRequest request, RuntimeException failure) {
+    public void failed(HttpServerRequest request, Throwable failure) {
         errors.failed(request, failure);
         closeSoon(request);
     }
