@@ -51,8 +51,6 @@ import org.slf4j.LoggerFactory;
 final class GroupCommit implements AutoCloseable {
     /** Two keep the store busy while a leader hands out answers; more only make batches smaller. */
     static final int LANES = 2;
-    /** So many items are worth a call of their own at any time; larger batches cost hardly less for each item. */
-    static final int WORTH_A_CALL = 32;
     /** Nobody gathers for longer while a lane is free: the call under way may hang. */
     static final Duration GATHER_MAX = Duration.ofMillis(20);
 
@@ -68,20 +66,11 @@ final class GroupCommit implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<Item<?>> queue = new ArrayDeque<>();
-    private final List<Lane> lanes = new ArrayList<>();
-    /** How many of our threads have been given a lane and not taken their first batch yet. */
-    private int starting;
+    private final Lanes lanes = new Lanes(LANES);
+    /** How many of our threads are about to look at the queue: what comes until then goes with them. */
+    private int coming;
     /** Whether {@link #check} is scheduled. */
     private boolean checking;
-
-    /** What a lane carries. */
-    private static final class Lane {
-        /** 0: it is free. */
-        private int items;
-
-        private long busySince;
-        private List<Item<?>> batch = List.of();
-    }
 
     GroupCommit(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
         this.time = time;
@@ -89,9 +78,6 @@ final class GroupCommit implements AutoCloseable {
         this.waitMaxNanos = limits.waitMax().toNanos();
         this.pause = new Pause(time);
         this.carrier = new Carrier(store, pause, onFailure);
-        for (int lane = 0; lane < LANES; lane++) {
-            lanes.add(new Lane());
-        }
     }
 
     /**
@@ -179,9 +165,9 @@ final class GroupCommit implements AutoCloseable {
     private int enter(Item<?> item) {
         lock.lock();
         try {
-            int lane = freeLane();
-            if (lane != Item.NO_LANE && isWorthACall(queue.size() + 1)) {
-                occupy(lane, queue.size() + 1);
+            int lane = lanes.findFree();
+            if (lane != Item.NO_LANE && lanes.isWorthACall(queue.size() + 1)) {
+                lanes.occupy(lane, queue.size() + 1, time.nanos());
                 return lane;
             }
             takePlace(item);
@@ -193,26 +179,27 @@ final class GroupCommit implements AutoCloseable {
 
     /** Takes a place in the queue, and has it led if that is due. */
     private void enqueue(Item<?> item) {
-        int lane;
+        boolean call;
         try {
             pause.check();
             lock.lock();
             try {
                 takePlace(item);
                 checkLater();
-                lane = assign(false);
+                call = assign(false);
             } finally {
                 lock.unlock();
             }
         } catch (StoreUnavailable e) {
             item.fail(e);
+            item.tell();
             return;
         }
-        start(lane);
+        call(call, false);
     }
 
     private void takePlace(Item<?> item) {
-        if (freeLane() == Item.NO_LANE && isStuck()) {
+        if (lanes.isStuck(time.nanos(), waitMaxNanos)) {
             throw new StoreUnavailable("The store has not answered for " + Duration.ofNanos(waitMaxNanos), null);
         }
         if (queue.size() >= queueMax) {
@@ -221,77 +208,41 @@ final class GroupCommit implements AutoCloseable {
         queue.addLast(item);
     }
 
-    /** Whether so many items should go now, or gather until there are more or a call under way is done. */
-    private boolean isWorthACall(int items) {
-        int most = 0;
-        for (Lane lane : lanes) {
-            most = Math.max(most, lane.items);
+    /**
+     * Finds somebody to lead what waits, if it should go now: the first caller, if it waits itself, or one of our threads.
+     *
+     * @param gathered whether it should go in any case
+     * @return whether one of our threads must be {@linkplain #call called}
+     */
+    private boolean assign(boolean gathered) {
+        int lane = lanes.findFree();
+        int waiting = queue.size();
+        boolean led = coming > 0 && !gathered;
+        if (lane == Item.NO_LANE || waiting == 0 || led || !(gathered || lanes.isWorthACall(waiting))) {
+            return false;
         }
-        return items >= Math.min(most, WORTH_A_CALL);
-    }
-
-    private int freeLane() {
-        for (int lane = 0; lane < LANES; lane++) {
-            if (lanes.get(lane).items == 0) {
-                return lane;
-            }
+        if (queue.getFirst().hasCaller()) {
+            lanes.occupy(lane, waiting, time.nanos());
+            queue.removeFirst().passLane(lane);
+            return false;
         }
-        return Item.NO_LANE;
-    }
-
-    private boolean isStuck() {
-        long now = time.nanos();
-        for (Lane lane : lanes) {
-            if (now - lane.busySince < waitMaxNanos) {
-                return false;
-            }
-        }
+        coming++;
         return true;
     }
 
-    private void occupy(int lane, int items) {
-        lanes.get(lane).items = Math.min(items, Store.BATCH_MAX);
-        lanes.get(lane).busySince = time.nanos();
-    }
-
-    private void free(int lane) {
-        lanes.get(lane).items = 0;
-        lanes.get(lane).batch = List.of();
-    }
-
-    /**
-     * Gives a free lane to whoever should lead what waits, if it should go now. A caller that waits is told; otherwise a
-     * thread of ours must be {@linkplain #start started} for the lane that is returned.
-     */
-    private int assign(boolean gathered) {
-        int lane = freeLane();
-        int waiting = queue.size();
-        if (lane == Item.NO_LANE || waiting == 0 || starting > 0 || !(gathered || isWorthACall(waiting))) {
-            return Item.NO_LANE;
-        }
-        occupy(lane, waiting);
-        if (queue.getFirst().hasCaller()) {
-            queue.removeFirst().passLane(lane);
-            return Item.NO_LANE;
-        }
-        starting++;
-        return lane;
-    }
-
-    /** Has a thread of ours lead; not under the lock, which it needs. */
-    private void start(int lane) {
-        if (lane == Item.NO_LANE) {
+    /** Calls one of our threads; not under the lock, which it needs. */
+    private void call(boolean needed, boolean gathered) {
+        if (!needed) {
             return;
         }
         try {
-            leaders.execute(() -> leadOn(lane));
+            leaders.execute(() -> leadOn(gathered));
         } catch (RuntimeException | Error e) {
-            // No thread was to be had: what waits is tried again by the next check, and given up in time.
+            // No thread was to be had: what waits is looked after by the next check, and given up in time.
             log.error("Nobody leads to the store", e);
             lock.lock();
             try {
-                starting--;
-                free(lane);
+                coming--;
             } finally {
                 lock.unlock();
             }
@@ -302,9 +253,9 @@ final class GroupCommit implements AutoCloseable {
     private int leaveQueue(Item<?> item) {
         lock.lock();
         try {
-            int lane = freeLane();
+            int lane = lanes.findFree();
             if (lane != Item.NO_LANE && queue.remove(item)) {
-                occupy(lane, queue.size() + 1);
+                lanes.occupy(lane, queue.size() + 1, time.nanos());
                 return lane;
             }
             return Item.NO_LANE;
@@ -336,54 +287,58 @@ final class GroupCommit implements AutoCloseable {
 
     /** Leads once, with an item of the caller's own. */
     private void lead(int lane, Item<?> own) {
+        List<Item<?>> batch = List.of(own);
         try {
-            carrier.carry(take(lane, own));
+            batch = take(lane, own);
+            carrier.carry(batch);
         } finally {
-            start(passOn(lane));
+            call(passOn(lane), false);
+            batch.forEach(Item::tell);
         }
     }
 
     /** Leads for others, as long as there is something worth it. */
-    private void leadOn(int lane) {
-        List<Item<?>> batch = takeFirst(lane);
-        while (!batch.isEmpty()) {
+    private void leadOn(boolean gathered) {
+        int lane = come(gathered);
+        while (lane != Item.NO_LANE) {
+            List<Item<?>> batch = lanes.batch(lane);
             try {
                 carrier.carry(batch);
             } catch (RuntimeException | Error e) {
                 log.error("A call of the store broke", e);
             }
-            batch = takeNext(lane);
+            leave(lane);
+            batch.forEach(Item::tell);
+            lane = come(false);
         }
     }
 
-    private List<Item<?>> takeFirst(int lane) {
-        int another = Item.NO_LANE;
+    /** Takes a lane and what waits, if that should go now. */
+    private int come(boolean gathered) {
+        boolean another = false;
         lock.lock();
         try {
-            starting--;
-            if (queue.isEmpty()) {
-                // The other lane was faster.
-                free(lane);
-                return List.of();
+            coming--;
+            int lane = lanes.findFree();
+            if (lane == Item.NO_LANE || queue.isEmpty() || !(gathered || lanes.isWorthACall(queue.size()))) {
+                return Item.NO_LANE;
             }
-            List<Item<?>> batch = take(lane, queue.removeFirst());
+            lanes.occupy(lane, queue.size(), time.nanos());
+            take(lane, queue.removeFirst());
             another = assign(false);
-            return batch;
+            return lane;
         } finally {
             lock.unlock();
-            start(another);
+            call(another, false);
         }
     }
 
-    private List<Item<?>> takeNext(int lane) {
+    /** Frees the lane, to come again when the answers have been handed out. */
+    private void leave(int lane) {
         lock.lock();
         try {
-            free(lane);
-            if (queue.isEmpty() || !isWorthACall(queue.size())) {
-                return List.of();
-            }
-            occupy(lane, queue.size());
-            return take(lane, queue.removeFirst());
+            lanes.free(lane);
+            coming++;
         } finally {
             lock.unlock();
         }
@@ -393,7 +348,6 @@ final class GroupCommit implements AutoCloseable {
         lock.lock();
         try {
             List<Item<?>> batch = new ArrayList<>(Math.min(queue.size() + 1, Store.BATCH_MAX));
-            lanes.get(lane).batch = batch;
             Set<EntryId> ids = new HashSet<>();
             batch.add(own);
             ids.add(own.id());
@@ -405,17 +359,17 @@ final class GroupCommit implements AutoCloseable {
                     waiting.remove();
                 }
             }
-            lanes.get(lane).items = batch.size();
+            lanes.load(lane, batch);
             return batch;
         } finally {
             lock.unlock();
         }
     }
 
-    private int passOn(int lane) {
+    private boolean passOn(int lane) {
         lock.lock();
         try {
-            free(lane);
+            lanes.free(lane);
             return assign(false);
         } finally {
             lock.unlock();
@@ -433,35 +387,37 @@ final class GroupCommit implements AutoCloseable {
     private void check() {
         List<Item<?>> notReached = new ArrayList<>();
         List<Item<?>> notAnswered = new ArrayList<>();
-        int lane;
+        boolean gathered;
+        boolean call;
         lock.lock();
         try {
             checking = false;
             long now = time.nanos();
             boolean more = findLate(queue, now, notReached);
-            for (Lane carried : lanes) {
-                more |= findLate(carried.batch, now, notAnswered);
-            }
+            more |= findLate(lanes.carried(), now, notAnswered);
             if (!notReached.isEmpty()) {
                 queue.removeAll(Set.copyOf(notReached));
             }
-            lane = assign(!queue.isEmpty() && queue.getFirst().waitedNanos(now) >= GATHER_MAX_NANOS);
+            gathered = !queue.isEmpty() && queue.getFirst().waitedNanos(now) >= GATHER_MAX_NANOS;
+            call = assign(gathered);
             if (more) {
                 checkLater();
             }
         } finally {
             lock.unlock();
         }
-        start(lane);
+        call(call, gathered);
         notReached.forEach(item -> item.fail(notReached()));
         notAnswered.forEach(item -> item.fail(notAnswered()));
+        notReached.forEach(Item::tell);
+        notAnswered.forEach(Item::tell);
     }
 
     /** Finds what has waited for too long and gives up; returns whether there is something that may yet. */
     private boolean findLate(Collection<Item<?>> items, long now, List<Item<?>> late) {
         boolean more = false;
         for (Item<?> item : items) {
-            if (!item.hasCaller() && !item.isDone()) {
+            if (!item.hasCaller() && !item.isTold()) {
                 boolean isLate = item.waitedNanos(now) >= waitMaxNanos;
                 more |= !isLate;
                 if (isLate) {

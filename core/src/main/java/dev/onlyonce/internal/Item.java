@@ -120,17 +120,21 @@ abstract sealed class Item<R> {
         finish(new Failed(thrown));
     }
 
-    /** Only the first end counts. What follows on a future runs here and now, and cannot throw. */
-    private void finish(Object result) {
-        synchronized (this) {
-            if (outcome != null) {
-                return;
-            }
+    private synchronized void finish(Object result) {
+        if (outcome == null) {
             outcome = result;
-        }
-        if (later == null) {
             LockSupport.unpark(caller);
-        } else {
+        }
+    }
+
+    /** Whether {@link #tell} has been called; what is done waits for it while the rest of its batch is under way. */
+    final boolean isTold() {
+        return later != null && later.isDone();
+    }
+
+    /** Tells who is told later, once it is done. What follows on the future runs here and now, and cannot throw. */
+    final void tell() {
+        if (later != null) {
             Later.complete(later, this::result);
         }
     }

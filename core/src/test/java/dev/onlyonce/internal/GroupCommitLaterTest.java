@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -269,7 +270,7 @@ class GroupCommitLaterTest {
             try {
                 assertThat(claim.get(60, TimeUnit.SECONDS)).isEqualTo(claimed(key));
                 return;
-            } catch (java.util.concurrent.ExecutionException e) {
+            } catch (ExecutionException e) {
                 assertThat(e).hasCauseInstanceOf(StoreUnavailable.class);
             }
         }
@@ -297,6 +298,28 @@ class GroupCommitLaterTest {
         assertThat(store.calls)
                 .contains(List.of(GroupedStore.id("a"), GroupedStore.id("b")))
                 .doesNotContain(List.of(GroupedStore.id("a")), List.of(GroupedStore.id("b")));
+    }
+
+    @Test
+    @DisplayName("who has an answer gets it within the bound, though the rest of its batch hangs")
+    void halfHangs() throws Exception {
+        CountDownLatch second = new CountDownLatch(1);
+        GroupedStore store = store(ids -> {
+            if (ids.size() > 1) {
+                throw new StoreRejected("a bad row", null);
+            }
+            if (ids.contains(GroupedStore.id("b"))) {
+                waitFor(second);
+            }
+        });
+        GroupCommit group = group(store, 1000, Duration.ofSeconds(1));
+        fillLanes(group);
+        CompletableFuture<ClaimResult> one = claim(group, "a");
+        CompletableFuture<ClaimResult> other = claim(group, "b");
+        gate.countDown();
+        assertThat(get(one)).isEqualTo(claimed("a"));
+        assertThatThrownBy(() -> get(other)).hasCauseInstanceOf(StoreOutcomeUnknown.class);
+        second.countDown();
     }
 
     @Test

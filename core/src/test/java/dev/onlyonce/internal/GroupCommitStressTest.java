@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -137,7 +139,15 @@ class GroupCommitStressTest {
         return key.charAt(0);
     }
 
-    /** One call and the check of what came of it; whether there was an answer. */
+    private static <T> T join(CompletableFuture<T> future) {
+        try {
+            return future.join();
+        } catch (CompletionException e) {
+            throw (RuntimeException) e.getCause();
+        }
+    }
+
+    /** One call, by one that blocks or by one that does not, and the check of what came of it; whether there was an answer. */
     private static boolean call(GroupCommit group, Random random, Weather weather) {
         int chance = random.nextInt(100);
         char kind = chance < 1 ? 'r' : chance < 2 ? 'b' : chance < 3 ? 'x' : 'g';
@@ -149,9 +159,14 @@ class GroupCommitStressTest {
         }
         long begun = System.nanoTime();
         try {
-            switch (random.nextInt(3)) {
+            switch (random.nextInt(5)) {
                 case 0 -> assertThat(group.claim(GroupedStore.claim(key))).isEqualTo(GroupedStore.claimed(id));
                 case 1 -> assertThat(group.settle(GroupedStore.settlement(key))).isEqualTo(GroupedStore.settled(id));
+                case 2 ->
+                    assertThat(join(group.claimLater(GroupedStore.claim(key)))).isEqualTo(GroupedStore.claimed(id));
+                case 3 ->
+                    assertThat(join(group.settleLater(GroupedStore.settlement(key))))
+                            .isEqualTo(GroupedStore.settled(id));
                 default ->
                     assertThat(group.find(id))
                             .hasValueSatisfying(entry -> assertThat(entry.id()).isEqualTo(id));

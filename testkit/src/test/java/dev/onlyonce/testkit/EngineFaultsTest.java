@@ -3,7 +3,6 @@ package dev.onlyonce.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Claim;
-import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
@@ -24,9 +23,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -54,20 +53,25 @@ class EngineFaultsTest {
     @DisplayName("C5 R3 D1 D5 a fault at any call: one effect, one answer, and no key stuck after lease and sweep")
     void oneFault(Acting acting) {
         for (OnLeaseLost policy : OnLeaseLost.values()) {
-            for (Fault fault : FAULTS) {
-                int calls = callsWithout(acting, policy);
+            for (Way way : Way.values()) {
+                Plot plot = new Plot(acting, policy, way);
+                int calls = play(plot, store -> {}, "no fault");
                 assertThat(calls).isBetween(2, 200);
-                for (int call = 1; call <= calls; call++) {
-                    int at = call;
-                    play(acting, policy, store -> store.failAt(at, fault), fault + " at " + at);
+                for (Fault fault : FAULTS) {
+                    for (int call = 1; call <= calls; call++) {
+                        int at = call;
+                        play(plot, store -> store.failAt(at, fault), fault + " at " + at);
+                    }
                 }
             }
         }
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource(Way.class)
     @DisplayName("C5 R3 D1 two faults at any two calls: one effect, one answer, and no key stuck after lease and sweep")
-    void twoFaults() {
+    void twoFaults(Way way) {
+        Plot plot = new Plot(Acting.DONE, OnLeaseLost.UNKNOWN, way);
         for (Fault first : FAULTS) {
             for (Fault second : FAULTS) {
                 for (int call = 1; call <= 8; call++) {
@@ -75,8 +79,7 @@ class EngineFaultsTest {
                         int at = call;
                         int then = next;
                         play(
-                                Acting.DONE,
-                                OnLeaseLost.UNKNOWN,
+                                plot,
                                 store -> {
                                     store.failAt(at, first);
                                     store.failAt(then, second);
@@ -94,35 +97,33 @@ class EngineFaultsTest {
             names = {"BEFORE", "BUSY", "LOST", "AFTER"})
     @DisplayName("D1 D9 an outage from any call on: nothing runs while the store is down, and all is well after it")
     void outage(Fault fault) {
-        for (int from = 1; from <= 8; from++) {
-            int first = from;
-            play(
-                    Acting.DONE,
-                    OnLeaseLost.UNKNOWN,
-                    store -> {
-                        for (int call = first; call < first + 40; call++) {
-                            store.failAt(call, fault);
-                        }
-                    },
-                    fault + " from " + from + " on");
+        for (Way way : Way.values()) {
+            for (int from = 1; from <= 8; from++) {
+                int first = from;
+                play(
+                        new Plot(Acting.DONE, OnLeaseLost.UNKNOWN, way),
+                        store -> {
+                            for (int call = first; call < first + 40; call++) {
+                                store.failAt(call, fault);
+                            }
+                        },
+                        fault + " from " + from + " on");
+            }
         }
     }
 
-    private static int callsWithout(Acting acting, OnLeaseLost policy) {
-        return play(acting, policy, store -> {}, "no fault");
-    }
-
     /** Plays a customer's whole story, checks what must hold, and returns how many calls it took. */
-    private static int play(
-            Acting acting, OnLeaseLost policy, java.util.function.Consumer<FaultyStore> faults, String what) {
-        try (Story story = new Story(acting, policy)) {
+    private static int play(Plot plot, Consumer<FaultyStore> faults, String what) {
+        try (Story story = new Story(plot)) {
             faults.accept(story.store);
             story.play();
             return story.callsInTrouble;
         } catch (AssertionError | RuntimeException e) {
-            throw new AssertionError(acting + ", " + policy + ", " + what + ": " + e.getMessage(), e);
+            throw new AssertionError(plot + ", " + what + ": " + e.getMessage(), e);
         }
     }
+
+    private record Plot(Acting acting, OnLeaseLost policy, Way way) {}
 
     private static final class Story implements AutoCloseable {
         private final ManualTime time = new ManualTime();
@@ -130,15 +131,17 @@ class EngineFaultsTest {
         private final FaultyStore store = new FaultyStore(memory);
         private final Acting acting;
         private final OnLeaseLost policy;
+        private final Way way;
         private final List<String> effects = new ArrayList<>();
         private final List<String> answers = new ArrayList<>();
         private final Onlyonce once;
         private int runs;
         private int callsInTrouble;
 
-        Story(Acting acting, OnLeaseLost policy) {
-            this.acting = acting;
-            this.policy = policy;
+        Story(Plot plot) {
+            this.acting = plot.acting();
+            this.policy = plot.policy();
+            this.way = plot.way();
             once = Onlyonce.builder(store)
                     .time(time.alone())
                     .lease(LEASE)
@@ -190,7 +193,7 @@ class EngineFaultsTest {
             int effectsBefore = effects.size();
             int runsBefore = runs;
             try {
-                Outcome<String> outcome = once.execute(KEY, PRINT, Codec.text(), this::act);
+                Outcome<String> outcome = way.execute(once, KEY, PRINT, this::act);
                 assertThat(outcome).isNotInstanceOfAny(Outcome.Mismatched.class, Outcome.Expired.class);
                 String value = outcome.fold(
                         executed -> executed.value(),

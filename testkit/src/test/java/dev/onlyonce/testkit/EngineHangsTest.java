@@ -3,7 +3,6 @@ package dev.onlyonce.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
@@ -33,6 +32,7 @@ class EngineHangsTest {
     private final Onlyonce once = Onlyonce.builder(store)
             .time(time)
             .storeWaitMax(Duration.ofMillis(200))
+            .lease(Duration.ofSeconds(6))
             .build();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicInteger effects = new AtomicInteger();
@@ -45,11 +45,11 @@ class EngineHangsTest {
         threads.shutdownNow();
     }
 
-    private Outcome<String> pay(String key) {
-        return once.execute(
+    private Outcome<String> pay(Way way, String key) {
+        return way.execute(
+                once,
                 Key.of("acme", "POST /payments", key),
                 Requests.fingerprint("10 EUR"),
-                Codec.text(),
                 claim -> "paid " + effects.incrementAndGet());
     }
 
@@ -62,11 +62,12 @@ class EngineHangsTest {
         for (int call = 1; call <= LANES; call++) {
             store.failAt(Verb.WRITE, call, fault);
         }
-        List<Future<Outcome<String>>> stuck =
-                List.of(threads.submit(() -> pay("first")), threads.submit(() -> pay("second")));
+        List<Future<Outcome<String>>> stuck = List.of(
+                threads.submit(() -> pay(Way.BLOCKING, "first")), threads.submit(() -> pay(Way.BLOCKING, "second")));
         store.untilHanging(LANES);
 
-        assertThatThrownBy(() -> pay("third")).isInstanceOf(StoreUnavailable.class);
+        assertThatThrownBy(() -> pay(Way.BLOCKING, "third")).isInstanceOf(StoreUnavailable.class);
+        assertThatThrownBy(() -> pay(Way.LATER, "fourth")).isInstanceOf(StoreUnavailable.class);
         assertThat(effects).hasValue(0);
 
         store.release();
@@ -80,5 +81,52 @@ class EngineHangsTest {
             }
         }
         assertThat(effects).hasValue(fault == Fault.HANGS_BEFORE ? 0 : LANES);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"HANGS", "HANGS_BEFORE", "HANGS_AFTER"})
+    @DisplayName(
+            "D9 who does not block is refused within a bound when its claim hangs; it runs nothing and leaves no claim")
+    void claimHangs(Fault fault) throws Exception {
+        store.failAt(Verb.WRITE, 1, fault);
+        assertThatThrownBy(() -> pay(Way.LATER, "first"))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("could not be confirmed");
+        assertThat(effects).hasValue(0);
+        store.release();
+        assertThat(payWhenWell("first")).isInstanceOf(Outcome.Executed.class);
+        assertThat(effects).hasValue(1);
+    }
+
+    /** The engine keeps off a store that failed a moment ago, and a claim that was not confirmed is released by a heartbeat. */
+    private Outcome<String> payWhenWell(String key) {
+        while (true) {
+            try {
+                Outcome<String> outcome = pay(Way.LATER, key);
+                if (!(outcome instanceof Outcome.InFlight)) {
+                    return outcome;
+                }
+            } catch (StoreUnavailable e) {
+                assertThat(effects).hasValue(0);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"HANGS", "HANGS_BEFORE", "HANGS_AFTER"})
+    @DisplayName(
+            "R3 who does not block is told within a bound when its record hangs, and it is recorded once the store goes on")
+    void recordHangs(Fault fault) throws Exception {
+        store.failAt(Verb.WRITE, 2, fault);
+        Future<Outcome<String>> paying = threads.submit(() -> pay(Way.LATER, "first"));
+        store.untilHanging(1);
+        assertThat(paying.get(60, TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
+        assertThat(pay(Way.LATER, "first")).isInstanceOf(Outcome.Replayed.class);
+        assertThat(effects).hasValue(1);
+        store.release();
     }
 }

@@ -2,6 +2,7 @@ package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.EventLoop;
+import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
@@ -85,10 +86,16 @@ final class GatewayLoop implements Front.Handling {
     @Override
     public void handle(HttpServerRequest request, Target target, Upstreams.Pooled upstream) {
         Optional<Operation> operation = boundary().operation(request.method().name(), target.path());
-        if (operation.isPresent() && operation.get().concerns(Messages.headers(request.headers()))) {
-            Operation here = shared.protection().repeatable().at(upstream.upstream(), operation.get());
-            new ProtectedExchange(this, here, request, target, upstream).start();
-        } else if (request.method().equals(HttpMethod.GET) && isOurs(target.path())) {
+        if (operation.isPresent()) {
+            Headers headers = Messages.headers(request.headers());
+            if (operation.get().concerns(headers)) {
+                Operation here = shared.protection().repeatable().at(upstream.upstream(), operation.get());
+                var arrived = new ProtectedExchange.Arrived(request, headers, target, upstream);
+                new ProtectedExchange(this, here, arrived).start();
+                return;
+            }
+        }
+        if (request.method().equals(HttpMethod.GET) && isOurs(target.path())) {
             new OwnResources(this).answer(request, target);
         } else {
             proxy.pass(request, target, upstream);

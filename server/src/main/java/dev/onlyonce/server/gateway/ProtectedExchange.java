@@ -53,18 +53,16 @@ final class ProtectedExchange {
     private long bytesHeld;
     private @Nullable Forwarding forwarding;
 
-    ProtectedExchange(
-            GatewayLoop loop,
-            Operation operation,
-            HttpServerRequest request,
-            Target target,
-            Upstreams.Pooled upstream) {
+    /** A request whose body is yet to come, and where it goes. */
+    record Arrived(HttpServerRequest request, Headers headers, Target target, Upstreams.Pooled upstream) {}
+
+    ProtectedExchange(GatewayLoop loop, Operation operation, Arrived arrived) {
         this.loop = loop;
         this.operation = operation;
-        this.request = request;
-        this.target = target;
-        this.upstream = upstream;
-        this.headers = Messages.headers(request.headers());
+        this.request = arrived.request();
+        this.target = arrived.target();
+        this.upstream = arrived.upstream();
+        this.headers = arrived.headers();
         this.trace = loop.traces().of(request.headers());
         this.awaitedSince = loop.nanos();
     }
