@@ -136,10 +136,9 @@ class EngineLaterTest {
     }
 
     @Test
-    @DisplayName("D5 what was released is claimed again, on a thread that may block")
-    void released() throws Exception {
+    @DisplayName("D5 what was released is claimed again, which needs no thread that blocks")
+    void released() {
         Way.join(claim().settle(new Ending.Retryable("refused"), NOBODY));
-        // The store claims it at once: only one with a fingerprint of another version is asked about twice.
         assertThat(claim().attempt()).isEqualTo(2);
     }
 
