@@ -101,6 +101,14 @@ final class TransactionalWay {
         }
         TransactionAttribute attribute = way.attributes.getTransactionAttribute(method, type);
         boolean joins = attribute == null || way.joins(attribute);
+        if (asked && attribute != null && attribute.isReadOnly()) {
+            throw new InvalidSettings(
+                    type.getSimpleName() + "." + method.getName()
+                            + " is to run in one transaction with its entry, which is written, but its @Transactional is"
+                            + " read-only",
+                    "Remove readOnly there if it changes something, or @Idempotent if it does not.",
+                    null);
+        }
         if (asked && !joins) {
             throw new InvalidSettings(
                     type.getSimpleName() + "." + method.getName()

@@ -108,36 +108,49 @@ class AdmissionTest {
 
     @Test
     @Timeout(120)
-    @DisplayName("D9 nobody joins a line that does not move: 503 at once, one at a time tries, and it recovers by itself")
-    void refusesAtOnce() {
+    @DisplayName(
+            "D9 after one got no connection, one at a time tries and the others get 503 at once; it recovers by itself")
+    void oneAtATime() {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         OnlyonceAutoConfiguration.class,
                         OnlyonceTransactionsAutoConfiguration.class,
                         OnlyonceMethodsAutoConfiguration.class))
                 .withUserConfiguration(App.class)
-                .withPropertyValues("onlyonce.store.wait-max=5s")
                 .run(context -> {
                     Payments payments = context.getBean(Payments.class);
                     Holding pool = context.getBean(Holding.class);
-
                     pool.hold();
-                    CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> payments.pay("first"));
-                    pool.awaitWaiter();
-                    // The background's tasks would wait for a connection too, so the clock moves without them.
-                    context.getBean(ManualTime.class).jump(Duration.ofSeconds(5));
-                    assertThatThrownBy(() -> payments.pay("late")).isInstanceOf(StoreUnavailable.class);
                     pool.release(true);
-                    assertThatThrownBy(first::join).hasCauseInstanceOf(StoreUnavailable.class);
+                    assertThatThrownBy(() -> payments.pay("first")).isInstanceOf(StoreUnavailable.class);
 
                     pool.hold();
                     CompletableFuture<String> probe = CompletableFuture.supplyAsync(() -> payments.pay("probe"));
                     pool.awaitWaiter();
                     assertThatThrownBy(() -> payments.pay("late")).isInstanceOf(StoreUnavailable.class);
+                    assertThat(probe).as("the other did not wait for it").isNotDone();
                     pool.release(false);
                     assertThat(probe.join()).isEqualTo("paid probe");
                     assertThat(payments.pay("late")).isEqualTo("paid late");
                     assertThat(payments.pay("first")).isEqualTo("paid first");
                 });
+    }
+
+    @Test
+    @DisplayName("D9 a line that moves may be long; one that does not move for as long as one may wait is not joined")
+    void line() {
+        ManualTime time = new ManualTime();
+        Admission admission = new Admission(time, Duration.ofSeconds(5));
+        String taken = admission.take(() -> {
+            time.advance(Duration.ofSeconds(4));
+            assertThat(admission.take(() -> "it moves")).isEqualTo("it moves");
+            time.advance(Duration.ofSeconds(4));
+            assertThat(admission.take(() -> "it moves")).isEqualTo("it moves");
+            time.advance(Duration.ofSeconds(5));
+            assertThatThrownBy(() -> admission.take(() -> "in vain")).isInstanceOf(StoreUnavailable.class);
+            return "at last";
+        });
+        assertThat(taken).isEqualTo("at last");
+        assertThat(admission.take(() -> "again")).isEqualTo("again");
     }
 }
