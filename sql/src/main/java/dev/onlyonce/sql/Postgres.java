@@ -325,13 +325,14 @@ final class Postgres implements Database {
     /**
      * Deletes what is past everything, makes tombstones of answers past retention, and puts off the rest: settled
      * entries until they expire, others until they could expire if they were settled now (unknown ones cannot: once a
-     * day is enough). Processing entries wait a second at least, so that a retention of zero does not spin.
+     * day is enough). Processing entries wait a second at least, so that a retention of zero does not spin. Rows are met
+     * again by their place (ctid): they are locked, so that none moves.
      */
     static final String REAP = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), due AS MATERIALIZED (
-                SELECT tenant, space, key_, operation, created_at, attempt, state,
+                SELECT ctid AS at, tenant, space, key_, operation, created_at, attempt, state,
                        purge_at <= (SELECT now FROM clock) IS TRUE AS gone,
                        (state IN (3, 4) AND expires_at <= (SELECT now FROM clock)) IS TRUE AS expired
                 FROM onlyonce_entry
@@ -340,7 +341,7 @@ final class Postgres implements Database {
                 FOR UPDATE SKIP LOCKED
             ), deleted AS (
                 DELETE FROM onlyonce_entry e USING due d
-                WHERE d.gone AND e.tenant = d.tenant AND e.space = d.space AND e.key_ = d.key_
+                WHERE d.gone AND e.ctid = d.at
                 RETURNING e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state
             ), kept AS (
                 UPDATE onlyonce_entry e
@@ -351,7 +352,7 @@ final class Postgres implements Database {
                                    WHEN e.state = 6 THEN clock.now + 86400000000
                                    ELSE clock.now + greatest(e.retention_us, 1000000) END
                 FROM clock, due d
-                WHERE NOT d.gone AND e.tenant = d.tenant AND e.space = d.space AND e.key_ = d.key_
+                WHERE NOT d.gone AND e.ctid = d.at
                 RETURNING d.*
             ), audited AS (
                 INSERT INTO onlyonce_audit (
