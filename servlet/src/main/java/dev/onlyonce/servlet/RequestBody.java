@@ -37,9 +37,10 @@ record RequestBody(byte[] bytes, boolean readable) {
         if (isMultipart(request.getContentType())) {
             return new RequestBody(multipart(request, bytesMax), false);
         }
-        byte[] bytes = request.getContentLengthLong() > bytesMax
+        long length = request.getContentLengthLong();
+        byte[] bytes = length > bytesMax
                 ? tooLarge(bytesMax)
-                : request.getInputStream().readNBytes(bytesMax + 1);
+                : request.getInputStream().readNBytes(length < 0 ? bytesMax + 1 : (int) length);
         if (bytes.length > bytesMax) {
             discard(request.getInputStream());
         }
