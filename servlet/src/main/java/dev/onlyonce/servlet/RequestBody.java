@@ -37,10 +37,9 @@ record RequestBody(byte[] bytes, boolean readable) {
         if (isMultipart(request.getContentType())) {
             return new RequestBody(multipart(request, bytesMax), false);
         }
-        long length = request.getContentLengthLong();
-        byte[] bytes = length > bytesMax
+        byte[] bytes = request.getContentLengthLong() > bytesMax
                 ? tooLarge(bytesMax)
-                : request.getInputStream().readNBytes(length < 0 ? bytesMax + 1 : (int) length);
+                : request.getInputStream().readNBytes(bytesMax + 1);
         if (bytes.length > bytesMax) {
             discard(request.getInputStream());
         }
