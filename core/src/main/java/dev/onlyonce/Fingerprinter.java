@@ -41,16 +41,21 @@ public final class Fingerprinter {
     /** A shorter secret could be found by trying. */
     public static final int SECRET_BYTES_MIN = 16;
 
+    private static final String ENCODING = "content-encoding";
     private static final Fingerprinter STANDARD = builder().build();
 
     private final Ignored ignored;
     private final List<String> headers;
+    private final List<String> looksAt;
     private final int bodyBytesMax;
     private final Secrets secrets;
 
     private Fingerprinter(Builder builder) {
         ignored = Ignored.at(builder.ignored);
         headers = List.copyOf(builder.headers);
+        SortedSet<String> looked = new TreeSet<>(builder.headers);
+        looked.add(ENCODING);
+        looksAt = List.copyOf(looked);
         bodyBytesMax = builder.bodyBytesMax;
         secrets = new Secrets(builder.currentSecret, builder.secrets);
     }
@@ -63,6 +68,11 @@ public final class Fingerprinter {
     /** Starts from the {@linkplain #standard() standard} one. */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** The headers that may make a difference, in lower case; a {@link Request} needs no others. */
+    public List<String> headers() {
+        return looksAt;
     }
 
     /**
@@ -84,7 +94,7 @@ public final class Fingerprinter {
                 canonical.header(name, value);
             }
         }
-        BodyKind kind = BodyKind.of(request.contentType, header(request, "content-encoding"));
+        BodyKind kind = BodyKind.of(request.contentType, header(request, ENCODING));
         canonical.body(kind, request.body, ignored);
         return Fingerprint.of(canonical, secrets);
     }

@@ -5,6 +5,7 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** A process of its own that is told what to do line by line, and answers so. */
 final class Child implements AutoCloseable {
@@ -22,11 +23,14 @@ final class Child implements AutoCloseable {
 
     /** Any program. */
     static Child program(List<String> command) throws IOException {
-        return new Child(
-                command.get(0),
-                new ProcessBuilder(command)
-                        .redirectError(ProcessBuilder.Redirect.INHERIT)
-                        .start());
+        return program(command, Map.of());
+    }
+
+    /** Any program, with more in its environment. */
+    static Child program(List<String> command, Map<String, String> environment) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().putAll(environment);
+        return new Child(command.get(0), builder.start());
     }
 
     /** This program, with other arguments. */
@@ -43,6 +47,11 @@ final class Child implements AutoCloseable {
 
     long pid() {
         return process.pid();
+    }
+
+    /** What it was started with, after the name of the program. */
+    List<String> arguments() {
+        return process.info().arguments().map(List::of).orElse(List.of());
     }
 
     /** The next line that it prints. */

@@ -10,7 +10,6 @@ import dev.onlyonce.testservers.PostgresServer;
 import dev.onlyonce.testservers.SqliteFile;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -18,10 +17,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The servers that are measured, each started when it is first needed and stopped in the end. */
@@ -81,15 +78,9 @@ final class Databases implements AutoCloseable {
     }
 
     private String sqlite() throws IOException {
-        Path folder = Files.createTempDirectory("onlyonce-sqlite");
-        opened.add(() -> {
-            try (Stream<Path> files = Files.walk(folder)) {
-                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.delete(file);
-                }
-            }
-        });
-        return SqliteFile.in(folder).jdbcUrl() + SQLITE_SETTINGS;
+        TemporaryFolder folder = TemporaryFolder.create("onlyonce-sqlite");
+        opened.add(folder);
+        return SqliteFile.in(folder.path()).jdbcUrl() + SQLITE_SETTINGS;
     }
 
     private static void checkDurable(Kind kind, String url) throws SQLException {

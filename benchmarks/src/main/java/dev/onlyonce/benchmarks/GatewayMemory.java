@@ -30,14 +30,14 @@ final class GatewayMemory {
 
     void run() throws Exception {
         report.title("Memory of a gateway with " + IDLE + " idle connections and " + IN_FLIGHT + " requests in flight");
-        Path folder = Files.createTempDirectory("onlyonce-gateway");
         List<SocketChannel> clients = new ArrayList<>();
         List<Socket> held = new ArrayList<>();
-        try (ServerSocket service = new ServerSocket(0, IN_FLIGHT, InetAddress.getLoopbackAddress());
+        try (TemporaryFolder folder = TemporaryFolder.create("onlyonce-gateway");
+                ServerSocket service = new ServerSocket(0, IN_FLIGHT, InetAddress.getLoopbackAddress());
                 GatewayProcess gateway =
-                        GatewayProcess.start(folder, """
+                        GatewayProcess.start(folder.path(), """
                         upstreams: [{url: 'http://127.0.0.1:%d', connections-max: %d, response-timeout: 10m}]
-                        """.formatted(service.getLocalPort(), 2 * IN_FLIGHT), List.of())) {
+                        """.formatted(service.getLocalPort(), 2 * IN_FLIGHT), "")) {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), gateway.port());
             for (int i = 0; i < IN_FLIGHT; i++) {
                 clients.add(SocketChannel.open(address));
@@ -55,7 +55,7 @@ final class GatewayMemory {
             long now = status(gateway.pid(), "VmRSS:");
             long most = status(gateway.pid(), "VmHWM:");
             report.header(" options of the JVM", "resident MiB", "at most", "wanted");
-            report.line("| `%s` | **%d** | %d | %d |", GatewayProcess.JAVA_OPTIONS, now, most, MIB_MAX);
+            report.line("| `%s` | **%d** | %d | %d |", gateway.javaOptions(), now, most, MIB_MAX);
             // It would wait for the service, which never answers.
             gateway.kill();
         } finally {

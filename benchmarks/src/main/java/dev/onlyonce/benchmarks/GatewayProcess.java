@@ -7,16 +7,15 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** A gateway as it is shipped, in a process of its own. */
 final class GatewayProcess implements AutoCloseable {
-    /** What the script ./onlyonce gives it. */
-    static final String JAVA_OPTIONS = "-Xmx384m -XX:+UseParallelGC";
-
     private static final Path JAR = Path.of("server", "target", "onlyonce.jar");
     private static final Pattern PORT =
             Pattern.compile(" (?:listening on|operators connect to) 127\\.0\\.0\\.1:(\\d+)");
@@ -31,18 +30,19 @@ final class GatewayProcess implements AutoCloseable {
         adminPort = port(process.read());
     }
 
-    /** With this configuration besides the ports. */
-    static GatewayProcess start(Path folder, String yaml, List<String> javaOptions) throws IOException {
+    /** With this configuration besides the ports, and more options for its JVM than the script has. */
+    static GatewayProcess start(Path folder, String yaml, String moreJavaOptions) throws IOException {
         if (!Files.exists(JAR)) {
             throw new IOException(JAR + " is missing: run this by benchmarks/run, from the root");
         }
         Path config = Files.writeString(
                 folder.resolve("gateway.yaml"), "listen: {host: 127.0.0.1, port: 0}\nadmin: {port: 0}\n" + yaml);
-        List<String> command = new ArrayList<>(List.of(Child.java()));
-        command.addAll(List.of(JAVA_OPTIONS.split(" ")));
-        command.addAll(javaOptions);
-        command.addAll(List.of("-jar", JAR.toString(), "gateway", "--config", config.toString()));
-        return new GatewayProcess(Child.program(command));
+        Map<String, String> environment = new HashMap<>(Map.of("ONLYONCE_JAR", JAR.toString()));
+        if (!moreJavaOptions.isEmpty()) {
+            environment.put("JDK_JAVA_OPTIONS", moreJavaOptions);
+        }
+        return new GatewayProcess(
+                Child.program(List.of("./onlyonce", "gateway", "--config", config.toString()), environment));
     }
 
     private static int port(String line) throws IOException {
@@ -59,6 +59,13 @@ final class GatewayProcess implements AutoCloseable {
 
     long pid() {
         return process.pid();
+    }
+
+    /** What the script gave its JVM. */
+    String javaOptions() {
+        return process.arguments().stream()
+                .takeWhile(argument -> !argument.equals("-jar"))
+                .collect(Collectors.joining(" "));
     }
 
     /** The sum of a metric over its tags; 0 if there is none yet. */

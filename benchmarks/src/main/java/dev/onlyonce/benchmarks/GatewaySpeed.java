@@ -1,6 +1,5 @@
 package dev.onlyonce.benchmarks;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -32,8 +31,13 @@ final class GatewaySpeed {
 
     void run() throws Exception {
         report.title("Gateway on PostgreSQL");
+        try (TemporaryFolder folder = TemporaryFolder.create("onlyonce-gateway")) {
+            run(folder.path());
+        }
+    }
+
+    private void run(Path folder) throws Exception {
         Optional<String> nginx = Nginx.find(options.nginx());
-        Path folder = Files.createTempDirectory("onlyonce-gateway");
         if (nginx.isEmpty()) {
             report.line(
                     "nginx is not installed, so there is nothing to compare plain proxying with, and the service is a"

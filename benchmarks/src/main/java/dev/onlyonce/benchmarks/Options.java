@@ -29,7 +29,7 @@ record Options(
         int rows,
         Path out,
         String nginx,
-        List<String> gatewayJava) {
+        String gatewayJava) {
     static final List<String> ALL = List.of(
             "fresh",
             "lookup",
@@ -63,7 +63,7 @@ record Options(
         int rows = 5_000_000;
         Path out = Path.of("benchmarks", "target", "benchmarks.md");
         String nginx = "";
-        List<String> gatewayJava = List.of();
+        String gatewayJava = "";
         Iterator<String> words = Arrays.asList(args).iterator();
         while (words.hasNext()) {
             String word = words.next();
@@ -89,7 +89,7 @@ record Options(
                             .toList();
                 case "--rows" -> rows = Integer.parseInt(value);
                 case "--nginx" -> nginx = value;
-                case "--gateway-java" -> gatewayJava = List.of(value.split(" "));
+                case "--gateway-java" -> gatewayJava = value;
                 case "--out" -> out = Path.of(value);
                 default -> throw new IllegalArgumentException("unknown option " + word);
             }

@@ -12,8 +12,11 @@ import java.util.Map;
 /** Servers that take turns under the same load, which comes from a process of its own. */
 final class RequestTurns implements AutoCloseable {
     private static final int WARM_UP_CONNECTIONS = 64;
-    private static final int WARM_UPS_MAX = 8;
-    private static final double FASTER = 1.05;
+    private static final int WARM_UPS_MAX = 12;
+    /** One turn without progress may be an accident. */
+    private static final int WARM_UPS_WITHOUT_PROGRESS = 2;
+
+    private static final double CHEAPER = 0.97;
 
     private final Options options;
     private final Child load;
@@ -35,18 +38,20 @@ final class RequestTurns implements AutoCloseable {
         return this;
     }
 
-    /** Until each gets no faster: a server is a lot of code for a compiler that shares two cores with everything else. */
+    /**
+     * Until a request of each costs no less: a server is a lot of code for a compiler that shares two cores with everything
+     * else, and takes half a minute of load.
+     */
     void warmUp() throws Exception {
         for (Contender contender : contenders.values()) {
-            double before = 0;
-            for (int i = 0; i < WARM_UPS_MAX; i++) {
+            double least = Double.MAX_VALUE;
+            int withoutProgress = 0;
+            for (int i = 0; i < WARM_UPS_MAX && withoutProgress < WARM_UPS_WITHOUT_PROGRESS; i++) {
                 double now = turn(
                                 contender, WARM_UP_CONNECTIONS, options.warmUp().toMillis())
-                        .perSecond();
-                if (now < before * FASTER) {
-                    break;
-                }
-                before = now;
+                        .cpuMicros();
+                withoutProgress = now < least * CHEAPER ? 0 : withoutProgress + 1;
+                least = Math.min(least, now);
             }
         }
     }

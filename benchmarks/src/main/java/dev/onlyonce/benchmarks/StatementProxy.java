@@ -1,7 +1,9 @@
 package dev.onlyonce.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.buffer.Buffer;
@@ -12,48 +14,61 @@ import io.vertx.core.http.PoolOptions;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The gateway that one would write by hand: the same proxy stack, one statement to claim and one to record for each request,
  * with a connection from a pool for each. It leaves out everything else that a gateway does (fingerprints, limits, profiles,
  * leases), which is in its favour. In a process of its own: {@code port-of-the-service JDBC-URL}.
  */
-final class StatementProxy {
+final class StatementProxy extends VerticleBase {
     static final String CHILD = "statement-proxy-child";
     /** More would only wait for connections. */
     private static final int THREADS = 4 * Databases.POOL;
 
-    private final Vertx vertx;
-    private final HttpClient client;
-    private final int service;
-    private final Naive naive;
-    private final HikariDataSource pool;
+    /** Any free port, the same for all event loops. */
+    private static final int SHARED_FREE_PORT = -1;
 
-    private StatementProxy(Vertx vertx, int service, HikariDataSource pool) {
-        this.vertx = vertx;
+    private final int service;
+    private final HikariDataSource pool;
+    private final AtomicInteger port;
+    private final Naive naive = Naive.on(Databases.Kind.POSTGRESQL);
+
+    private StatementProxy(int service, HikariDataSource pool, AtomicInteger port) {
         this.service = service;
         this.pool = pool;
-        naive = Naive.on(Databases.Kind.POSTGRESQL);
-        client = vertx.createHttpClient(new PoolOptions().setHttp1MaxSize(512));
+        this.port = port;
     }
 
-    /** Serves until its standard input ends. */
+    /** Serves on as many event loops as the gateway has, until its standard input ends. */
     static void serve(String[] args, PrintStream out) throws Exception {
-        Vertx vertx =
-                Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setWorkerPoolSize(THREADS));
+        int loops = Runtime.getRuntime().availableProcessors();
+        Vertx vertx = Vertx.vertx(new VertxOptions()
+                .setPreferNativeTransport(true)
+                .setEventLoopPoolSize(loops)
+                .setWorkerPoolSize(THREADS));
         try (Databases databases = new Databases()) {
             HikariDataSource pool = databases.pool(args[2], Databases.POOL);
             Naive.createTable(Databases.Kind.POSTGRESQL, pool);
-            StatementProxy proxy = new StatementProxy(vertx, Integer.parseInt(args[1]), pool);
-            out.println(vertx.createHttpServer()
-                    .requestHandler(proxy::handle)
-                    .listen(0, "127.0.0.1")
+            AtomicInteger port = new AtomicInteger();
+            vertx.deployVerticle(
+                            () -> new StatementProxy(Integer.parseInt(args[1]), pool, port),
+                            new DeploymentOptions().setInstances(loops))
                     .toCompletionStage()
                     .toCompletableFuture()
-                    .get()
-                    .actualPort());
+                    .get();
+            out.println(port);
             awaitEnd();
         }
+    }
+
+    @Override
+    public Future<?> start() {
+        HttpClient toService = vertx.createHttpClient(new PoolOptions().setHttp1MaxSize(512));
+        return vertx.createHttpServer()
+                .requestHandler(request -> handle(request, toService))
+                .listen(SHARED_FREE_PORT, "127.0.0.1")
+                .onSuccess(server -> port.set(server.actualPort()));
     }
 
     private static void awaitEnd() throws IOException {
@@ -62,7 +77,7 @@ final class StatementProxy {
         }
     }
 
-    private void handle(HttpServerRequest request) {
+    private void handle(HttpServerRequest request, HttpClient client) {
         String key = request.getHeader("Idempotency-Key");
         Object token = naive.newToken();
         request.body()

@@ -241,7 +241,7 @@ public final class Boundary {
                         request.method(),
                         request.path(),
                         request.query(),
-                        request.headers().toMap(),
+                        request.headers().toMap(operation.fingerprinter().headers()),
                         request.headers().first("Content-Type").orElse(null),
                         request.body()));
     }

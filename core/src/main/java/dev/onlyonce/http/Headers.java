@@ -52,7 +52,13 @@ public record Headers(List<Field> fields) {
 
     /** The values of all lines with this name, in order. */
     public List<String> values(String name) {
-        return fields.stream().filter(field -> field.is(name)).map(Field::value).toList();
+        List<String> values = new ArrayList<>(1);
+        for (Field field : fields) {
+            if (field.is(name)) {
+                values.add(field.value());
+            }
+        }
+        return values;
     }
 
     /** The value of the first line with this name. */
@@ -79,12 +85,29 @@ public record Headers(List<Field> fields) {
 
     /** These lines, with all those of this name replaced by one at the end. */
     public Headers set(String name, String value) {
-        return only(field -> !field.is(name)).plus(name, value);
+        List<Field> changed = new ArrayList<>(fields);
+        changed.removeIf(field -> field.is(name));
+        changed.add(new Field(name, value));
+        return new Headers(changed);
     }
 
     /** Those lines that the filter accepts. */
     public Headers only(Predicate<Field> accepted) {
-        return new Headers(fields.stream().filter(accepted).toList());
+        List<Field> kept = new ArrayList<>(fields);
+        kept.removeIf(accepted.negate());
+        return new Headers(kept);
+    }
+
+    /** The lines with these names, as far as there are any. */
+    Map<String, List<String>> toMap(List<String> names) {
+        Map<String, List<String>> map = new LinkedHashMap<>();
+        for (String name : names) {
+            List<String> values = values(name);
+            if (!values.isEmpty()) {
+                map.put(name, values);
+            }
+        }
+        return map;
     }
 
     /** By name in lower case, in the order of first occurrence. */

@@ -17,11 +17,21 @@ final class HttpDate {
     /** Unix times from 2001 to 2286: anything else is a number that was meant otherwise. */
     private static final int UNIX_SECONDS_DIGITS = 10;
 
+    /** The last one made. Most answers of a second expire in the same one, and making a text of it costs a microsecond. */
+    private static volatile Formatted last = new Formatted(0, FIXDATE.format(Instant.EPOCH));
+
+    private record Formatted(long second, String text) {}
+
     private HttpDate() {}
 
     /** As an IMF-fixdate, rounded down to the second: never later than the instant itself. */
     static String format(Instant instant) {
-        return FIXDATE.format(instant);
+        Formatted formatted = last;
+        if (formatted.second != instant.getEpochSecond()) {
+            formatted = new Formatted(instant.getEpochSecond(), FIXDATE.format(instant));
+            last = formatted;
+        }
+        return formatted.text;
     }
 
     /** From an IMF-fixdate, ISO 8601 in UTC or with an offset, or Unix seconds; empty if it is none of them. */

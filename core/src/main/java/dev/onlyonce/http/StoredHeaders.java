@@ -61,9 +61,16 @@ final class StoredHeaders {
         }
         return headers.only(field -> {
             String name = field.name().toLowerCase(Locale.ROOT);
-            return !NEVER.contains(name)
-                    && !perConnection.contains(name)
-                    && NEVER_PREFIXES.stream().noneMatch(name::startsWith);
+            return !NEVER.contains(name) && !perConnection.contains(name) && !hasPrefix(name);
         });
+    }
+
+    private static boolean hasPrefix(String name) {
+        for (String prefix : NEVER_PREFIXES) {
+            if (name.startsWith(prefix)) {
+                return true;
+            }
+        }
+        return false;
     }
 }

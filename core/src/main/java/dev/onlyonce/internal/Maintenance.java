@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 final class Maintenance {
     /** Small enough that foreground traffic never waits long for its locks. */
     static final int SWEEP_BATCH = 500;
-    /** Small enough that foreground traffic never waits long for its locks. */
-    static final int PURGE_BATCH = 500;
+    /** Smaller, because it pauses after each: foreground traffic should not lose a processor for longer than its own calls take. */
+    static final int PURGE_BATCH = 100;
 
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
 

@@ -3,6 +3,7 @@ package dev.onlyonce.internal;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** How long each operation takes as a rule: an exponential moving average, for {@code Retry-After}. */
@@ -10,17 +11,22 @@ final class Usual {
     /** Operations are few; more than this means that somebody puts ids into their names. */
     private static final int OPERATIONS_MAX = 1000;
 
-    private final Map<String, Long> nanos = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> nanos = new ConcurrentHashMap<>();
 
+    /** Of two that end at once one may not count: an average can do without, and nobody waits for anybody. */
     void took(String operation, long took) {
-        if (nanos.size() < OPERATIONS_MAX || nanos.containsKey(operation)) {
-            nanos.merge(operation, took, (old, now) -> old + (now - old) / 8);
+        AtomicLong usual = nanos.get(operation);
+        if (usual != null) {
+            long old = usual.get();
+            usual.set(old + (took - old) / 8);
+        } else if (nanos.size() < OPERATIONS_MAX) {
+            nanos.put(operation, new AtomicLong(took));
         }
     }
 
     @Nullable
     Duration of(String operation) {
-        Long usual = nanos.get(operation);
-        return usual == null ? null : Duration.ofNanos(usual);
+        AtomicLong usual = nanos.get(operation);
+        return usual == null ? null : Duration.ofNanos(usual.get());
     }
 }

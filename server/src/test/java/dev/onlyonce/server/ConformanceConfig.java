@@ -21,6 +21,9 @@ final class ConformanceConfig {
         PREFIXES.put("lease", "lease: 500ms");
         PREFIXES.put("retention", "retention: 1s");
         PREFIXES.put("tombstone", "retention: 1s, tombstone: 1h");
+        PREFIXES.put("stripe-tombstone", "profile: stripe, retention: 1s, tombstone: 1h");
+        PREFIXES.put("strict-tombstone", "profile: strict, retention: 1s, tombstone: 1h");
+        PREFIXES.put("stripe-unknown", "profile: stripe, on-server-error: unknown");
         PREFIXES.put("uuid", "key-format: uuid");
         PREFIXES.put("personal", "refuse-personal-keys: true");
         PREFIXES.put("timestamp", "request-age: {header: X-Made, max: 1h}");

@@ -3,7 +3,10 @@ package dev.onlyonce.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.server.cli.Cli;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 @DisplayName("A gateway that seals stored responses")
 class EncryptionTest {
@@ -63,6 +67,27 @@ class EncryptionTest {
             }
             assertThat(upstream.effects("k1")).isEqualTo(1);
         }
+    }
+
+    @Test
+    @DisplayName("keeps them sealed from an operator who has only the database, and says which key it takes")
+    void offline() throws Exception {
+        key("one", "rw-------", 32);
+        String db = "jdbc:sqlite:" + folder.resolve("data").resolve("onlyonce.db");
+        try (CountingUpstream upstream = new CountingUpstream();
+                Running gateway =
+                        Running.start(folder, upstream.url(), "store: {encryption: {current: 1, keys: {1: one}}}")) {
+            gateway.post("/payments", "k1", "{}");
+        }
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = Cli.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        assertThat(line.execute("keys", "list", "--db", db)).isZero();
+        assertThat(out.toString()).contains("k1").contains("completed");
+        assertThat(line.execute("keys", "show", "k1", "--db", db)).isEqualTo(Cli.UNAVAILABLE);
+        assertThat(out.toString()).doesNotContain("effect");
+        assertThat(err.toString()).contains("sealed with key 1").hasLineCount(1);
+        assertThat(line.execute("keys", "history", "k1", "--db", db)).isZero();
     }
 
     @Test

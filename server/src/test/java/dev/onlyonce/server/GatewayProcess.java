@@ -39,7 +39,21 @@ final class GatewayProcess implements AutoCloseable {
 
     /** Starts one and returns when it listens. */
     static GatewayProcess start(Path log, String... arguments) throws IOException {
+        return start(java(), log, arguments);
+    }
+
+    /** The same; it trusts this certificate. */
+    static GatewayProcess trusting(SelfSigned certificate, Path log, String... arguments) throws IOException {
         List<String> command = java();
+        command.addAll(
+                1,
+                List.of(
+                        "-Djavax.net.ssl.trustStore=" + certificate.store(),
+                        "-Djavax.net.ssl.trustStorePassword=" + SelfSigned.PASSWORD));
+        return start(command, log, arguments);
+    }
+
+    private static GatewayProcess start(List<String> command, Path log, String... arguments) throws IOException {
         command.add("gateway");
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command)

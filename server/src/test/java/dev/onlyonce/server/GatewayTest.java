@@ -1,5 +1,6 @@
 package dev.onlyonce.server;
 
+import static dev.onlyonce.server.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,7 +9,12 @@ import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -305,5 +311,46 @@ class GatewayTest {
                 gateway.send(HttpRequest.newBuilder(gateway.url("/.well-known/idempotency/status"))
                         .header("Idempotency-Key", "k1"));
         assertThat(status.body()).contains("\"state\":\"completed\"");
+    }
+
+    @Test
+    @DisplayName("that fails itself, here by an entry that makes no sense, says so with 500, and goes on")
+    void failsItself() throws Exception {
+        gateway("");
+        gateway.post("/payments", "k1", "{}");
+        gateway.close();
+        try (Connection connection = DriverManager.getConnection(
+                        "jdbc:sqlite:" + gateway.data().resolve("onlyonce.db"));
+                Statement statement = connection.createStatement()) {
+            assertThat(statement.executeUpdate("UPDATE onlyonce_entry SET state = 99"))
+                    .isEqualTo(1);
+        }
+        gateway("");
+        for (int i = 0; i < 2; i++) {
+            HttpResponse<String> failed = gateway.post("/payments", "k1", "{}");
+            assertThat(failed.statusCode()).isEqualTo(500);
+            assertThat(failed.body()).contains("gateway_failed").doesNotContain("Exception");
+        }
+        assertThat(gateway.post("/payments", "k2", "{}").statusCode()).isEqualTo(201);
+        eventually(() -> assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics")))
+                        .body())
+                .contains("\ngateway_exchanges 0.0"));
+        assertThat(upstream.effects("k1")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("does not start in a directory whose files others could replace, and says what to do")
+    void openDirectory() throws Exception {
+        Path data = Files.createDirectory(folder.resolve("data"));
+        for (String open : List.of("rwxrwx---", "rwx---rwx")) {
+            Files.setPosixFilePermissions(data, PosixFilePermissions.fromString(open));
+            assertThatThrownBy(() -> gateway(""))
+                    .as(open)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("run: chmod 700 " + data);
+            assertThat(data).isEmptyDirectory();
+        }
+        Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertThat(gateway("").post("/payments", "k1", "{}").statusCode()).isEqualTo(201);
     }
 }

@@ -4,22 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.concurrent.Flow;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -28,8 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("A gateway with a certificate")
 class TlsTest {
-    private static final char[] PASSWORD = "password".toCharArray();
-
     @TempDir
     Path folder;
 
@@ -40,57 +32,7 @@ class TlsTest {
     @BeforeEach
     void start() throws Exception {
         upstream = new CountingUpstream();
-        KeyStore store = selfSigned();
-        Files.writeString(
-                folder.resolve("cert.pem"),
-                pem("CERTIFICATE", store.getCertificate("gateway").getEncoded()));
-        Files.writeString(
-                folder.resolve("key.pem"),
-                pem("PRIVATE KEY", store.getKey("gateway", PASSWORD).getEncoded()));
-        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        KeyStore trusted = KeyStore.getInstance("PKCS12");
-        trusted.load(null, null);
-        trusted.setCertificateEntry("gateway", store.getCertificate("gateway"));
-        trust.init(trusted);
-        trusting = SSLContext.getInstance("TLS");
-        trusting.init(null, trust.getTrustManagers(), null);
-    }
-
-    private KeyStore selfSigned() throws Exception {
-        Path file = folder.resolve("keys.p12");
-        Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool")
-                                .toString(),
-                        "-genkeypair",
-                        "-alias",
-                        "gateway",
-                        "-keyalg",
-                        "EC",
-                        "-dname",
-                        "CN=localhost",
-                        "-ext",
-                        "SAN=ip:127.0.0.1",
-                        "-storetype",
-                        "PKCS12",
-                        "-storepass",
-                        new String(PASSWORD),
-                        "-keystore",
-                        file.toString())
-                .redirectErrorStream(true)
-                .start();
-        String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(keytool.waitFor()).as(said).isZero();
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(file)) {
-            store.load(in, PASSWORD);
-        }
-        return store;
-    }
-
-    private static String pem(String what, byte[] bytes) {
-        return "-----BEGIN " + what + "-----\n"
-                + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes) + "\n-----END " + what
-                + "-----\n";
+        trusting = SelfSigned.in(folder).trusting();
     }
 
     @AfterEach

@@ -236,6 +236,17 @@ abstract class FilterContract {
     }
 
     @Test
+    @DisplayName("a body is read to its end, also when a filter has inflated it and left its length as it was")
+    void inflated() throws Exception {
+        HttpRequest inflated = request("/app/stream", newKey())
+                .header("Content-Type", "text/plain")
+                .header("X-Shortened", "yes")
+                .POST(BodyPublishers.ofString("hello"))
+                .build();
+        assertThat(text(client.send(inflated, BodyHandlers.ofByteArray()))).isEqualTo("hello");
+    }
+
+    @Test
     @DisplayName("F3 a body over the bound gets 413, with a length and in chunks")
     void bodyTooLarge() throws Exception {
         String key = newKey();

@@ -4,11 +4,15 @@ import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.Serial;
 
-/** Sets a header before everybody else, as a filter for security headers does. */
+/**
+ * Sets a header before everybody else, as a filter for security headers does. With the header {@code X-Shortened} a body is
+ * longer than its length says, as one is that a filter has inflated.
+ */
 final class OuterFilter extends HttpFilter {
     @Serial
     private static final long serialVersionUID = 1;
@@ -17,6 +21,22 @@ final class OuterFilter extends HttpFilter {
     protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         response.addHeader("X-Outer", "once");
-        chain.doFilter(request, response);
+        chain.doFilter(request.getHeader("X-Shortened") == null ? request : new Shortened(request), response);
+    }
+
+    private static final class Shortened extends HttpServletRequestWrapper {
+        Shortened(HttpServletRequest request) {
+            super(request);
+        }
+
+        @Override
+        public int getContentLength() {
+            return 1;
+        }
+
+        @Override
+        public long getContentLengthLong() {
+            return 1;
+        }
     }
 }

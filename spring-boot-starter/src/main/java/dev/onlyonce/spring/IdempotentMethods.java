@@ -39,15 +39,9 @@ final class IdempotentMethods implements MethodInterceptor {
     private final Json json;
     private final @Nullable TransactionalWay way;
     private final Map<Target, Plan> plans = new ConcurrentHashMap<>();
-    private final Map<String, Target> names = new ConcurrentHashMap<>();
 
     /** A method, which several beans may have inherited. */
-    private record Target(Class<?> type, Method method) {
-        @Override
-        public String toString() {
-            return type.getName() + "." + method.getName();
-        }
-    }
+    private record Target(Class<?> type, Method method) {}
 
     /** What is known of a method before it is called. */
     private record Plan(
@@ -143,17 +137,7 @@ final class IdempotentMethods implements MethodInterceptor {
         if (annotation == null) {
             throw new IllegalStateException(method + " is not @Idempotent");
         }
-        String name = annotation.operation().isEmpty()
-                ? type.getSimpleName() + "." + method.getName()
-                : annotation.operation();
-        Target other = names.putIfAbsent(name, target);
-        if (other != null && !other.equals(target)) {
-            throw new InvalidSettings(
-                    other + " and " + target + " are both the operation \"" + name
-                            + "\", so one would return what the other has recorded",
-                    "Give one of them another name: @Idempotent(operation = \"...\").",
-                    null);
-        }
+        String name = IdempotentPointcut.operation(annotation, type, method);
         Type returned = GenericTypeResolver.resolveType(method.getGenericReturnType(), type);
         Codec<Optional<Object>> codec = Codec.of(
                 value -> json.write(value.orElse(null)),

@@ -2,17 +2,24 @@ package dev.onlyonce.spring;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.stereotype.Controller;
+import org.springframework.util.ClassUtils;
 
 /**
  * {@link Idempotent} methods of beans that are no controllers; those are the filter's. Refuses what would look protected and
  * not be.
  */
 final class IdempotentPointcut extends StaticMethodMatcherPointcut {
+    private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
+    private final Map<String, String> methods = new ConcurrentHashMap<>();
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
@@ -49,7 +56,36 @@ final class IdempotentPointcut extends StaticMethodMatcherPointcut {
                     "Return the value itself.",
                     null);
         }
+        checkNames(ClassUtils.getUserClass(targetClass));
         return true;
+    }
+
+    /** All methods of the class: whoever asks may be content with the first one that matches. */
+    private void checkNames(Class<?> type) {
+        if (!checked.add(type)) {
+            return;
+        }
+        MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<Idempotent>)
+                        method -> AnnotatedElementUtils.findMergedAnnotation(method, Idempotent.class))
+                .forEach((method, annotation) -> {
+                    String operation = operation(annotation, type, method);
+                    String name = type.getName() + "." + method.getName();
+                    String other = methods.putIfAbsent(operation, name);
+                    if (other != null) {
+                        throw new InvalidSettings(
+                                other + " and " + name + " are both the operation \"" + operation
+                                        + "\", so one would return what the other has recorded",
+                                "Give one of them another name: @Idempotent(operation = \"...\").",
+                                null);
+                    }
+                });
+    }
+
+    /** The name of a method's operation. */
+    static String operation(Idempotent annotation, Class<?> type, Method method) {
+        return annotation.operation().isEmpty()
+                ? type.getSimpleName() + "." + method.getName()
+                : annotation.operation();
     }
 
     private static boolean isAsynchronous(Class<?> type) {

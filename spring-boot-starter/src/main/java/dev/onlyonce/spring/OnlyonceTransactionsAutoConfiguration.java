@@ -3,6 +3,7 @@ package dev.onlyonce.spring;
 import dev.onlyonce.Listener;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -35,7 +36,8 @@ public class OnlyonceTransactionsAutoConfiguration {
             PlatformTransactionManager manager,
             ObjectProvider<DataSource> dataSources,
             BeanFactory beans,
-            ObjectProvider<Listener> listeners) {
+            ObjectProvider<Listener> listeners,
+            Time time) {
         DataSource dataSource = dataSources.getIfUnique();
         return store instanceof SqlStore sql
                         && dataSource != null
@@ -45,7 +47,8 @@ public class OnlyonceTransactionsAutoConfiguration {
                         dataSource,
                         sql,
                         beans,
-                        listeners.orderedStream().toList())
+                        listeners.orderedStream().toList(),
+                        new Admission(time, properties.store().waitMax()))
                 : null;
     }
 }

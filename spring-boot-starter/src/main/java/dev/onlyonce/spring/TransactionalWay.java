@@ -51,6 +51,7 @@ final class TransactionalWay {
     private final SqlStore store;
     private final BeanFactory beans;
     private final List<Listener> listeners;
+    private final Admission admission;
     /** Like Spring's own, which looks at methods that are not public too. */
     private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
 
@@ -59,12 +60,14 @@ final class TransactionalWay {
             DataSource dataSource,
             SqlStore store,
             BeanFactory beans,
-            List<Listener> listeners) {
+            List<Listener> listeners,
+            Admission admission) {
         this.manager = manager;
         this.dataSource = dataSource;
         this.store = store;
         this.beans = beans;
         this.listeners = List.copyOf(listeners);
+        this.admission = admission;
     }
 
     /** The method returned, and the transaction was rolled back all the same. */
@@ -98,6 +101,14 @@ final class TransactionalWay {
         }
         TransactionAttribute attribute = way.attributes.getTransactionAttribute(method, type);
         boolean joins = attribute == null || way.joins(attribute);
+        if (asked && attribute != null && attribute.isReadOnly()) {
+            throw new InvalidSettings(
+                    type.getSimpleName() + "." + method.getName()
+                            + " is to run in one transaction with its entry, which is written, but its @Transactional is"
+                            + " read-only",
+                    "Remove readOnly there if it changes something, or @Idempotent if it does not.",
+                    null);
+        }
         if (asked && !joins) {
             throw new InvalidSettings(
                     type.getSimpleName() + "." + method.getName()
@@ -210,7 +221,10 @@ final class TransactionalWay {
     private TransactionStatus begin(TransactionDefinition definition) {
         TransactionStatus status;
         try {
-            status = manager.getTransaction(definition);
+            // Whoever is in a transaction already needs no connection.
+            status = TransactionSynchronizationManager.hasResource(dataSource)
+                    ? manager.getTransaction(definition)
+                    : admission.take(() -> manager.getTransaction(definition));
         } catch (TransactionException | DataAccessException e) {
             throw new StoreUnavailable("No transaction can be begun", e);
         }

@@ -139,6 +139,22 @@ class StartUpTest {
         void order() {}
     }
 
+    @RestController
+    static class ReadOnly {
+        @PostMapping("/orders")
+        @Idempotent
+        @Transactional(readOnly = true)
+        void order() {}
+    }
+
+    @RestController
+    static class ReadOnlyOnDemand {
+        @PostMapping("/orders")
+        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Transactional(readOnly = true)
+        void order() {}
+    }
+
     static class FinalMethod {
         @Idempotent(key = "#id")
         public final void pay(String id) {}
@@ -167,6 +183,24 @@ class StartUpTest {
         PlatformTransactionManager manager(DataSource dataSource) {
             return new DataSourceTransactionManager(dataSource);
         }
+    }
+
+    static class Overloaded {
+        @Idempotent(key = "#id")
+        public void pay(String id) {}
+
+        @Idempotent(key = "#id")
+        public void pay(long id) {}
+    }
+
+    static class OneName {
+        @Idempotent(key = "#id", operation = "pay")
+        public void one(String id) {}
+    }
+
+    static class TheSameName {
+        @Idempotent(key = "#id", operation = "pay")
+        public void other(String id) {}
     }
 
     static class MethodWithoutKey {
@@ -236,6 +270,14 @@ class StartUpTest {
         refuses(inMemory.withBean(KeyOnHandler.class), "Idempotency-Key header", "Remove the key");
         refuses(inMemory.withBean(AskedForTransaction.class), "one transaction", "way = LEASED");
         refuses(inMemory.withBean(SameName.class), "two operations named one", "operation = ");
+        refuses(inMemory.withBean(Overloaded.class), "both the operation \"Overloaded.pay\"", "operation = ");
+        refuses(
+                inMemory.withBean(OneName.class).withBean(TheSameName.class),
+                "both the operation \"pay\"",
+                "operation = ");
+        inMemory.withBean("one", OneName.class)
+                .withBean("two", OneName.class)
+                .run(context -> assertThat(context).hasNotFailed());
         refuses(inMemory.withBean(MethodWithoutKey.class), "has no key", "key = \"#order.id\"");
         refuses(inMemory.withBean(FinalMethod.class), "no proxy can stand before", "ordinary method");
         refuses(inMemory.withBean(FutureMethod.class), "returns before it has a result", "the value itself");
@@ -244,6 +286,20 @@ class StartUpTest {
                 runner.withUserConfiguration(OneDatabase.class).withBean(TransactionOfItsOwn.class),
                 "wants one of its own",
                 "way = LEASED");
+        refuses(
+                runner.withUserConfiguration(OneDatabase.class).withBean(ReadOnlyOnDemand.class),
+                "read-only",
+                "Remove readOnly");
+    }
+
+    @Test
+    @DisplayName("a handler with a read-only transaction is leased: no entry could be written in its transaction")
+    void readOnly() {
+        runner.withUserConfiguration(OneDatabase.class).withBean(ReadOnly.class).run(context -> {
+            HandlerOperations operations = context.getBean(OnlyonceWeb.class).operations();
+            assertThat(operations.all()).hasSize(1);
+            assertThat(operations.transactions()).isEmpty();
+        });
     }
 
     @Test

@@ -56,7 +56,7 @@ final class ArrayParameters<T> implements Binding {
         return add("uuid", new Object[batch.size()], token);
     }
 
-    ArrayParameters<T> texts(Function<T, String> text) {
+    ArrayParameters<T> texts(Function<T, @Nullable String> text) {
         return add("text", new String[batch.size()], text);
     }
 

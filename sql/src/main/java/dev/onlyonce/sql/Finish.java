@@ -170,7 +170,7 @@ final class Finish {
             List<OutboxTable.End> rows = sorted.stream()
                     .map(e -> new OutboxTable.End(e.held, e.fate))
                     .toList();
-            if (parts.table().end(c, rows).contains(false)) {
+            if (!parts.table().end(c, rows)) {
                 throw new Lost();
             }
             for (Ending ending : sorted) {

@@ -30,7 +30,7 @@ final class InsideMySql implements Inside {
 
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        if (read(connection, MySql.FIND, claim.id()).isPresent()) {
+        if (read(connection, MySqlStatements.FIND, claim.id()).isPresent()) {
             return Optional.empty();
         }
         return claim(
@@ -79,8 +79,8 @@ final class InsideMySql implements Inside {
     /** What the transaction's snapshot does not show, a locking read does. */
     @Override
     public Optional<Entry> find(Connection connection, EntryId id) throws SQLException {
-        Optional<Entry> seen = read(connection, MySql.FIND, id);
-        return seen.isPresent() ? seen : read(connection, MySql.FIND + "\nFOR UPDATE", id);
+        Optional<Entry> seen = read(connection, MySqlStatements.FIND, id);
+        return seen.isPresent() ? seen : read(connection, MySqlStatements.FIND + "\nFOR UPDATE", id);
     }
 
     private Optional<Entry> read(Connection connection, String sql, EntryId id) throws SQLException {

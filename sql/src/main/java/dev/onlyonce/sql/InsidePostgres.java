@@ -40,12 +40,12 @@ final class InsidePostgres implements Inside {
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, Postgres.TAKE, claim, waitMax);
+        return claim(connection, PostgresStatements.TAKE, claim, waitMax);
     }
 
     @Override
     public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, Postgres.REPLACE, claim, waitMax);
+        return claim(connection, PostgresStatements.REPLACE, claim, waitMax);
     }
 
     private Optional<Integer> claim(Connection connection, String sql, ClaimRequest claim, Duration waitMax)

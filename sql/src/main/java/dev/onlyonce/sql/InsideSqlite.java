@@ -63,7 +63,9 @@ final class InsideSqlite implements Inside {
 
     @Override
     public Optional<Entry> find(Connection connection, EntryId id) throws SQLException {
-        return sqlite.query(connection, Sqlite.FIND, RowParameters.of(Sqlite.COLUMNS, id), Sqlite::entry).stream()
+        return sqlite
+                .query(connection, SqliteStatements.FIND, RowParameters.of(Sqlite.COLUMNS, id), Sqlite::entry)
+                .stream()
                 .findFirst();
     }
 

@@ -10,7 +10,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +45,7 @@ final class OutboxTable {
     private static final String TAKE = """
             UPDATE onlyonce_outbox
             SET token = ?, due_at = ?, first_sent_at = coalesce(first_sent_at, ?), tries = tries + 1
-            WHERE id IN (?)""";
+            WHERE {ids}""";
 
     private static final String RENEW = """
             UPDATE onlyonce_outbox SET due_at = {now} + ? WHERE id = ? AND token = ?""";
@@ -52,12 +56,21 @@ final class OutboxTable {
     private static final String RECORD = """
             UPDATE onlyonce_outbox SET provider_id = ?, answer = ?, refused = ? WHERE id = ? AND token = ?""";
 
+    /** The same for many, where a statement tells which rows it changed. */
+    private static final String RECORD_ALL = """
+            UPDATE onlyonce_outbox o
+            SET provider_id = a.provider_id, answer = a.answer, refused = a.refused
+            FROM (SELECT unnest(?::bigint[]) AS id, unnest(?::uuid[]) AS token, unnest(?::text[]) AS provider_id,
+                         unnest(?::bytea[]) AS answer, unnest(?::smallint[]) AS refused) AS a
+            WHERE o.id = a.id AND o.token = a.token
+            RETURNING o.id""";
+
     private static final String PUT_OFF = """
             UPDATE onlyonce_outbox
             SET token = NULL, due_at = {now} + ?, tries = ?, first_sent_at = ?, dead = ?, last_error = ?
             WHERE id = ? AND token = ?""";
 
-    private static final String DELETE = "DELETE FROM onlyonce_outbox WHERE id = ? AND token = ?";
+    private static final String DELETE = "DELETE FROM onlyonce_outbox WHERE token = ? AND {ids}";
 
     private static final String LIST_DEAD = COLUMNS + """
             WHERE dead = 1 AND id > ? ORDER BY id LIMIT {limit}""";
@@ -144,13 +157,12 @@ final class OutboxTable {
         }
         if (!taken.isEmpty()) {
             long takenAt = taken.get(0).takenAt;
-            try (PreparedStatement statement = prepare(connection, TAKE.replace("(?)", marks(taken.size())))) {
+            List<Long> ids = taken.stream().map(stored -> stored.row.id()).toList();
+            try (PreparedStatement statement = prepare(connection, withIds(TAKE, ids))) {
                 columns.token(statement, 1, token);
                 statement.setLong(2, takenAt + leaseUs);
                 statement.setLong(3, takenAt);
-                for (int i = 0; i < taken.size(); i++) {
-                    statement.setLong(i + 4, taken.get(i).row.id());
-                }
+                bindIds(statement, 4, ids);
                 statement.executeUpdate();
             }
         }
@@ -175,50 +187,88 @@ final class OutboxTable {
 
     /** Records providers' answers. Returns for each whether it was still held. */
     List<Boolean> record(Connection connection, List<Held> rows) throws SQLException {
-        return each(connection, RECORD, rows, (statement, held) -> {
-            Delivery delivery = held.delivery();
-            boolean refused = delivery instanceof Delivery.Refused;
-            text(
-                    statement,
-                    1,
-                    delivery instanceof Delivery.Refused r
-                            ? r.providerId()
-                            : ((Delivery.Delivered) delivery).providerId());
-            byte[] result =
-                    delivery instanceof Delivery.Refused r ? r.result() : ((Delivery.Delivered) delivery).result();
-            statement.setBytes(2, sealing.seal(held.stored().entry, ANSWER, result));
-            statement.setInt(3, refused ? 1 : 0);
-            bindHeld(statement, 4, held);
-        });
+        List<Answer> answers = rows.stream().map(this::answer).toList();
+        return kind == SqlDatabase.POSTGRESQL
+                ? recordAll(connection, answers)
+                : each(connection, RECORD, answers, (statement, answer) -> {
+                    text(statement, 1, answer.providerId);
+                    statement.setBytes(2, answer.sealed);
+                    statement.setInt(3, answer.refused);
+                    bindHeld(statement, 4, answer.held);
+                });
+    }
+
+    /** What is recorded of an answer. */
+    private record Answer(Held held, @Nullable String providerId, byte[] sealed, int refused) {
+        long id() {
+            return held.stored().row.id();
+        }
+    }
+
+    private Answer answer(Held held) {
+        EntryId entry = held.stored().entry;
+        if (held.delivery() instanceof Delivery.Refused refused) {
+            return new Answer(held, refused.providerId(), sealing.seal(entry, ANSWER, refused.result()), 1);
+        }
+        Delivery.Delivered delivered = (Delivery.Delivered) held.delivery();
+        return new Answer(held, delivered.providerId(), sealing.seal(entry, ANSWER, delivered.result()), 0);
+    }
+
+    private List<Boolean> recordAll(Connection connection, List<Answer> answers) throws SQLException {
+        Set<Long> recorded = new HashSet<>();
+        try (PreparedStatement statement = connection.prepareStatement(RECORD_ALL)) {
+            new ArrayParameters<>(answers)
+                    .longs(Answer::id)
+                    .tokens(answer -> answer.held.token())
+                    .texts(Answer::providerId)
+                    .bytes(Answer::sealed)
+                    .shorts(Answer::refused)
+                    .bind(statement, 1);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    recorded.add(row.getLong(1));
+                }
+            }
+        }
+        return answers.stream().map(answer -> recorded.contains(answer.id())).toList();
     }
 
     /** A row and how it goes on. */
     record End(Held held, Fate fate) {}
 
-    /** Deletes and puts off. Returns for each whether it was still held. */
-    List<Boolean> end(Connection connection, List<End> ends) throws SQLException {
-        List<Boolean> deleted = each(
-                connection,
-                DELETE,
-                ends.stream().filter(e -> e.fate.isDeleted()).toList(),
-                (statement, end) -> bindHeld(statement, 1, end.held));
-        List<Boolean> kept = each(
-                connection,
-                PUT_OFF,
-                ends.stream().filter(e -> !e.fate.isDeleted()).toList(),
-                (statement, end) -> {
-                    statement.setLong(1, end.fate.delayUs);
-                    statement.setInt(2, end.fate.tries);
-                    number(statement, 3, end.fate.firstSentAt);
-                    statement.setInt(4, end.fate.dead ? 1 : 0);
-                    text(statement, 5, shortened(end.fate.error));
-                    bindHeld(statement, 6, end.held);
-                });
-        var nextDeleted = deleted.iterator();
-        var nextKept = kept.iterator();
-        return ends.stream()
-                .map(e -> e.fate.isDeleted() ? nextDeleted.next() : nextKept.next())
-                .toList();
+    /** Deletes and puts off. Returns whether all of them were still held. */
+    boolean end(Connection connection, List<End> ends) throws SQLException {
+        Map<UUID, List<Long>> deleted = new LinkedHashMap<>();
+        List<End> kept = new ArrayList<>();
+        for (End end : ends) {
+            if (end.fate.isDeleted()) {
+                deleted.computeIfAbsent(end.held.token(), token -> new ArrayList<>())
+                        .add(end.held.stored().row.id());
+            } else {
+                kept.add(end);
+            }
+        }
+        List<Boolean> putOff = each(connection, PUT_OFF, kept, (statement, end) -> {
+            statement.setLong(1, end.fate.delayUs);
+            statement.setInt(2, end.fate.tries);
+            number(statement, 3, end.fate.firstSentAt);
+            statement.setInt(4, end.fate.dead ? 1 : 0);
+            text(statement, 5, shortened(end.fate.error));
+            bindHeld(statement, 6, end.held);
+        });
+        boolean held = !putOff.contains(false);
+        for (Map.Entry<UUID, List<Long>> taken : deleted.entrySet()) {
+            held &= delete(connection, taken.getKey(), taken.getValue());
+        }
+        return held;
+    }
+
+    private boolean delete(Connection connection, UUID token, List<Long> ids) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, withIds(DELETE, ids))) {
+            columns.token(statement, 1, token);
+            bindIds(statement, 2, ids);
+            return statement.executeUpdate() == ids.size();
+        }
     }
 
     List<OutboxRow> listDead(Connection connection, long after, int limit) throws SQLException {
@@ -324,6 +374,21 @@ final class OutboxTable {
 
     private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
         return connection.prepareStatement(sql.replace("{now}", now));
+    }
+
+    /** PostgreSQL takes any number of ids as one array, so that the statement is planned once. */
+    private String withIds(String sql, List<Long> ids) {
+        return sql.replace("{ids}", kind == SqlDatabase.POSTGRESQL ? "id = ANY (?)" : "id IN " + marks(ids.size()));
+    }
+
+    private void bindIds(PreparedStatement statement, int first, List<Long> ids) throws SQLException {
+        if (kind == SqlDatabase.POSTGRESQL) {
+            statement.setArray(first, statement.getConnection().createArrayOf("bigint", ids.toArray()));
+            return;
+        }
+        for (int i = 0; i < ids.size(); i++) {
+            statement.setLong(first + i, ids.get(i));
+        }
     }
 
     private void bindId(PreparedStatement statement, int first, EntryId id) throws SQLException {

@@ -62,8 +62,8 @@ final class PostgresPlanTest {
     void claimReadsNothing(int rows) throws SQLException {
         fill(rows);
         Map<String, Binding> inserts = Map.of(
-                Postgres.INSERT, ArrayParameters.of(CLAIMS),
-                Postgres.INSERT_ONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)));
+                PostgresStatements.INSERT, ArrayParameters.of(CLAIMS),
+                PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)));
         for (Map.Entry<String, Binding> insert : inserts.entrySet()) {
             String plan = plan(insert.getKey(), insert.getValue());
             assertThat(plan)
@@ -107,22 +107,22 @@ final class PostgresPlanTest {
         List<Settlement> settlements = Claims.complete(CLAIMS);
         Binding ids = new ArrayParameters<>(CLAIMS).ids(ClaimRequest::id);
         Binding id = RowParameters.of(Columns.NATIVE, Claims.id("asked1"));
-        statements.put(Postgres.KEEP, claims);
-        statements.put(Postgres.TAKE, claims);
-        statements.put(Postgres.REPLACE, claims);
-        statements.put(Postgres.SETTLE, ArrayParameters.ofSettlements(settlements));
-        statements.put(Postgres.SETTLE_ONE, Postgres.withReason(settlements.get(0)));
-        statements.put(Postgres.FIND, ids);
-        statements.put(Postgres.FIND_ONE, id);
+        statements.put(PostgresStatements.KEEP, claims);
+        statements.put(PostgresStatements.TAKE, claims);
+        statements.put(PostgresStatements.REPLACE, claims);
+        statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
+        statements.put(PostgresStatements.SETTLE_ONE, Postgres.withReason(settlements.get(0)));
+        statements.put(PostgresStatements.FIND, ids);
+        statements.put(PostgresStatements.FIND_ONE, id);
         EntryId asked = Claims.id("asked1");
         statements.put(
-                Postgres.EVICT,
+                PostgresStatements.EVICT,
                 Binding.texts(Columns.NATIVE, asked.tenant(), asked.space(), asked.key(), "alice", "ticket 42"));
-        statements.put(Postgres.CHUNK, Binding.longs(0, 1000));
-        statements.put(Postgres.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
-        statements.put(Postgres.REAP, Binding.longs(500));
+        statements.put(PostgresStatements.CHUNK, Binding.longs(0, 1000));
+        statements.put(PostgresStatements.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
+        statements.put(PostgresStatements.REAP, Binding.longs(500));
         statements.put(
-                Postgres.END,
+                PostgresStatements.END,
                 new ArrayParameters<>(CLAIMS)
                         .ids(ClaimRequest::id)
                         .ints(c -> 1)
@@ -130,7 +130,7 @@ final class PostgresPlanTest {
                         .shorts(c -> 6)
                         .texts(c -> "lapsed"));
         statements.put(
-                Postgres.RESOLVE,
+                PostgresStatements.RESOLVE,
                 new ArrayParameters<>(CLAIMS)
                         .ids(ClaimRequest::id)
                         .ints(c -> 1)
@@ -139,7 +139,7 @@ final class PostgresPlanTest {
                         .texts(c -> "alice")
                         .texts(c -> "ticket 42"));
         statements.put(
-                Postgres.RENEW,
+                PostgresStatements.RENEW,
                 new ArrayParameters<>(CLAIMS)
                         .ids(ClaimRequest::id)
                         .tokens(ClaimRequest::token)
@@ -149,13 +149,14 @@ final class PostgresPlanTest {
 
     /** The plan with the settings that the store sends along; rolled back, for EXPLAIN does not run it anyway. */
     private static String plan(String sql, Binding binding) throws SQLException {
-        boolean one =
-                sql.equals(Postgres.INSERT_ONE) || sql.equals(Postgres.SETTLE_ONE) || sql.equals(Postgres.FIND_ONE);
+        boolean one = sql.equals(PostgresStatements.INSERT_ONE)
+                || sql.equals(PostgresStatements.SETTLE_ONE)
+                || sql.equals(PostgresStatements.FIND_ONE);
         try (Connection connection = dataSource.getConnection();
                 Statement settings = connection.createStatement();
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql)) {
             connection.setAutoCommit(false);
-            settings.execute(one ? Postgres.SETTINGS_ONE : Postgres.SETTINGS);
+            settings.execute(one ? PostgresStatements.SETTINGS_ONE : PostgresStatements.SETTINGS);
             binding.bind(explain, 1);
             List<String> lines = new ArrayList<>();
             try (ResultSet row = explain.executeQuery()) {

@@ -11,15 +11,11 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "keys",
-        mixinStandardHelpOptions = true,
-        synopsisSubcommandLabel = "COMMAND",
         description = "Lists, shows, settles and evicts keys.",
         subcommands = {
             KeysCommand.ListKeys.class,
@@ -28,15 +24,7 @@ import picocli.CommandLine.Spec;
             KeysCommand.Settle.class,
             KeysCommand.Evict.class
         })
-final class KeysCommand implements Runnable {
-    @Spec
-    private @Nullable CommandSpec spec;
-
-    @Override
-    public void run() {
-        throw Cli.missing(spec);
-    }
-
+final class KeysCommand extends CommandGroup {
     /** Which key. */
     static final class Name {
         @Parameters(paramLabel = "KEY", description = "The client's Idempotency-Key")
@@ -55,7 +43,6 @@ final class KeysCommand implements Runnable {
 
     @Command(
             name = "list",
-            mixinStandardHelpOptions = true,
             description = "Lists keys in the order of tenant and key.",
             footerHeading = "%nExamples:%n",
             footer = {
@@ -105,9 +92,7 @@ final class KeysCommand implements Runnable {
 
     @Command(
             name = "show",
-            mixinStandardHelpOptions = true,
             description = "Shows a key, its recorded response and its history.",
-            footerHeading = "%nExample:%n",
             footer = "  onlyonce keys show order-1 --tenant acme")
     static final class Show extends OperatorCommand {
         @Mixin
@@ -155,9 +140,7 @@ final class KeysCommand implements Runnable {
 
     @Command(
             name = "history",
-            mixinStandardHelpOptions = true,
             description = "Shows who changed a key's state, when and why; also of a key that is gone.",
-            footerHeading = "%nExample:%n",
             footer = "  onlyonce keys history order-1 --tenant acme")
     static final class History extends OperatorCommand {
         @Mixin
@@ -175,7 +158,6 @@ final class KeysCommand implements Runnable {
 
     @Command(
             name = "settle",
-            mixinStandardHelpOptions = true,
             description = "Says what became of a key whose outcome is unknown.",
             footerHeading = "%nExamples:%n",
             footer = {
@@ -263,9 +245,7 @@ final class KeysCommand implements Runnable {
 
     @Command(
             name = "evict",
-            mixinStandardHelpOptions = true,
             description = "Forgets a settled key: the next request with it runs as new.",
-            footerHeading = "%nExample:%n",
             footer = "  onlyonce keys evict order-1 --tenant acme --reason \"the answer was wrong, ticket 12\"")
     static final class Evict extends OperatorCommand {
         @Mixin

@@ -7,10 +7,12 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Spec;
 
 /** A command that works on a gateway or a database. */
+@Command(mixinStandardHelpOptions = true, footerHeading = "%nExample:%n")
 abstract class OperatorCommand implements Callable<Integer> {
     @Spec
     private CommandLine.Model.@Nullable CommandSpec spec;

@@ -1,32 +1,17 @@
 package dev.onlyonce.server.cli;
 
 import dev.onlyonce.server.admin.Operator;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "reconcile",
-        mixinStandardHelpOptions = true,
-        synopsisSubcommandLabel = "COMMAND",
         description = "Finds out what became of keys whose outcome is unknown.",
         subcommands = {ReconcileCommand.Backlog.class, ReconcileCommand.Run.class})
-final class ReconcileCommand implements Runnable {
-    @Spec
-    private @Nullable CommandSpec spec;
-
-    @Override
-    public void run() {
-        throw Cli.missing(spec);
-    }
-
+final class ReconcileCommand extends CommandGroup {
     @Command(
             name = "list",
-            mixinStandardHelpOptions = true,
             description = "Lists the keys whose outcome is unknown.",
-            footerHeading = "%nExample:%n",
             footer = "  onlyonce reconcile list --limit 20")
     static final class Backlog extends OperatorCommand {
         @Option(names = "--limit", defaultValue = "100", description = "At most so many, up to 1000 (${DEFAULT-VALUE})")
@@ -50,9 +35,7 @@ final class ReconcileCommand implements Runnable {
 
     @Command(
             name = "run",
-            mixinStandardHelpOptions = true,
             description = "Makes the gateway ask about all of them now, by the look-ups that are configured.",
-            footerHeading = "%nExample:%n",
             footer = "  onlyonce reconcile run --json")
     static final class Run extends OperatorCommand {
         @Override

@@ -12,19 +12,9 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "schema",
-        mixinStandardHelpOptions = true,
-        synopsisSubcommandLabel = "COMMAND",
         description = "Prints, applies and checks the database's tables.",
         subcommands = {SchemaCommand.Print.class, SchemaCommand.Apply.class, SchemaCommand.Status.class})
-final class SchemaCommand implements Runnable {
-    @Spec
-    private @Nullable CommandSpec spec;
-
-    @Override
-    public void run() {
-        throw Cli.missing(spec);
-    }
-
+final class SchemaCommand extends CommandGroup {
     @Command(
             name = "print",
             mixinStandardHelpOptions = true,
@@ -50,9 +40,7 @@ final class SchemaCommand implements Runnable {
 
     @Command(
             name = "apply",
-            mixinStandardHelpOptions = true,
             description = "Creates or upgrades the tables.",
-            footerHeading = "%nExample:%n",
             footer = "  onlyonce schema apply --db jdbc:postgresql://127.0.0.1/onlyonce?user=owner")
     static final class Apply extends OperatorCommand {
         @Override
@@ -63,9 +51,7 @@ final class SchemaCommand implements Runnable {
 
     @Command(
             name = "status",
-            mixinStandardHelpOptions = true,
             description = "Says whether the tables are those that this release needs.",
-            footerHeading = "%nExample:%n",
             footer = "  onlyonce schema status --db jdbc:postgresql://127.0.0.1/onlyonce?user=app")
     static final class Status extends OperatorCommand {
         @Override

@@ -5,9 +5,7 @@ import picocli.CommandLine.Command;
 
 @Command(
         name = "stats",
-        mixinStandardHelpOptions = true,
         description = "Counts keys by state, and what the gateway is doing.",
-        footerHeading = "%nExample:%n",
         footer = "  onlyonce stats --json")
 final class StatsCommand extends OperatorCommand {
     @Override

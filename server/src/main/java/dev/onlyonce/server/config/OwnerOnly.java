@@ -7,7 +7,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Files with secrets. */
+/** Files with secrets, and the directory that they are in. */
 public final class OwnerOnly {
     private static final Set<PosixFilePermission> OTHERS = EnumSet.of(
             PosixFilePermission.GROUP_READ,
@@ -15,12 +15,26 @@ public final class OwnerOnly {
             PosixFilePermission.OTHERS_READ,
             PosixFilePermission.OTHERS_WRITE);
 
+    private static final Set<PosixFilePermission> OTHERS_WRITE =
+            EnumSet.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
+
     private OwnerOnly() {}
 
     /** Throws {@link IllegalArgumentException} with what to do if others than its owner can read or change the file. */
     public static void check(Path file) throws IOException {
         if (Files.getPosixFilePermissions(file).stream().anyMatch(OTHERS::contains)) {
             throw new IllegalArgumentException(file + " can be read by others; run: chmod 600 " + file);
+        }
+    }
+
+    /**
+     * Throws {@link IllegalArgumentException} with what to do if others than its owner can put files into the directory: they
+     * could put their own in the place of ours. Reading it shows only names.
+     */
+    public static void checkDirectory(Path directory) throws IOException {
+        if (Files.getPosixFilePermissions(directory).stream().anyMatch(OTHERS_WRITE::contains)) {
+            throw new IllegalArgumentException("others can change the files in " + directory + "; run: chmod 700 "
+                    + directory + ", or name a directory that does not exist yet: it will be made for its owner only");
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.onlyonce.server.gateway;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
+import dev.onlyonce.server.config.OwnerOnly;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
@@ -94,10 +95,16 @@ public final class OpenStore implements AutoCloseable {
         }
     }
 
-    /** Makes the directory if need be, for its owner only. */
+    /**
+     * Makes the directory if need be, for its owner only.
+     *
+     * @throws IllegalArgumentException if it is there and others can change what is in it
+     */
     public static void ownerOnly(Path directory) {
         try {
-            if (!Files.isDirectory(directory)) {
+            if (Files.isDirectory(directory)) {
+                OwnerOnly.checkDirectory(directory);
+            } else {
                 Path parent = directory.toAbsolutePath().getParent();
                 if (parent != null) {
                     Files.createDirectories(parent);
@@ -106,7 +113,7 @@ public final class OpenStore implements AutoCloseable {
                         directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("the data directory " + directory + " cannot be made", e);
+            throw new UncheckedIOException("the data directory " + directory + " cannot be made or read", e);
         }
     }
 

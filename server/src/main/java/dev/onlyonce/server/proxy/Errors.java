@@ -90,6 +90,9 @@ public final class Errors {
     /** The gateway itself failed. */
     void failed(HttpServerRequest request, Throwable failure) {
         log.error("A request could not be handled", failure);
+        if (request.version() != HttpVersion.HTTP_2 && !request.response().headWritten()) {
+            request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
         refuse(request, 500, "gateway_failed", "The gateway failed; its log says why");
     }
 

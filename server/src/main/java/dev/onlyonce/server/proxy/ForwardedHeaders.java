@@ -103,11 +103,13 @@ final class ForwardedHeaders {
     }
 
     private static Set<String> namedByConnection(MultiMap headers) {
-        if (!headers.contains(HttpHeaderNames.CONNECTION)) {
+        List<String> values = headers.getAll(HttpHeaderNames.CONNECTION);
+        // Almost always there is none, or one that names nothing that would be passed on.
+        if (values.isEmpty() || (values.size() == 1 && values.get(0).equalsIgnoreCase("keep-alive"))) {
             return Set.of();
         }
         Set<String> names = new HashSet<>();
-        for (String value : headers.getAll(HttpHeaderNames.CONNECTION)) {
+        for (String value : values) {
             for (String name : value.split(",")) {
                 names.add(name.trim().toLowerCase(Locale.ROOT));
             }

@@ -28,6 +28,8 @@ public final class Front extends VerticleBase {
     private static final long LOOK_MILLIS = 1000;
     /** An answer from upstream must not find that the client's connection was closed for being quiet meanwhile. */
     private static final Duration SLACK = Duration.ofSeconds(15);
+    /** Any free port, but the same for all event loops: with 0 each would get one of its own. */
+    private static final int SHARED_FREE_PORT = -1;
 
     private final Plan plan;
     private final Clients clients;
@@ -75,13 +77,14 @@ public final class Front extends VerticleBase {
         Proxy proxy = new Proxy(new ForwardedHeaders(plan.listen().trustedProxies()), clients, plan.errors());
         Handling handling = plan.receiver().on(proxy, upstreams);
         vertx.setPeriodic(LOOK_MILLIS, tick -> clients.closeIdle());
+        int port = plan.listen().port();
         HttpServer starting = vertx.createHttpServer(options());
         server = starting;
         return starting.connectionHandler(clients::connected)
                 .invalidRequestHandler(plan.errors()::malformed)
                 .exceptionHandler(failure -> {})
                 .requestHandler(receive(upstreams, handling))
-                .listen(plan.listen().port(), plan.listen().host());
+                .listen(port == 0 ? SHARED_FREE_PORT : port, plan.listen().host());
     }
 
     private Handler<HttpServerRequest> receive(Upstreams upstreams, Handling handling) {
@@ -133,6 +136,9 @@ public final class Front extends VerticleBase {
                 .setHandle100ContinueAutomatically(false)
                 .setDecompressionSupported(false)
                 .setCompressionSupported(false)
+                // Upgrades are between the client and the upstream.
+                .setPerFrameWebSocketCompressionSupported(false)
+                .setPerMessageWebSocketCompressionSupported(false)
                 .setMaxInitialLineLength(limits.requestLineBytesMax())
                 .setMaxHeaderSize(limits.headerBytesMax())
                 // Without TLS it would be negotiated inside HTTP/1.1, past the strict decoder; and hardly anybody does.

@@ -56,7 +56,7 @@ public record Target(
         if (uri.isEmpty() || uri.charAt(0) != '/') {
             uri = withoutAuthority(uri, method);
         }
-        if (uri.chars().anyMatch(c -> c <= ' ' || c == 0x7f)) {
+        if (hasBlankOrControl(uri)) {
             throw new Refused(400, "the request target has a blank or a control character");
         }
         if (uri.indexOf('#') >= 0) {
@@ -66,6 +66,16 @@ public record Target(
         return mark < 0
                 ? new Target(uri, null, host)
                 : new Target(uri.substring(0, mark), uri.substring(mark + 1), host);
+    }
+
+    private static boolean hasBlankOrControl(String uri) {
+        for (int i = 0; i < uri.length(); i++) {
+            char c = uri.charAt(i);
+            if (c <= ' ' || c == 0x7f) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** From the absolute form of a target, which servers must accept though clients of a gateway do not send it. */

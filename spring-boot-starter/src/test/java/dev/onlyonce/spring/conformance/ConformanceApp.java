@@ -2,13 +2,14 @@ package dev.onlyonce.spring.conformance;
 
 import dev.onlyonce.Scope;
 import dev.onlyonce.spring.Idempotent;
+import java.util.Set;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetailsService;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.core.userdetails.UsernameNotFoundException;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -25,11 +26,15 @@ class ConformanceApp {
                 .build();
     }
 
+    /** Spring's own in-memory users get their passwords hashed anew: a tenth of a second of work for each request. */
     @Bean
     UserDetailsService users() {
-        return new InMemoryUserDetailsManager(
-                User.withUsername("acme").password("{noop}secret").build(),
-                User.withUsername("zenith").password("{noop}secret").build());
+        return name -> {
+            if (!Set.of("acme", "zenith").contains(name)) {
+                throw new UsernameNotFoundException(name);
+            }
+            return User.withUsername(name).password("{noop}secret").build();
+        };
     }
 
     @RestController
@@ -76,6 +81,21 @@ class ConformanceApp {
     @RequestMapping("/tombstone")
     @Idempotent(retention = "1s")
     static class Tombstone extends Handlers {}
+
+    @RestController
+    @RequestMapping("/stripe-tombstone")
+    @Idempotent(profile = "stripe", retention = "1s")
+    static class StripeTombstone extends Handlers {}
+
+    @RestController
+    @RequestMapping("/strict-tombstone")
+    @Idempotent(profile = "strict", retention = "1s")
+    static class StrictTombstone extends Handlers {}
+
+    @RestController
+    @RequestMapping("/stripe-unknown")
+    @Idempotent(profile = "stripe")
+    static class StripeUnknown extends Handlers {}
 
     @RestController
     @RequestMapping("/uuid")

@@ -22,6 +22,10 @@ final class RunningSample implements AutoCloseable {
     private final ConfigurableApplicationContext context;
 
     RunningSample(String jdbcUrl, String... properties) {
+        this(SampleApp.class, jdbcUrl, properties);
+    }
+
+    RunningSample(Class<?> app, String jdbcUrl, String... properties) {
         List<String> all = new ArrayList<>(List.of(
                 "--server.port=0",
                 "--spring.main.banner-mode=off",
@@ -30,7 +34,7 @@ final class RunningSample implements AutoCloseable {
                 "--management.endpoints.web.exposure.include=onlyonce,health,metrics",
                 "--management.endpoint.health.show-details=always"));
         all.addAll(Arrays.asList(properties));
-        context = new SpringApplication(SampleApp.class).run(all.toArray(String[]::new));
+        context = new SpringApplication(app).run(all.toArray(String[]::new));
     }
 
     <T> T bean(Class<T> type) {

@@ -277,16 +277,6 @@ class SampleApp {
         }
 
         @Idempotent(key = "#id")
-        public String overloaded(String id) {
-            return id;
-        }
-
-        @Idempotent(key = "#id.toString()")
-        public String overloaded(Long id) {
-            return id.toString();
-        }
-
-        @Idempotent(key = "#id")
         public void failing(String id) {
             app.runs.incrementAndGet();
             throw new IllegalStateException("who knows");

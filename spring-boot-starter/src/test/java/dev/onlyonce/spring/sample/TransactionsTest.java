@@ -173,12 +173,4 @@ class TransactionsTest {
         assertThat(app.bean(SampleApp.Payouts.class).inherited(id + "-p")).isEqualTo(payment);
         assertThat(runs()).isEqualTo(2);
     }
-
-    @Test
-    @DisplayName("Two methods with the name of one operation are refused")
-    void overloaded() {
-        SampleApp.Transfers transfers = app.bean(SampleApp.Transfers.class);
-        assertThat(transfers.overloaded(id)).isEqualTo(id);
-        assertThatThrownBy(() -> transfers.overloaded(7L)).hasMessageContaining("both the operation");
-    }
 }

@@ -26,7 +26,7 @@ import java.net.URI;
  *     with 201</td></tr>
  * <tr><td>{@code POST /gate}</td><td>waits at the gate {@code X-Effect} until that is opened, then 201 {@code done}</td></tr>
  * <tr><td>{@code POST /large}</td><td>200, {@code Location: /things/1}, 2 MiB of {@code x}</td></tr>
- * <tr><td>{@code GET, PUT, DELETE /echo}</td><td>as POST; not protected</td></tr>
+ * <tr><td>{@code GET, HEAD, PUT, DELETE /echo}</td><td>as POST; not protected</td></tr>
  * </table>
  *
  * <table>
@@ -38,6 +38,9 @@ import java.net.URI;
  * <tr><td>{@code /lease}</td><td>ietf, a lease of 500 ms</td></tr>
  * <tr><td>{@code /retention}</td><td>ietf, a retention of 1 s and no tombstone</td></tr>
  * <tr><td>{@code /tombstone}</td><td>ietf, a retention of 1 s and a tombstone of an hour</td></tr>
+ * <tr><td>{@code /stripe-tombstone}, {@code /strict-tombstone}</td><td>the profile, a retention of 1 s and a tombstone of an
+ *     hour, of which stripe makes no use</td></tr>
+ * <tr><td>{@code /stripe-unknown}</td><td>stripe, a 5xx leaves the outcome unknown</td></tr>
  * <tr><td>{@code /uuid}</td><td>ietf, keys must be UUIDs</td></tr>
  * <tr><td>{@code /personal}</td><td>ietf, keys that look like personal data are refused</td></tr>
  * <tr><td>{@code /timestamp}</td><td>ietf, {@code X-Made} says when the request was made, at most an hour ago</td></tr>

@@ -87,6 +87,19 @@ interface KeyPart extends Part {
     }
 
     @Test
+    @DisplayName("K4 HEAD needs no key, runs every time even with one, and has no body")
+    default void head() {
+        Call call = call("/ietf/echo").method("HEAD");
+        for (Call sent : new Call[] {call.keys(), call, call}) {
+            Answer answer = sent.send();
+            assertThat(answer.status()).isEqualTo(201);
+            assertThat(answer.isReplay()).isFalse();
+            assertThat(answer.body()).isEmpty();
+        }
+        assertThat(call.effects()).isEqualTo(3);
+    }
+
+    @Test
     @DisplayName("K4 a missing key gets 400 in ietf and strict, and runs unprotected in stripe")
     default void missing() {
         for (String profile : new String[] {"ietf", "strict"}) {

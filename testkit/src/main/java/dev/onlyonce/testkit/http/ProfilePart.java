@@ -49,6 +49,18 @@ interface ProfilePart extends Part {
         assertThat(call.effects()).isEqualTo(1);
     }
 
+    @Test
+    @DisplayName("D4 in stripe too an unknown outcome is 409, and nobody can run it again")
+    default void stripeUnknown() {
+        Call call = call("/stripe-unknown/status/500");
+        assertThat(call.send().status()).isEqualTo(500);
+        Answer retry = call.send();
+        retry.assertStripeError(409, "idempotency_error", "outcome_unknown");
+        assertThat(retry.headerLines("Retry-After")).hasSize(1);
+        call.json("{\"other\":1}").send().assertStripeError(400, "idempotency_error", "key_reused");
+        assertThat(call.effects()).isEqualTo(1);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"ietf", "strict"})
     @DisplayName("F1 the same key with another body, query or path gets 422, also while the first runs")

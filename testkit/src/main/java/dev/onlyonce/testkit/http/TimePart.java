@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -38,14 +39,21 @@ interface TimePart extends Part {
     }
 
     @Test
-    @DisplayName("T2 after retention a key is refused with 410 while its tombstone stands")
+    @DisplayName(
+            "T2 after retention a key is refused with 410 while its tombstone stands; stripe has none and runs it as new")
     default void tombstone() {
-        Call call = call("/tombstone/echo");
-        call.send();
-        Client.await("retention is over", () -> call.send().status() == 410);
-        call.send().assertProblem(410, "key_expired");
-        call.json("{}").send().assertProblem(422, "key_reused");
-        assertThat(call.effects()).isEqualTo(1);
+        List<Call> kept = List.of(call("/tombstone/echo"), call("/strict-tombstone/echo"));
+        Call stripe = call("/stripe-tombstone/echo");
+        kept.forEach(Call::send);
+        stripe.send();
+        for (Call call : kept) {
+            Client.await("retention is over", () -> call.send().status() == 410);
+            call.send().assertProblem(410, "key_expired");
+            call.json("{}").send().assertProblem(422, "key_reused");
+            assertThat(call.effects()).isEqualTo(1);
+        }
+        Client.await("retention is over", () -> !stripe.send().isReplay());
+        assertThat(stripe.effects()).isEqualTo(2);
     }
 
     @Test
