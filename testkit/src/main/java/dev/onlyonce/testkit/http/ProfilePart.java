@@ -86,7 +86,8 @@ interface ProfilePart extends Part {
         call.send().assertStripeError(409, "idempotency_error", "idempotency_key_in_use");
         call.openGate();
         call.json("{}").send().assertStripeError(400, "idempotency_error", "key_reused");
-        call.send().assertReplayOf(Client.join(running));
+        Answer first = Client.join(running);
+        call.send().assertReplayOf(first);
     }
 
     @Test
