@@ -4,98 +4,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.store.ClaimResult;
-import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** {@link GroupCommit} for callers that do not block. */
-class GroupCommitLaterTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
-
-    private final Time time = Time.system();
-    private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final CountDownLatch gate = new CountDownLatch(1);
-    private final Semaphore atGate = new Semaphore(0);
-    private final List<GroupCommit> groups = new ArrayList<>();
-
-    @AfterEach
-    void stop() {
-        gate.countDown();
-        groups.forEach(GroupCommit::close);
-        threads.shutdownNow();
-        time.close();
-    }
-
-    /** Calls with keys "gate-…" wait until the gate opens. */
-    private GroupedStore store(Consumer<List<EntryId>> then) {
-        return new GroupedStore(ids -> {
-            if (ids.stream().anyMatch(id -> id.key().startsWith("gate-"))) {
-                atGate.release();
-                waitFor(gate);
-            }
-            then.accept(ids);
-        });
-    }
-
-    private GroupCommit group(GroupedStore store, int queueMax, Duration waitMax) {
-        GroupCommit group = new GroupCommit(store, time, new GroupCommit.Limits(queueMax, waitMax), failure -> {});
-        groups.add(group);
-        return group;
-    }
-
-    private static CompletableFuture<ClaimResult> claim(GroupCommit group, String key) {
+class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
+    @Override
+    CompletableFuture<ClaimResult> claim(GroupCommit group, String key) {
         return group.claimLater(GroupedStore.claim(key));
-    }
-
-    /** Keeps all lanes busy until the gate opens. */
-    private List<CompletableFuture<ClaimResult>> fillLanes(GroupCommit group) throws InterruptedException {
-        List<CompletableFuture<ClaimResult>> first = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
-            first.add(claim(group, "gate-" + lane));
-            assertThat(atGate.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
-        }
-        return first;
-    }
-
-    private static <T> T get(Future<T> future) throws Exception {
-        return future.get(60, TimeUnit.SECONDS);
     }
 
     private static ClaimResult claimed(String key) {
         return GroupedStore.claimed(GroupedStore.id(key));
-    }
-
-    private static void waitFor(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static void awaitWaiting(GroupCommit group, int count) {
-        while (group.waiting() < count) {
-            Thread.onSpinWait();
-        }
     }
 
     @Test
@@ -264,7 +198,7 @@ class GroupCommitLaterTest {
     }
 
     /** The lanes come free a moment after the store goes on. */
-    private static void awaitAnswered(GroupCommit group, String key) throws Exception {
+    private void awaitAnswered(GroupCommit group, String key) throws Exception {
         while (true) {
             CompletableFuture<ClaimResult> claim = claim(group, key);
             try {

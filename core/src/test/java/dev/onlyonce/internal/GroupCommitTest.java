@@ -5,89 +5,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
-import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-class GroupCommitTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
-
-    private final Time time = Time.system();
-    private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final CountDownLatch gate = new CountDownLatch(1);
-    private final Semaphore atGate = new Semaphore(0);
-
-    @AfterEach
-    void stop() {
-        gate.countDown();
-        threads.shutdownNow();
-        time.close();
-    }
-
-    /** Calls for keys "gate-…" wait until the gate opens. */
-    private void waitAtGate(List<EntryId> ids) {
-        if (ids.get(0).key().startsWith("gate-")) {
-            atGate.release();
-            try {
-                gate.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-    }
-
-    private GroupedStore store(Consumer<List<EntryId>> then) {
-        return new GroupedStore(ids -> {
-            waitAtGate(ids);
-            then.accept(ids);
-        });
-    }
-
-    private GroupCommit group(Store store, int queueMax, Duration waitMax) {
-        return new GroupCommit(store, time, new GroupCommit.Limits(queueMax, waitMax), failure -> {});
-    }
-
-    private Future<ClaimResult> claim(GroupCommit group, String key) {
+class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
+    @Override
+    Future<ClaimResult> claim(GroupCommit group, String key) {
         return threads.submit(() -> group.claim(GroupedStore.claim(key)));
-    }
-
-    /** Keeps all lanes busy until the gate opens. */
-    private List<Future<ClaimResult>> fillLanes(GroupCommit group) throws InterruptedException {
-        List<Future<ClaimResult>> leaders = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
-            leaders.add(claim(group, "gate-" + lane));
-            assertThat(atGate.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
-        }
-        return leaders;
-    }
-
-    private static <T> T get(Future<T> future) throws Exception {
-        return future.get(60, TimeUnit.SECONDS);
-    }
-
-    private static void awaitWaiting(GroupCommit group, int count) {
-        while (group.waiting() < count) {
-            Thread.onSpinWait();
-        }
     }
 
     @Test
@@ -340,14 +276,6 @@ class GroupCommitTest {
         second.countDown();
         for (Future<ClaimResult> one : many) {
             get(one);
-        }
-    }
-
-    private static void waitFor(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
         }
     }
 

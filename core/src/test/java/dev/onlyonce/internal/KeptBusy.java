@@ -1,0 +1,86 @@
+package dev.onlyonce.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+
+/** A {@link GroupCommit} whose lanes can be kept busy, for callers that block and for those that do not. */
+abstract class KeptBusy<F extends Future<ClaimResult>> {
+    static final Duration LONG = Duration.ofSeconds(60);
+
+    final Time time = Time.system();
+    final ExecutorService threads = Executors.newCachedThreadPool();
+    final CountDownLatch gate = new CountDownLatch(1);
+    final Semaphore atGate = new Semaphore(0);
+    private final List<GroupCommit> groups = new ArrayList<>();
+
+    @AfterEach
+    void stop() {
+        gate.countDown();
+        groups.forEach(GroupCommit::close);
+        threads.shutdownNow();
+        time.close();
+    }
+
+    /** Claims the key. */
+    abstract F claim(GroupCommit group, String key);
+
+    /** Calls with keys "gate-…" wait until the gate opens. */
+    final GroupedStore store(Consumer<List<EntryId>> then) {
+        return new GroupedStore(ids -> {
+            if (ids.stream().anyMatch(id -> id.key().startsWith("gate-"))) {
+                atGate.release();
+                waitFor(gate);
+            }
+            then.accept(ids);
+        });
+    }
+
+    final GroupCommit group(Store store, int queueMax, Duration waitMax) {
+        GroupCommit group = new GroupCommit(store, time, new GroupCommit.Limits(queueMax, waitMax), failure -> {});
+        groups.add(group);
+        return group;
+    }
+
+    /** Keeps all lanes busy until the gate opens. */
+    final List<F> fillLanes(GroupCommit group) throws InterruptedException {
+        List<F> first = new ArrayList<>();
+        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+            first.add(claim(group, "gate-" + lane));
+            assertThat(atGate.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
+        }
+        return first;
+    }
+
+    static <T> T get(Future<T> future) throws Exception {
+        return future.get(60, TimeUnit.SECONDS);
+    }
+
+    static void waitFor(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static void awaitWaiting(GroupCommit group, int count) {
+        while (group.waiting() < count) {
+            Thread.onSpinWait();
+        }
+    }
+}
