@@ -36,6 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The queued way, the same on every database, with a clock that only moves when told. */
@@ -196,6 +197,27 @@ abstract class OutboxContract {
         assertThat(outbox.deliverDue()).isZero();
         assertThat(replayed(accept(outbox, KEY))).isEqualTo("charged");
         assertThat(events).anyMatch(e -> e instanceof Event.Delivery d && d.fate() == Event.Delivery.Fate.DELIVERED);
+    }
+
+    @ParameterizedTest(name = "{0}, at most {1} tries")
+    @CsvSource({"CHARGE, 4", "UNREACHABLE, 1", "UNREACHABLE, 4"})
+    @DisplayName("D2 a worker whose row was taken by another one changes nothing: no answer, no end, no later try")
+    void rowTaken(Provider.Answer answer, int triesMax) throws Exception {
+        Provider slow = new Provider() {
+            @Override
+            public Delivery deliver(OutboxRow row) {
+                SqlClock.execute(dataSource(), "UPDATE onlyonce_outbox SET token = NULL");
+                return super.deliver(row);
+            }
+        };
+        slow.answer = answer;
+        Outbox outbox = builder().handler("charge", slow).triesMax(triesMax).build();
+        accept(outbox, KEY);
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+        assertThat(entry(KEY).state()).isEqualTo(State.PROCESSING);
+        assertThat(payment(KEY)).isEqualTo("accepted");
+        assertThat(rows()).isEqualTo(1);
+        assertThat(events).anyMatch(Event.ClaimLost.class::isInstance);
     }
 
     @Test

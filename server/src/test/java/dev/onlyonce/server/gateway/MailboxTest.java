@@ -55,6 +55,20 @@ class MailboxTest {
     }
 
     @Test
+    @DisplayName("a task that comes just as the last one has run is not forgotten")
+    void lateComers() {
+        AtomicInteger ran = new AtomicInteger();
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        for (int task = 1; task <= TASKS; task++) {
+            mailbox.execute(ran::incrementAndGet);
+            while (ran.get() < task) {
+                assertThat(System.nanoTime()).isLessThan(until);
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Test
     @DisplayName("a task that fails keeps no other from running")
     void failing() throws Exception {
         AtomicBoolean ran = new AtomicBoolean();
