@@ -84,8 +84,17 @@ class HostileClientTest {
         String smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
         String answer = say("POST /x HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\n" + lines + "\r\n{}" + smuggled);
         assertThat(answer).matches("(?s)HTTP/1.[01] 400.*").contains("request_malformed");
+        Documented.problem(answer.substring(answer.indexOf('{')));
         assertThat(answer.split("HTTP/1.[01] [0-9]", -1)).as("one answer only").hasSize(2);
         assertThat(upstream.heads()).noneMatch(head -> head.contains("smuggled"));
+        goesOn();
+    }
+
+    @Test
+    @DisplayName("refuses a target that would not reach the service as it was sent")
+    void notAscii() throws Exception {
+        assertThat(say("GET /caf\u00c3\u00a9 HTTP/1.1\r\nHost: a\r\n\r\n")).startsWith("HTTP/1.1 400");
+        assertThat(upstream.heads()).isEmpty();
         goesOn();
     }
 
@@ -115,10 +124,12 @@ class HostileClientTest {
     @Test
     @DisplayName("answers 431 to headers and 414 to request lines that are too long")
     void tooLong() throws Exception {
-        assertThat(say("GET / HTTP/1.1\r\nHost: a\r\nX: " + "y".repeat(40_000) + "\r\n\r\n"))
-                .startsWith("HTTP/1.1 431");
-        assertThat(say("GET /" + "y".repeat(10_000) + " HTTP/1.1\r\nHost: a\r\n\r\n"))
-                .matches("(?s)HTTP/1.[01] 414.*");
+        String headers = say("GET / HTTP/1.1\r\nHost: a\r\nX: " + "y".repeat(40_000) + "\r\n\r\n");
+        assertThat(headers).startsWith("HTTP/1.1 431");
+        Documented.problem(headers.substring(headers.indexOf('{')));
+        String line = say("GET /" + "y".repeat(10_000) + " HTTP/1.1\r\nHost: a\r\n\r\n");
+        assertThat(line).matches("(?s)HTTP/1.[01] 414.*");
+        Documented.problem(line.substring(line.indexOf('{')));
         goesOn();
     }
 

@@ -1,5 +1,6 @@
 package dev.onlyonce.server.proxy;
 
+import dev.onlyonce.http.Problem;
 import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -76,7 +77,7 @@ public final class Errors {
             return;
         }
         JsonObject problem = new JsonObject()
-                .put("type", "about:blank")
+                .put("type", Problem.DOCUMENTATION + "#" + code)
                 .put("title", code.replace('_', ' '))
                 .put("status", status)
                 .put("code", code)

@@ -10,6 +10,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
+import java.net.ProtocolException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -40,19 +41,31 @@ final class Passing {
     }
 
     void start() {
-        boolean hasBody = hasBody();
+        boolean hasBody = hasBody(request);
         if (hasBody) {
             request.pause();
         } else {
             requestEnded = true;
         }
-        request.exceptionHandler(failure -> clientGone());
-        response.exceptionHandler(failure -> clientGone());
-        response.closeHandler(closed -> clientGone());
+        watchClient();
         connect(hasBody);
     }
 
-    private boolean hasBody() {
+    /** Goes on with the answer to a request that had no body and was sent already. */
+    void answered(HttpClientResponse answer) {
+        requestEnded = true;
+        forward = answer.request();
+        watchClient();
+        answer(answer);
+    }
+
+    private void watchClient() {
+        request.exceptionHandler(failure -> clientGone());
+        response.exceptionHandler(failure -> clientGone());
+        response.closeHandler(closed -> clientGone());
+    }
+
+    static boolean hasBody(HttpServerRequest request) {
         MultiMap headers = request.headers();
         if (request.version() == HttpVersion.HTTP_2) {
             return !request.isEnded() && !"0".equals(headers.get(HttpHeaderNames.CONTENT_LENGTH));
@@ -86,8 +99,10 @@ final class Passing {
                 retryOrFail(answered.cause());
             }
         });
+        // Failures show up in the answer.
+        to.exceptionHandler(failure -> {});
         to.earlyHintsHandler(hints -> {
-            if (!response.headWritten()) {
+            if (!response.headWritten() && Proxy.takesInterim(request)) {
                 response.writeEarlyHints(hints);
             }
         });
@@ -96,7 +111,7 @@ final class Passing {
             return;
         }
         to.continueHandler(go -> {
-            if (!response.headWritten()) {
+            if (!response.headWritten() && Proxy.takesInterim(request)) {
                 response.writeContinue();
             }
         });
@@ -104,8 +119,6 @@ final class Passing {
     }
 
     private void sendBody(HttpClientRequest to) {
-        // Failures of writing show up in the response.
-        to.exceptionHandler(failure -> {});
         boolean known = to.headers().contains(HttpHeaderNames.CONTENT_LENGTH);
         boolean expects = HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(
                 nullToEmpty(request.getHeader(HttpHeaderNames.EXPECT)));
@@ -133,6 +146,11 @@ final class Passing {
     private void answer(HttpClientResponse answer) {
         if (clientGone) {
             answer.request().reset();
+            return;
+        }
+        if (Proxy.isInterim(answer)) {
+            answer.request().reset();
+            fail(new ProtocolException("it switched protocols unasked"));
             return;
         }
         answer.request().idleTimeout(upstream.upstream().timeouts().idle().toMillis());
