@@ -18,6 +18,7 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
  * A mapping of the configuration file. Every key that is read is known; {@link #end} refuses the others. What is wrong is
@@ -46,7 +47,9 @@ final class Section {
         for (NodeTuple tuple : mapping.getValue()) {
             if (tuple.getKeyNode() instanceof ScalarNode key) {
                 values.put(key.getValue(), tuple.getValueNode());
-                keys.put(key.getValue(), key);
+                if (keys.put(key.getValue(), key) != null) {
+                    findings.add(key, "there are two settings \"" + key.getValue() + "\" in " + name + "; remove one");
+                }
             } else {
                 findings.add(tuple.getKeyNode(), "keys of " + name + " must be plain words");
             }
@@ -201,6 +204,10 @@ final class Section {
         }
         if (!(value instanceof ScalarNode scalar)) {
             wrong(key, "must be a plain value");
+            return null;
+        }
+        if (scalar.getTag().equals(Tag.NULL)) {
+            wrong(key, "has no value; give it one or remove it");
             return null;
         }
         try {
