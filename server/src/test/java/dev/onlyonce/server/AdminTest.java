@@ -246,10 +246,9 @@ class AdminTest {
         assertThat(gateway.post("/broken", "c", "{}").statusCode()).isEqualTo(504);
         assertThat(broken.heads()).hasSize(before + 1);
 
-        assertThat(run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "late news")
-                        .exitCode())
-                .as("attempt 2 is the one in doubt now")
-                .isEqualTo(Cli.NOT_FOUND);
+        Result late = run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "late news");
+        assertThat(late.exitCode()).as("attempt 2 is the one in doubt now").isEqualTo(Cli.NOT_FOUND);
+        assertThat(late.err()).contains("not attempt 1 that is unknown");
         assertThat(run("keys", "settle", "c", "--absent", "--reason", "r").exitCode())
                 .as("which attempt must be said")
                 .isEqualTo(Cli.USAGE);
@@ -284,6 +283,27 @@ class AdminTest {
                 .isZero();
         assertThat(gateway.post("/broken", "a", "{}").headers().firstValue("X-A"))
                 .hasValue("b");
+    }
+
+    @Test
+    @DisplayName("is told what is wrong with a request, in words that are not about the program's inside")
+    void wrongRequests() throws Exception {
+        HttpResponse<String> limit = gateway.send(admin("/v1/keys?limit=99999999999"));
+        assertThat(limit.statusCode()).isEqualTo(400);
+        assertThat(limit.body()).contains("limit must be between");
+        HttpResponse<String> database = gateway.send(admin("/v1/schema/script?database=oracle"));
+        assertThat(database.statusCode()).isEqualTo(400);
+        assertThat(database.body()).contains("use postgresql, mysql or sqlite");
+        HttpResponse<String> settle =
+                gateway.send(admin("/v1/keys/settle").POST(HttpRequest.BodyPublishers.ofString("{}")));
+        assertThat(settle.statusCode()).isEqualTo(400);
+        assertThat(settle.body()).contains("key is missing").doesNotContain("dev.onlyonce");
+        String token = Files.readString(gateway.data().resolve("admin-token")).strip();
+        assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/v1/stats"))
+                                .header("Authorization", "bearer " + token))
+                        .statusCode())
+                .as("the name of a scheme has no case")
+                .isEqualTo(200);
     }
 
     @Test
@@ -516,6 +536,12 @@ class AdminTest {
         assertThat(runAlone("nonsense").exitCode()).isEqualTo(Cli.USAGE);
         assertThat(runAlone("gateway", "--check", "--upstream", "nonsense").err())
                 .contains("http://127.0.0.1:9000");
+        assertThat(runAlone("gateway", "--check", "--upstream", "http://a", "--port", "70000")
+                        .err())
+                .contains("--port must be between 0 and 65535");
+        assertThat(runAlone("gateway", "--check", "--upstream", "http://a", "--admin-token-file", "none")
+                        .err())
+                .contains("the file none does not exist");
         assertThat(runAlone("gateway", "--check", "--upstream", "http://a").out())
                 .contains("valid");
         assertThat(runAlone("gateway").exitCode()).isEqualTo(Cli.USAGE);
