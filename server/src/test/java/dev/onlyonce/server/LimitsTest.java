@@ -214,6 +214,42 @@ class LimitsTest {
     }
 
     @Test
+    @DisplayName("an unprotected request may take longer than the response time-out as long as bytes come")
+    void slowUpload() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        String yaml = "upstreams: [{url: %s, response-timeout: 1s, idle-timeout: 20s}]";
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    if (socket.getInputStream().readNBytes(20).length == 20) {
+                        RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nall");
+                    }
+                    never.await();
+                });
+                Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()));
+                Socket socket = gateway.connect()) {
+            RawUpstream.write(socket, "PUT /up HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n");
+            for (int i = 0; i < 20; i++) {
+                RawUpstream.write(socket, "x");
+                never.await(100, TimeUnit.MILLISECONDS);
+            }
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 200");
+        }
+    }
+
+    @Test
+    @DisplayName("an unprotected request that came whole is answered by 504 when the service does not")
+    void uploadUnanswered() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        String yaml = "upstreams: [{url: %s, response-timeout: 500ms, idle-timeout: 60s}]";
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> never.await());
+                Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()))) {
+            assertThat(gateway.send(HttpRequest.newBuilder(gateway.url("/up"))
+                                    .PUT(HttpRequest.BodyPublishers.ofString("all")))
+                            .statusCode())
+                    .isEqualTo(504);
+        }
+    }
+
+    @Test
     @DisplayName("an unprotected answer that stops coming is cut off after the idle time-out")
     void idle() throws Exception {
         CountDownLatch never = new CountDownLatch(1);

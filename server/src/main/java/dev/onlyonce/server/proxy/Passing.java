@@ -1,5 +1,6 @@
 package dev.onlyonce.server.proxy;
 
+import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.vertx.core.MultiMap;
@@ -131,6 +132,8 @@ final class Passing {
                 to.setChunked(true);
             }
             to.write(chunk);
+            // Nobody can answer a request that is still on its way.
+            to.idleTimeout(timeouts().idle().toMillis());
             if (to.writeQueueFull()) {
                 request.pause();
                 to.drainHandler(drained -> request.resume());
@@ -139,6 +142,9 @@ final class Passing {
         request.endHandler(ended -> {
             requestEnded = true;
             to.end();
+            if (!response.headWritten()) {
+                to.idleTimeout(timeouts().response().toMillis());
+            }
         });
         request.resume();
     }
@@ -153,7 +159,7 @@ final class Passing {
             fail(new ProtocolException("it switched protocols unasked"));
             return;
         }
-        answer.request().idleTimeout(upstream.upstream().timeouts().idle().toMillis());
+        answer.request().idleTimeout(timeouts().idle().toMillis());
         response.setStatusCode(answer.statusCode());
         if (request.version() != HttpVersion.HTTP_2) {
             response.setStatusMessage(answer.statusMessage());
@@ -240,6 +246,10 @@ final class Passing {
                 forward.reset();
             }
         }
+    }
+
+    private Upstream.Timeouts timeouts() {
+        return upstream.upstream().timeouts();
     }
 
     private static String nullToEmpty(@Nullable String value) {
