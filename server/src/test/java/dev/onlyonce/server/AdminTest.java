@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.server.cli.Cli;
+import dev.onlyonce.server.config.StoreSettings;
+import dev.onlyonce.server.gateway.OpenStore;
 import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.SqlStore;
@@ -18,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -333,10 +336,31 @@ class AdminTest {
         assertThat(run("schema", "status", "--db", "jdbc:sqlite:" + file).exitCode())
                 .as("it is not current, and stays so")
                 .isEqualTo(Cli.FAILED);
+        Result noTables = run("keys", "list", "--db", "jdbc:sqlite:" + file);
+        assertThat(noTables.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+        assertThat(noTables.err()).contains("run onlyonce schema apply");
         assertThat(run("schema", "apply", "--db", "jdbc:sqlite:" + file).exitCode())
                 .isZero();
         assertThat(run("schema", "status", "--db", "jdbc:sqlite:" + file).exitCode())
                 .isZero();
+    }
+
+    @Test
+    @DisplayName("cannot change a database whose tables are of a newer release, nor what is no database")
+    void newerDatabase() throws Exception {
+        String url = "jdbc:sqlite:" + folder.resolve("newer.db");
+        Files.createFile(folder.resolve("newer.db"));
+        assertThat(run("schema", "apply", "--db", url).exitCode()).isZero();
+        try (Connection connection = DriverManager.getConnection(url);
+                Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO onlyonce_schema (version) VALUES (99)");
+        }
+        Result evict = run("keys", "evict", "a", "--reason", "r", "--db", url);
+        assertThat(evict.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+        assertThat(evict.err()).contains("version 99").contains("upgrade Onlyonce");
+        assertThat(run("schema", "status", "--db", url).err()).contains("upgrade Onlyonce");
+        Path text = Files.writeString(folder.resolve("text.db"), "This is no database. ".repeat(100));
+        assertThat(run("keys", "list", "--db", "jdbc:sqlite:" + text).err()).contains("not a database");
     }
 
     @Test
@@ -442,6 +466,11 @@ class AdminTest {
                     .as(name)
                     .isEqualTo("rw-------");
         }
+        Path named = folder.resolve("named.db");
+        OpenStore.open(new StoreSettings("jdbc:sqlite:" + named, null, null, true, null), folder)
+                .close();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(named)))
+                .isEqualTo("rw-------");
     }
 
     @Test
@@ -536,6 +565,9 @@ class AdminTest {
         assertThat(runAlone("nonsense").exitCode()).isEqualTo(Cli.USAGE);
         assertThat(runAlone("gateway", "--check", "--upstream", "nonsense").err())
                 .contains("http://127.0.0.1:9000");
+        Result nowhere = runAlone("bench", "nonsense");
+        assertThat(nowhere.exitCode()).isEqualTo(Cli.USAGE);
+        assertThat(nowhere.err()).contains("is not a URL; write for example");
         assertThat(runAlone("gateway", "--check", "--upstream", "http://a", "--port", "70000")
                         .err())
                 .contains("--port must be between 0 and 65535");
