@@ -96,6 +96,16 @@ class ConfigFileTest {
                     upstreams: [{url: "http://user:secret@a"}]                   |:1: upstreams[0].url: an upstream's URL has no user and password; remove them
                     upstreams: [{url: http://a}]~listen:~  host:                 |:3: listen.host: has no value; give it one or remove it
                     upstreams: [{url: http://a}]~admin: {host: ""}               |:2: admin.host: is empty; write for example 127.0.0.1
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: "GET /y?k={kee}", found: {status: 200}, absent: {status: 404}}}] |look-up: this cannot be sent: Illegal character
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: GET /y, headers: {Host: b}, found: {status: 200}, absent: {status: 404}}}] |look-up: this cannot be sent: restricted header name
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: GET /y, found: {status: 200, pointer: /id}, absent: {status: 200}}}] |look-up: "found" and "absent" fit the same answer
+                    upstreams: [{url: http://a}]~operations: [{method: P OST, path: /x}] |operations[0]: "P OST" is not a method
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: "/x/{id"}] |:2: operations[0].path: {name}, * and ** each stand for a whole segment
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: "/pay*"}] |:2: operations[0].path: {name}, * and ** each
+                    upstreams: [{url: http://a, paths: [payments]}]              |:1: upstreams[0].paths: "payments" is not the beginning of a path
+                    upstreams: [{url: http://a}]~tenants: {header: {name: X T, from: [10.0.0.1/32]}} |:2: header.name: "X T" is not the name of a header
+                    upstreams: [{url: http://a}]~observe: {otlp-endpoint: collector} |:2: observe.otlp-endpoint: "collector" is not a URL
+                    upstreams: [{url: http://a}]~store: {user: me}               |:2: store: SQLite in the data directory has no user
                     upstreams: [                                                 |this is not YAML
                     """)
     @DisplayName("that is wrong stops the start, and the message names the line and what to write")

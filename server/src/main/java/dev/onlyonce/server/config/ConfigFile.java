@@ -187,7 +187,7 @@ public final class ConfigFile {
                 : new Upstream(
                         section.text("name", "default"),
                         url,
-                        section.texts("paths"),
+                        paths(section),
                         new Upstream.Pool(
                                 section.number("connections-max", pool.connectionsMax(), 1, MANY),
                                 section.number("queue-max", pool.queueMax(), 0, MANY),
@@ -201,6 +201,16 @@ public final class ConfigFile {
                         section.flag("honours-key", false));
         section.end();
         return upstream;
+    }
+
+    private static List<String> paths(Section section) {
+        List<String> paths = section.texts("paths");
+        for (String path : paths) {
+            if (!path.startsWith("/") || path.contains("*") || path.contains("{")) {
+                section.wrong("paths", "\"" + path + "\" is not the beginning of a path; write for example /payments");
+            }
+        }
+        return paths;
     }
 
     /** An upstream's URL; throws {@link IllegalArgumentException} with what to write. */
@@ -296,6 +306,9 @@ public final class ConfigFile {
                 section.wrong("password-file", "the file cannot be read");
             }
         }
+        if (!section.has("url") && (section.has("user") || section.has("password") || passwordFile != null)) {
+            section.wrong("SQLite in the data directory has no user and password; give a \"url\"");
+        }
         Section encryption = section.section("encryption");
         StoreSettings store = new StoreSettings(
                 section.optional("url", ConfigFile::jdbcUrl),
@@ -333,9 +346,17 @@ public final class ConfigFile {
                         },
                         false),
                 section.number("tenant-tags-max", 100, 0, 10_000),
-                section.text("otlp-endpoint"));
+                section.optional("otlp-endpoint", ConfigFile::endpoint));
         section.end();
         return observe;
+    }
+
+    private static String endpoint(String text) {
+        if (!text.matches("(?i)https?://[^/\\s]+\\S*")) {
+            throw new IllegalArgumentException(
+                    "\"" + text + "\" is not a URL; write for example http://127.0.0.1:4318/v1/traces");
+        }
+        return text;
     }
 
     /** What a gateway does that is only told where its upstream is. */

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
@@ -26,6 +27,8 @@ import org.snakeyaml.engine.v2.nodes.Tag;
  */
 final class Section {
     private static final int SUGGESTION_DISTANCE_MAX = 3;
+
+    private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
 
     private final String name;
     private final Node node;
@@ -180,6 +183,19 @@ final class Section {
     String text(String key, String fallback) {
         String text = text(key);
         return text == null ? fallback : text;
+    }
+
+    /** Checks a value that names a header, and returns it. */
+    String header(String key, String value) {
+        if (!isToken(value)) {
+            wrong(key, "\"" + value + "\" is not the name of a header; write for example X-Tenant");
+        }
+        return value;
+    }
+
+    /** Whether this can be a method or the name of a header. */
+    static boolean isToken(String text) {
+        return TOKEN.matcher(text).matches();
     }
 
     String required(String key, String example) {
