@@ -49,7 +49,7 @@ public final class Errors {
             code = "headers_too_large";
         }
         request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-        refuse(request, status, code, "The request cannot be read: " + message(cause));
+        refuse(request, status, code, "The request cannot be read: " + withoutValue(message(cause)));
         closeSoon(request);
     }
 
@@ -117,6 +117,12 @@ public final class Errors {
     public static boolean isTimeout(Throwable cause) {
         return cause instanceof TimeoutException
                 || (cause instanceof VertxException && message(cause).contains("timeout"));
+    }
+
+    /** What follows a colon is what was sent, and may be a key or a credential. */
+    private static String withoutValue(String message) {
+        int colon = message.indexOf(": ");
+        return colon < 0 ? message : message.substring(0, colon).strip();
     }
 
     private static String message(Throwable cause) {
