@@ -12,6 +12,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import java.net.ProtocolException;
+import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class Passing {
     /** Of HTTP/2. */
     private static final long INTERNAL_ERROR = 2;
+
+    /** A time-out cannot be taken back, only set anew. */
+    private static final Duration FOR_EVER = Duration.ofDays(1);
 
     private final Proxy proxy;
     private final Upstreams.Pooled upstream;
@@ -195,7 +199,12 @@ final class Passing {
         response.write(chunk);
         if (response.writeQueueFull()) {
             from.pause();
-            response.drainHandler(drained -> from.resume());
+            // It is the client now that is slow, and its connection has a time-out of its own.
+            from.request().idleTimeout(FOR_EVER.toMillis());
+            response.drainHandler(drained -> {
+                from.request().idleTimeout(timeouts().idle().toMillis());
+                from.resume();
+            });
         }
     }
 
