@@ -35,8 +35,8 @@ class DemoGuideTest {
                 .contains("```\n./onlyonce storm\n```");
 
         Script script = new Script(folder);
-        String port = String.valueOf(Instance.freePort());
-        String providerPort = String.valueOf(Instance.freePort());
+        String port = String.valueOf(DemoCommand.freePort());
+        String providerPort = String.valueOf(DemoCommand.freePort());
         try (Script.Demo demo = script.demo("--port", port, "--provider-port", providerPort)) {
             assertThat(demo.text()).contains("127.0.0.1:" + port);
             List<String> outs = new ArrayList<>();

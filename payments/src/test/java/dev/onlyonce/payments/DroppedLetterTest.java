@@ -21,7 +21,7 @@ class DroppedLetterTest {
     @Test
     @DisplayName("W1 a payment whose outbox row was dropped is queued again by its client, as the payment that it was")
     void queuedAgain() throws Exception {
-        int providerPort = Instance.freePort();
+        int providerPort = DemoCommand.freePort();
         String jdbcUrl = "jdbc:sqlite:" + folder.resolve("payments.db");
         try (PaymentsServer server = PaymentsServer.start(
                 jdbcUrl, "payments.provider.url=http://127.0.0.1:" + providerPort, "payments.wait-max=100ms")) {
