@@ -182,7 +182,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @DisplayName(
             "a store that hangs: nothing was done for those in the queue, nothing is known of those under way; then all goes on")
     void waitBound() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 10, Duration.ofMillis(200));
+        GroupCommit group = group(store(ids -> {}), 10, SHORT);
         List<CompletableFuture<ClaimResult>> underWay = fillLanes(group);
         CompletableFuture<ClaimResult> waiting = claim(group, "a");
         assertThatThrownBy(() -> get(waiting)).hasCauseInstanceOf(StoreUnavailable.class);
@@ -220,7 +220,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
                 throw new StoreRejected("a bad row", null);
             }
         });
-        GroupCommit group = group(store, 1000, Duration.ofSeconds(1));
+        GroupCommit group = group(store, 1000, SHORT);
         fillLanes(group);
         CompletableFuture<ClaimResult> one = claim(group, "a");
         CompletableFuture<ClaimResult> other = claim(group, "b");
@@ -246,7 +246,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
                 waitFor(second);
             }
         });
-        GroupCommit group = group(store, 1000, Duration.ofSeconds(1));
+        GroupCommit group = group(store, 1000, SHORT);
         fillLanes(group);
         CompletableFuture<ClaimResult> one = claim(group, "a");
         CompletableFuture<ClaimResult> other = claim(group, "b");

@@ -8,7 +8,6 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -99,7 +98,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
                 throw new StoreRejected("a bad row", null);
             }
         });
-        GroupCommit group = group(store, 1000, Duration.ofSeconds(2));
+        GroupCommit group = group(store, 1000, SHORT);
         fillLanes(group);
         List<Future<ClaimResult>> leaders = leadersInWaiting(group);
         Future<ClaimResult> follower = claim(group, "b");
@@ -204,7 +203,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @Test
     @DisplayName("the wait is bounded: nothing was done for those in the queue, nothing is known of those under way")
     void waitBound() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 10, Duration.ofMillis(200));
+        GroupCommit group = group(store(ids -> {}), 10, SHORT);
         List<Future<ClaimResult>> leaders = fillLanes(group);
         Future<ClaimResult> follower = claim(group, "a");
         assertThatThrownBy(() -> get(follower)).hasCauseInstanceOf(StoreUnavailable.class);
@@ -230,7 +229,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
                     }
                 }),
                 10,
-                Duration.ofSeconds(2));
+                SHORT);
         fillLanes(group);
         List<Future<ClaimResult>> leaders = leadersInWaiting(group);
         Future<ClaimResult> follower = claim(group, "b");

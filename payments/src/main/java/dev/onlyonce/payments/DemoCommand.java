@@ -8,6 +8,7 @@ import dev.onlyonce.payments.provider.Provider;
 import dev.onlyonce.payments.provider.ProviderOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
@@ -18,6 +19,7 @@ import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.PortInUseException;
@@ -34,6 +36,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true)
 final class DemoCommand implements Callable<Integer> {
     private static final String SECRET = "whsec_" + UUID.randomUUID();
+    private static final int PORT_TRIES_MAX = 100;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -159,12 +162,17 @@ final class DemoCommand implements Callable<Integer> {
         return String.valueOf(failure.getMessage()).lines().findFirst().orElse(failure.toString());
     }
 
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new CannotRun(CannotRun.FAILED, "There is no free port: " + e.getMessage());
+    /** A port below those that the system gives to outgoing connections: it stays free until it is used. */
+    static int freePort() {
+        for (int tries = 0; tries < PORT_TRIES_MAX; tries++) {
+            int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return socket.getLocalPort();
+            } catch (IOException e) {
+                // Taken: try another.
+            }
         }
+        throw new CannotRun(CannotRun.FAILED, "No free port was found; --port names one");
     }
 
     private PrintWriter out() {

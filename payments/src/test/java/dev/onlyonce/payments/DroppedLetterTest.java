@@ -6,6 +6,7 @@ import dev.onlyonce.payments.PaymentsServer.Reply;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Provider;
 import dev.onlyonce.payments.provider.ProviderOptions;
+import dev.onlyonce.sql.Outbox;
 import java.nio.file.Path;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,7 @@ class DroppedLetterTest {
     @Test
     @DisplayName("W1 a payment whose outbox row was dropped is queued again by its client, as the payment that it was")
     void queuedAgain() throws Exception {
-        int providerPort = Instance.freePort();
+        int providerPort = DemoCommand.freePort();
         String jdbcUrl = "jdbc:sqlite:" + folder.resolve("payments.db");
         try (PaymentsServer server = PaymentsServer.start(
                 jdbcUrl, "payments.provider.url=http://127.0.0.1:" + providerPort, "payments.wait-max=100ms")) {
@@ -31,7 +32,11 @@ class DroppedLetterTest {
             while (books.count("SELECT state FROM onlyonce_entry") != 5) {
                 server.send("GET", location, "");
             }
+            // A worker that has just taken the row again would lose it in its hands.
+            Outbox workers = server.context().getBean(Outbox.class);
+            workers.close();
             server.context().getBean(Database.class).transaction(sql -> sql.update("DELETE FROM onlyonce_outbox"));
+            workers.start();
 
             try (Provider provider = Provider.start(ProviderOptions.in(folder).port(providerPort))) {
                 Reply paid = server.send("POST", "/payments", ORDER, "Idempotency-Key", "dropped");

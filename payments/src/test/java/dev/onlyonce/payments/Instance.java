@@ -3,8 +3,6 @@ package dev.onlyonce.payments;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -14,7 +12,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /** The payments application in a process of its own, which can be killed as a crash would, and started again. */
@@ -119,17 +116,5 @@ final class Instance implements AutoCloseable {
     @Override
     public void close() {
         kill();
-    }
-
-    /** A port that is free now and that no outgoing connection takes while the instance is dead. */
-    static int freePort() {
-        while (true) {
-            int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return socket.getLocalPort();
-            } catch (IOException e) {
-                // Taken: try another.
-            }
-        }
     }
 }

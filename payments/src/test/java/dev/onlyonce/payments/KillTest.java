@@ -70,7 +70,7 @@ class KillTest {
         log.info("{} instances are killed {} times each, seed {}", instances, killsEach, SEED);
         ExecutorService threads = Executors.newCachedThreadPool();
         List<Instance> all = new ArrayList<>();
-        int firstPort = Instance.freePort();
+        int firstPort = DemoCommand.freePort();
         URI webhooks = URI.create("http://127.0.0.1:" + firstPort + "/webhooks/provider");
         try (Provider provider = Provider.start(ProviderOptions.in(folder).webhooks(webhooks, SECRET));
                 FaultyNetwork network = FaultyNetwork.open(
@@ -80,7 +80,7 @@ class KillTest {
                         new Chances<>(NetworkFault.class, TO_PROVIDER, SEED))) {
             List<String> settings = settings(jdbcUrl, network.port());
             for (int i = 0; i < instances; i++) {
-                all.add(Instance.launch(Main.class, i == 0 ? firstPort : Instance.freePort(), folder, settings));
+                all.add(Instance.launch(Main.class, i == 0 ? firstPort : DemoCommand.freePort(), folder, settings));
             }
             for (Instance instance : all) {
                 instance.awaitHealthy();

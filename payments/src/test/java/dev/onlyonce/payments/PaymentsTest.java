@@ -42,7 +42,8 @@ class PaymentsTest {
         @BeforeAll
         void start(@TempDir Path folder) {
             provider = Provider.start(ProviderOptions.in(folder));
-            server = PaymentsServer.start(jdbcUrl(folder), "payments.provider.url=" + provider.url());
+            server = PaymentsServer.start(
+                    jdbcUrl(folder), "payments.provider.url=" + provider.url(), "payments.wait-max=60s");
         }
 
         @AfterAll

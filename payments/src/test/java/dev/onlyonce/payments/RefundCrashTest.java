@@ -55,7 +55,7 @@ class RefundCrashTest {
                 HoldingProvider holding = new HoldingProvider(provider.url());
                 Instance instance = Instance.launch(
                         BoundaryApp.class,
-                        Instance.freePort(),
+                        DemoCommand.freePort(),
                         folder,
                         List.of(
                                 "payments.db=" + jdbcUrl,

@@ -18,7 +18,7 @@ final class ConformanceConfig {
         PREFIXES.put("operation", "scope: operation");
         PREFIXES.put("accepted", "when-running: accepted");
         PREFIXES.put("waiting", "wait: 1m");
-        PREFIXES.put("lease", "lease: 500ms");
+        PREFIXES.put("lease", "lease: 2s");
         PREFIXES.put("retention", "retention: 1s");
         PREFIXES.put("tombstone", "retention: 1s, tombstone: 1h");
         PREFIXES.put("stripe-tombstone", "profile: stripe, retention: 1s, tombstone: 1h");

@@ -13,15 +13,21 @@ import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("A gateway in front of a service that misbehaves")
 class HostileUpstreamTest {
-    private static final String QUICK = "upstreams: [{url: %s, response-timeout: 500ms, connect-timeout: 10s%s}]\n";
+    private static final String QUICK = "upstreams: [{url: %s, response-timeout: 500ms, connect-timeout: 10s}]\n";
 
     @TempDir
     Path folder;
 
     private static final CountDownLatch NEVER = new CountDownLatch(1);
 
-    private Running gateway(RawUpstream upstream, String more) {
-        return Running.start(folder, upstream.url(), QUICK.formatted(upstream.url(), more));
+    private Running gateway(RawUpstream upstream) {
+        return Running.start(folder, upstream.url(), QUICK.formatted(upstream.url()));
+    }
+
+    /** In no hurry: its upstream answers, or closes the connection. */
+    private Running honouringKeys(RawUpstream upstream) {
+        return Running.start(
+                folder, upstream.url(), "upstreams: [{url: %s, honours-key: true}]".formatted(upstream.url()));
     }
 
     private static void isUnknown(RawUpstream upstream, Running gateway) throws Exception {
@@ -37,7 +43,7 @@ class HostileUpstreamTest {
 
     private void endsUnknown(RawUpstream.Behaviour behaviour) throws Exception {
         try (RawUpstream upstream = new RawUpstream(behaviour);
-                Running gateway = gateway(upstream, "")) {
+                Running gateway = gateway(upstream)) {
             isUnknown(upstream, gateway);
             // Without a key nothing is at stake, but there must be an answer.
             HttpResponse<String> unprotected = gateway.get("/things");
@@ -107,7 +113,7 @@ class HostileUpstreamTest {
                     RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
                     socket.close();
                 });
-                Running gateway = gateway(upstream, "")) {
+                Running gateway = gateway(upstream)) {
             isUnknown(upstream, gateway);
         }
     }
@@ -122,7 +128,7 @@ class HostileUpstreamTest {
                         NEVER.await(50, TimeUnit.MILLISECONDS);
                     }
                 });
-                Running gateway = gateway(upstream, "")) {
+                Running gateway = gateway(upstream)) {
             isUnknown(upstream, gateway);
         }
     }
@@ -142,7 +148,7 @@ class HostileUpstreamTest {
     @DisplayName("K1 gets one key in one spelling if it honours keys, and no client can keep it from coming")
     void keyArrives() throws Exception {
         try (RawUpstream upstream = new RawUpstream((head, socket) -> socket.close());
-                Running gateway = gateway(upstream, ", honours-key: true")) {
+                Running gateway = honouringKeys(upstream)) {
             for (String key : new String[] {"\"k1\"", "k1"}) {
                 try (Socket socket = gateway.connect()) {
                     RawUpstream.write(
@@ -179,7 +185,7 @@ class HostileUpstreamTest {
                         }
                     }
                 });
-                Running gateway = gateway(upstream, ", honours-key: true")) {
+                Running gateway = honouringKeys(upstream)) {
             assertThat(gateway.post("/payments", "k1", "{}").statusCode()).isEqualTo(504);
             HttpResponse<String> retry = gateway.post("/payments", "k1", "{}");
             assertThat(retry.statusCode()).isEqualTo(201);

@@ -201,16 +201,16 @@ class LimitsTest {
     @DisplayName("an unprotected answer may take longer than the response time-out as long as bytes come")
     void slowIsNotLate() throws Exception {
         CountDownLatch never = new CountDownLatch(1);
-        String yaml = "upstreams: [{url: %s, response-timeout: 500ms, idle-timeout: 20s}]";
+        String yaml = "upstreams: [{url: %s, response-timeout: 2s, idle-timeout: 20s}]";
         try (RawUpstream upstream = new RawUpstream((head, socket) -> {
-                    RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n");
-                    for (int i = 0; i < 20; i++) {
+                    RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\n");
+                    for (int i = 0; i < 25; i++) {
                         RawUpstream.write(socket, "x");
                         never.await(100, TimeUnit.MILLISECONDS);
                     }
                 });
                 Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()))) {
-            assertThat(gateway.get("/slow").body()).isEqualTo("x".repeat(20));
+            assertThat(gateway.get("/slow").body()).isEqualTo("x".repeat(25));
         }
     }
 
@@ -273,7 +273,7 @@ class LimitsTest {
     @DisplayName("an unprotected answer that stops coming is cut off after the idle time-out")
     void idle() throws Exception {
         CountDownLatch never = new CountDownLatch(1);
-        String yaml = "upstreams: [{url: %s, idle-timeout: 500ms}]";
+        String yaml = "upstreams: [{url: %s, idle-timeout: 2s}]";
         try (RawUpstream upstream = new RawUpstream((head, socket) -> {
                     RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nx");
                     never.await();

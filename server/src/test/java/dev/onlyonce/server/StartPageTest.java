@@ -2,6 +2,7 @@ package dev.onlyonce.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -80,17 +82,21 @@ class StartPageTest {
                 .contains("ready");
     }
 
-    private static int[] freePorts(int count) throws Exception {
-        List<ServerSocket> sockets = new ArrayList<>();
-        int[] ports = new int[count];
-        for (int i = 0; i < count; i++) {
-            ServerSocket socket = new ServerSocket(0);
-            sockets.add(socket);
-            ports[i] = socket.getLocalPort();
+    /** Free now, and none that the system gives to an outgoing connection before the page's programs take it. */
+    private static int[] freePorts(int count) {
+        return ThreadLocalRandom.current()
+                .ints(15_000, 32_000)
+                .distinct()
+                .filter(StartPageTest::isFree)
+                .limit(count)
+                .toArray();
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port)) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
         }
-        for (ServerSocket socket : sockets) {
-            socket.close();
-        }
-        return ports;
     }
 }

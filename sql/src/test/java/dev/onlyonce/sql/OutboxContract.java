@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -48,7 +49,7 @@ abstract class OutboxContract {
     private SqlStore store;
     private SqlClock clock;
     private Provider provider;
-    private final List<Event> events = new ArrayList<>();
+    private final List<Event> events = new CopyOnWriteArrayList<>();
 
     abstract DataSource dataSource();
 

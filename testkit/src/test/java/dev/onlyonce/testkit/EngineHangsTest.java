@@ -31,7 +31,7 @@ class EngineHangsTest {
     private final FaultyStore store = new FaultyStore(new MemoryStore(time));
     private final Onlyonce once = Onlyonce.builder(store)
             .time(time)
-            .storeWaitMax(Duration.ofMillis(200))
+            .storeWaitMax(Duration.ofSeconds(1))
             .lease(Duration.ofSeconds(6))
             .build();
     private final ExecutorService threads = Executors.newCachedThreadPool();

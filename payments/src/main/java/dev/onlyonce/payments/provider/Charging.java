@@ -75,7 +75,7 @@ final class Charging {
             return Answer.never(Answer.Fate.RESET);
         }
         if (strikes(now, Fault.ERROR_BEFORE, about, attempt)) {
-            return Answer.of(500, Map.of("error", "internal error"));
+            return internalError();
         }
         Answer answer = book(movement(kind, key, order, now), order, now);
         if (strikes(now, Fault.RESET_AFTER, about, attempt)) {
@@ -84,9 +84,18 @@ final class Charging {
         if (strikes(now, Fault.DROP_AFTER, about, attempt)) {
             return Answer.never(Answer.Fate.DROPPED);
         }
-        return strikes(now, Fault.ERROR_AFTER, about, attempt)
-                ? Answer.of(500, Map.of("error", "internal error"))
-                : answer;
+        return strikes(now, Fault.ERROR_AFTER, about, attempt) ? internalError() : answer;
+    }
+
+    Answer lookUp(String kind, String key) throws SQLException {
+        String about = "look-up " + kind + " " + key;
+        return strikes(faults, Fault.LOOKUP_ERROR, about, attempts.merge(about, 1, Integer::sum))
+                ? internalError()
+                : Answer.ok(Map.of("data", ledger.byKey(kind, key)));
+    }
+
+    private static Answer internalError() {
+        return Answer.of(500, Map.of("error", "internal error"));
     }
 
     private Answer book(Movement movement, Order order, Faults now) throws SQLException, Provider.Refused {

@@ -25,5 +25,7 @@ public enum Fault {
     /** The webhook that ends a movement comes before the one that announces it. */
     WEBHOOK_SWAPPED,
     /** Before the webhook comes one by somebody who does not have the secret and turns its message around. */
-    WEBHOOK_FORGED
+    WEBHOOK_FORGED,
+    /** 500 to who asks what was made under a key. */
+    LOOKUP_ERROR
 }

@@ -153,7 +153,7 @@ public final class Provider implements AutoCloseable {
             }
             case "GET /charges", "GET /refunds" -> {
                 String kind = path.substring(1, path.length() - 1);
-                return Answer.ok(Map.of("data", ledger.byKey(kind, query.required("idempotency_key"))));
+                return charging.lookUp(kind, query.required("idempotency_key"));
             }
             case "GET /ledger" -> {
                 return Answer.ok(page(query));

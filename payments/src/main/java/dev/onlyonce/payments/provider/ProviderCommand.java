@@ -57,7 +57,7 @@ public final class ProviderCommand implements Callable<Integer> {
             description =
                     "A fault and how likely it is, from 0 to 1: decline, delay, error_before, error_after, drop_after,"
                             + " reset_before, reset_after, webhook_late, webhook_twice, webhook_never, webhook_swapped,"
-                            + " webhook_forged; also delay_ms=N, the longest delay, and seed=N.")
+                            + " webhook_forged, lookup_error; also delay_ms=N, the longest delay, and seed=N.")
     private Map<String, Double> faults = new LinkedHashMap<>();
 
     @Override

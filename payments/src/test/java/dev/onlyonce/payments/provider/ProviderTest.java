@@ -117,6 +117,9 @@ class ProviderTest {
             assertThat(get(provider, "/charges?idempotency_key=" + fault).get("data"))
                     .hasSize(fault.endsWith("after") ? 1 : 0);
         }
+        put(provider, "{\"lookup_error\":1}");
+        assertThat(get(provider, "/charges?idempotency_key=reset_after").has("error"))
+                .isTrue();
         put(provider, "{}");
         assertThat(charge(provider, "reset_after", CHARGE).statusCode()).isEqualTo(201);
         assertThat(ledger(provider)).hasSize(3);

@@ -69,7 +69,7 @@ class ConformanceApp {
 
     @RestController
     @RequestMapping("/lease")
-    @Idempotent(lease = "500ms")
+    @Idempotent(lease = "2s")
     static class ShortLease extends Handlers {}
 
     @RestController

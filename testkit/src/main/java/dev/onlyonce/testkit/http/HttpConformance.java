@@ -35,7 +35,7 @@ import java.net.URI;
  * <tr><td>{@code /operation}</td><td>ietf, keys unique in their operation</td></tr>
  * <tr><td>{@code /accepted}</td><td>ietf, duplicates of running requests get 202</td></tr>
  * <tr><td>{@code /waiting}</td><td>ietf, duplicates wait for up to a minute</td></tr>
- * <tr><td>{@code /lease}</td><td>ietf, a lease of 500 ms</td></tr>
+ * <tr><td>{@code /lease}</td><td>ietf, a lease of 2 s</td></tr>
  * <tr><td>{@code /retention}</td><td>ietf, a retention of 1 s and no tombstone</td></tr>
  * <tr><td>{@code /tombstone}</td><td>ietf, a retention of 1 s and a tombstone of an hour</td></tr>
  * <tr><td>{@code /stripe-tombstone}, {@code /strict-tombstone}</td><td>the profile, a retention of 1 s and a tombstone of an

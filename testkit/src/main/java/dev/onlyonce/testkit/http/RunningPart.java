@@ -92,9 +92,9 @@ interface RunningPart extends Part {
         Call call = call("/lease/gate");
         CompletableFuture<Answer> running = call.beginAndEnter();
         long begun = System.nanoTime();
-        Client.await("three leases have passed", () -> {
+        Client.await("the lease would have ended", () -> {
             call.send().assertProblem(409, "in_progress");
-            return System.nanoTime() - begun > Duration.ofMillis(1500).toNanos();
+            return System.nanoTime() - begun > Duration.ofMillis(2500).toNanos();
         });
         call.openGate();
         Answer first = Client.join(running);
