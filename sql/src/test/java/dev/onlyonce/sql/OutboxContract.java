@@ -360,6 +360,20 @@ abstract class OutboxContract {
     }
 
     @Test
+    @DisplayName("W2 a key whose lifetime would end while the call is under way is not sent again")
+    void keyLifetimeEndsDuringTheCall() throws Exception {
+        provider.lifetime = Duration.ofMinutes(2);
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        provider.answer = Provider.Answer.LOSE_ANSWER;
+        outbox.deliverDue();
+        clock.advance(Duration.ofMinutes(2).minus(LEASE));
+        outbox.deliverDue();
+        assertThat(provider.keys).hasSize(1);
+        assertThat(outbox.listDead(0, 10)).hasSize(1);
+    }
+
+    @Test
     @DisplayName("D6 a dead letter goes on by itself when its entry is resolved: found ends it, absent sends it")
     void resolved() throws Exception {
         provider.lifetime = Duration.ZERO;
