@@ -12,6 +12,7 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Time;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -281,6 +282,25 @@ abstract class FilterContract {
         assertThat(client.send(chunked, BodyHandlers.ofByteArray()).statusCode())
                 .isEqualTo(413);
         assertThat(servlet.effects(key)).isZero();
+    }
+
+    @Test
+    @DisplayName("F3 a body that does not end is refused when it is over the bound, and not held")
+    void bodyWithoutEnd() throws Exception {
+        try (Socket socket = new Socket("localhost", port)) {
+            socket.setSoTimeout((int) PATIENCE.toMillis());
+            OutputStream out = socket.getOutputStream();
+            out.write(("POST /app/stream HTTP/1.1\r\nHost: localhost\r\nX-User: acme\r\nIdempotency-Key: " + newKey()
+                            + "\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+            // As much as is read of it before the answer, and a little more.
+            byte[] chunk = ("10000\r\n" + "x".repeat(1 << 16) + "\r\n").getBytes(StandardCharsets.US_ASCII);
+            for (int sent = 0; sent < 100_000 + (1 << 20) + (1 << 16); sent += 1 << 16) {
+                out.write(chunk);
+            }
+            byte[] answer = socket.getInputStream().readNBytes("HTTP/1.1 413".length());
+            assertThat(new String(answer, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 413");
+        }
     }
 
     @ParameterizedTest
