@@ -3,6 +3,7 @@ package dev.onlyonce.payments;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.payments.PaymentsServer.Reply;
+import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Faults;
 import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.payments.provider.Provider;
@@ -206,6 +207,15 @@ class PaymentsTest {
                             .get("operations")
                             .findValuesAsString("name"))
                     .contains("POST /payments", "POST /payments/{id}/refunds", "POST /transfers");
+        }
+
+        @Test
+        @DisplayName("Of API keys only the hashes are stored")
+        void apiKeys() {
+            List<String> stored = server.context()
+                    .getBean(Database.class)
+                    .transaction(sql -> sql.list(row -> row.getString(1), "SELECT key_hash FROM api_key"));
+            assertThat(stored).hasSizeGreaterThanOrEqualTo(2).allMatch(hash -> hash.matches("[0-9a-f]{64}"));
         }
 
         @Test
