@@ -80,9 +80,11 @@ public final class Boundary {
 
     /** The first operation that this method and path belong to. */
     public Optional<Operation> operation(String method, String path) {
-        List<String> segments = PathTemplate.segments(path);
+        List<List<String>> readings = PathTemplate.readings(path);
         for (Route route : routes) {
-            if (route.operation().method().equals(method) && route.template().matches(segments)) {
+            // Some servers take any case of a method for it.
+            if (route.operation().method().equalsIgnoreCase(method)
+                    && readings.stream().anyMatch(route.template()::matches)) {
                 return Optional.of(route.operation());
             }
         }

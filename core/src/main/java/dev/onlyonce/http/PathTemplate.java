@@ -2,6 +2,8 @@ package dev.onlyonce.http;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Which paths belong to an operation: {@code /payments/{id}/capture}. A segment in braces, or {@code *}, takes any one segment;
@@ -11,6 +13,8 @@ import java.util.List;
  * and dot segments. Otherwise {@code /payments/} or {@code /%70ayments} would reach the handler unprotected.
  */
 final class PathTemplate {
+    private static final Pattern OTHER_SLASH = Pattern.compile("%2f|%5c|\\\\", Pattern.CASE_INSENSITIVE);
+
     private final String template;
     private final List<String> segments;
     private final boolean open;
@@ -55,8 +59,14 @@ final class PathTemplate {
         return template;
     }
 
-    /** The segments of a path as a server may read it. */
-    static List<String> segments(String path) {
+    /** The segments of a path in all ways that a server may read it: some take an encoded slash, or a backslash, for a slash. */
+    static List<List<String>> readings(String path) {
+        List<String> usual = segments(path);
+        Matcher slash = OTHER_SLASH.matcher(path);
+        return slash.find() ? List.of(usual, segments(slash.replaceAll("/"))) : List.of(usual);
+    }
+
+    private static List<String> segments(String path) {
         List<String> segments = new ArrayList<>();
         for (String raw : path.split("/", -1)) {
             int parameters = raw.indexOf(';');

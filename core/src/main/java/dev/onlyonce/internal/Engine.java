@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * The leased way to execute.
  *
  * <ol>
- *   <li>An answered entry in the cache is replayed.
+ *   <li>An answered entry in the cache is replayed: one that this node has just settled, or read.
  *   <li>Otherwise the key is claimed, by one atomic statement. The winner executes.
  *   <li>Everybody else is told what stands there: a mismatch before anything else, then by state.
  *   <li>A duplicate of a running claim may wait, within a bound, until that one ends: woken at once if it runs on this
@@ -208,7 +208,8 @@ final class Engine implements LiveClaim.Settling {
 
     private Begun claimed(Asking asking, int attempt) {
         Key key = asking.key();
-        LiveClaim claim = new LiveClaim(this, key, asking.policy(), asking.token(), attempt, asking.sinceNanos());
+        LiveClaim claim = new LiveClaim(
+                this, key, asking.fingerprint(), asking.policy(), asking.token(), attempt, asking.sinceNanos());
         claims.add(claim);
         events.tell(new Event.Decided(key, attempt == 1 ? Decision.CREATED : Decision.FAILED_RETRY));
         State from = attempt == 1 ? null : State.RETRYABLE;
@@ -340,7 +341,12 @@ final class Engine implements LiveClaim.Settling {
     }
 
     private void settled(LiveClaim claim, Settlement settlement, SettleResult result) {
-        if (result instanceof SettleResult.Settled) {
+        if (result instanceof SettleResult.Settled settled) {
+            if (cache != null) {
+                // Before those are woken who wait for the end. Its time counts from when it certainly was not settled
+                // yet.
+                cache.put(claim.entry(settlement, settled, node), claim.begunNanos());
+            }
             usual.took(claim.key().operation(), time.nanos() - claim.begunNanos());
             events.tell(new Event.Changed(new Transition(
                     settlement.id(),

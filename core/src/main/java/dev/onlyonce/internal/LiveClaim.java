@@ -2,14 +2,17 @@ package dev.onlyonce.internal;
 
 import dev.onlyonce.Ending;
 import dev.onlyonce.Failure;
+import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -23,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class LiveClaim implements OpenClaim {
     private final Settling settling;
     private final Key key;
+    private final Fingerprint fingerprint;
     private final Policy policy;
     private final UUID token;
     private final int attempt;
@@ -36,9 +40,17 @@ final class LiveClaim implements OpenClaim {
     private List<Runnable> lostCallbacks = List.of();
     private @Nullable CompletableFuture<Void> ended;
 
-    LiveClaim(Settling settling, Key key, Policy policy, UUID token, int attempt, long begunNanos) {
+    LiveClaim(
+            Settling settling,
+            Key key,
+            Fingerprint fingerprint,
+            Policy policy,
+            UUID token,
+            int attempt,
+            long begunNanos) {
         this.settling = settling;
         this.key = key;
+        this.fingerprint = fingerprint;
         this.policy = policy;
         this.token = token;
         this.attempt = attempt;
@@ -179,6 +191,26 @@ final class LiveClaim implements OpenClaim {
                 "It completed, but its result was larger than " + policy.resultBytesMax()
                         + " bytes and was not stored");
         return settlement(State.COMPLETED, Envelope.failure(failure), "completed; the result was too large to store");
+    }
+
+    /** The entry as replays need it, without asking the store; when it was made and leased is not known here. */
+    Entry entry(Settlement settlement, SettleResult.Settled settled, String owner) {
+        Instant at = settled.settledAt();
+        return new Entry(
+                id(),
+                key.operation(),
+                fingerprint,
+                settlement.to(),
+                token,
+                owner,
+                attempt,
+                policy.terms(),
+                at,
+                at,
+                at,
+                settled.expiresAt(),
+                settlement.result(),
+                at);
     }
 
     private Settlement settlement(State to, byte @Nullable [] result, String reason) {

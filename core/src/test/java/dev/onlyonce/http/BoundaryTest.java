@@ -469,6 +469,10 @@ class BoundaryTest {
         "/payments,/x/../payments,true",
         "/payments,/payments;v=1,true",
         "/payments,/%70ayments,true",
+        "/payments,/x%2f..%2Fpayments,true",
+        "/payments,/payments%5C,true",
+        "/payments,/\\payments,true",
+        "/payments/{id},/payments/a%2Fb,true",
         "/payments,/Payments,false",
         "/api/**,/api,true",
         "/api/**,/api/a/b,true",
@@ -481,6 +485,7 @@ class BoundaryTest {
         try (TestBoundary test =
                 TestBoundary.of(Operation.builder("POST", template).build())) {
             assertThat(test.boundary().operation("POST", path).isPresent()).isEqualTo(matches);
+            assertThat(test.boundary().operation("post", path).isPresent()).isEqualTo(matches);
             assertThat(test.boundary().operation("PATCH", path)).isEmpty();
         }
     }

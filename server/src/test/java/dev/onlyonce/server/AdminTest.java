@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.server.cli.Cli;
+import dev.onlyonce.server.config.StoreSettings;
+import dev.onlyonce.server.gateway.OpenStore;
 import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.SqlStore;
@@ -18,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -246,10 +249,9 @@ class AdminTest {
         assertThat(gateway.post("/broken", "c", "{}").statusCode()).isEqualTo(504);
         assertThat(broken.heads()).hasSize(before + 1);
 
-        assertThat(run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "late news")
-                        .exitCode())
-                .as("attempt 2 is the one in doubt now")
-                .isEqualTo(Cli.NOT_FOUND);
+        Result late = run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "late news");
+        assertThat(late.exitCode()).as("attempt 2 is the one in doubt now").isEqualTo(Cli.NOT_FOUND);
+        assertThat(late.err()).contains("not attempt 1 that is unknown");
         assertThat(run("keys", "settle", "c", "--absent", "--reason", "r").exitCode())
                 .as("which attempt must be said")
                 .isEqualTo(Cli.USAGE);
@@ -287,6 +289,27 @@ class AdminTest {
     }
 
     @Test
+    @DisplayName("is told what is wrong with a request, in words that are not about the program's inside")
+    void wrongRequests() throws Exception {
+        HttpResponse<String> limit = gateway.send(admin("/v1/keys?limit=99999999999"));
+        assertThat(limit.statusCode()).isEqualTo(400);
+        assertThat(limit.body()).contains("limit must be between");
+        HttpResponse<String> database = gateway.send(admin("/v1/schema/script?database=oracle"));
+        assertThat(database.statusCode()).isEqualTo(400);
+        assertThat(database.body()).contains("use postgresql, mysql or sqlite");
+        HttpResponse<String> settle =
+                gateway.send(admin("/v1/keys/settle").POST(HttpRequest.BodyPublishers.ofString("{}")));
+        assertThat(settle.statusCode()).isEqualTo(400);
+        assertThat(settle.body()).contains("key is missing").doesNotContain("dev.onlyonce");
+        String token = Files.readString(gateway.data().resolve("admin-token")).strip();
+        assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/v1/stats"))
+                                .header("Authorization", "bearer " + token))
+                        .statusCode())
+                .as("the name of a scheme has no case")
+                .isEqualTo(200);
+    }
+
+    @Test
     @DisplayName("is told that a credential is wrong, which is not the store's fault")
     void wrongCredential() throws Exception {
         Path token = folder.resolve("wrong-token");
@@ -313,10 +336,31 @@ class AdminTest {
         assertThat(run("schema", "status", "--db", "jdbc:sqlite:" + file).exitCode())
                 .as("it is not current, and stays so")
                 .isEqualTo(Cli.FAILED);
+        Result noTables = run("keys", "list", "--db", "jdbc:sqlite:" + file);
+        assertThat(noTables.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+        assertThat(noTables.err()).contains("run onlyonce schema apply");
         assertThat(run("schema", "apply", "--db", "jdbc:sqlite:" + file).exitCode())
                 .isZero();
         assertThat(run("schema", "status", "--db", "jdbc:sqlite:" + file).exitCode())
                 .isZero();
+    }
+
+    @Test
+    @DisplayName("cannot change a database whose tables are of a newer release, nor what is no database")
+    void newerDatabase() throws Exception {
+        String url = "jdbc:sqlite:" + folder.resolve("newer.db");
+        Files.createFile(folder.resolve("newer.db"));
+        assertThat(run("schema", "apply", "--db", url).exitCode()).isZero();
+        try (Connection connection = DriverManager.getConnection(url);
+                Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO onlyonce_schema (version) VALUES (99)");
+        }
+        Result evict = run("keys", "evict", "a", "--reason", "r", "--db", url);
+        assertThat(evict.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+        assertThat(evict.err()).contains("version 99").contains("upgrade Onlyonce");
+        assertThat(run("schema", "status", "--db", url).err()).contains("upgrade Onlyonce");
+        Path text = Files.writeString(folder.resolve("text.db"), "This is no database. ".repeat(100));
+        assertThat(run("keys", "list", "--db", "jdbc:sqlite:" + text).err()).contains("not a database");
     }
 
     @Test
@@ -422,6 +466,11 @@ class AdminTest {
                     .as(name)
                     .isEqualTo("rw-------");
         }
+        Path named = folder.resolve("named.db");
+        OpenStore.open(new StoreSettings("jdbc:sqlite:" + named, null, null, true, null), folder)
+                .close();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(named)))
+                .isEqualTo("rw-------");
     }
 
     @Test
@@ -516,6 +565,15 @@ class AdminTest {
         assertThat(runAlone("nonsense").exitCode()).isEqualTo(Cli.USAGE);
         assertThat(runAlone("gateway", "--check", "--upstream", "nonsense").err())
                 .contains("http://127.0.0.1:9000");
+        Result nowhere = runAlone("bench", "nonsense");
+        assertThat(nowhere.exitCode()).isEqualTo(Cli.USAGE);
+        assertThat(nowhere.err()).contains("is not a URL; write for example");
+        assertThat(runAlone("gateway", "--check", "--upstream", "http://a", "--port", "70000")
+                        .err())
+                .contains("--port must be between 0 and 65535");
+        assertThat(runAlone("gateway", "--check", "--upstream", "http://a", "--admin-token-file", "none")
+                        .err())
+                .contains("the file none does not exist");
         assertThat(runAlone("gateway", "--check", "--upstream", "http://a").out())
                 .contains("valid");
         assertThat(runAlone("gateway").exitCode()).isEqualTo(Cli.USAGE);

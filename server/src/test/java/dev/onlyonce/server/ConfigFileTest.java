@@ -9,8 +9,10 @@ import dev.onlyonce.server.config.InvalidConfig;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.Tenancy;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -87,6 +89,23 @@ class ConfigFileTest {
                     upstreams: [{url: http://a}]~listen: {tls: {certificate: gateway.yaml, key: gateway.yaml}} |is not an unencrypted private key in PEM; make one with
                     upstreams: [{url: http://a}]~tenants: {jwt: {key-set: gateway.yaml}} |gateway.yaml is not a JWK set such as
                     upstreams: [{url: http://a, paths: [/x]}]~operations:~- {method: POST, path: /x, look-up: {request: GET /y, found: {status: 200}, absent: {status: 404}}} |the look-up of POST /x asks for /y, which no upstream takes
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x}]~operations: [{method: POST, path: /y}] |:3: there are two settings "operations" in the file; remove one
+                    upstreams: []                                                |:1: the file: "upstreams" is missing
+                    upstreams: [{url: http://a}]~operations: []                  |:2: the file.operations: nothing would be protected
+                    upstreams: [{url: "http://a:70000"}]                         |:1: upstreams[0].url: "http://a:70000" is not an upstream's URL
+                    upstreams: [{url: "http://user:secret@a"}]                   |:1: upstreams[0].url: an upstream's URL has no user and password; remove them
+                    upstreams: [{url: http://a}]~listen:~  host:                 |:3: listen.host: has no value; give it one or remove it
+                    upstreams: [{url: http://a}]~admin: {host: ""}               |:2: admin.host: is empty; write for example 127.0.0.1
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: "GET /y?k={kee}", found: {status: 200}, absent: {status: 404}}}] |look-up: this cannot be sent: Illegal character
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: GET /y, headers: {Host: b}, found: {status: 200}, absent: {status: 404}}}] |look-up: this cannot be sent: restricted header name
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: /x, look-up: {request: GET /y, found: {status: 200, pointer: /id}, absent: {status: 200}}}] |look-up: "found" and "absent" fit the same answer
+                    upstreams: [{url: http://a}]~operations: [{method: P OST, path: /x}] |operations[0]: "P OST" is not a method
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: "/x/{id"}] |:2: operations[0].path: {name}, * and ** each stand for a whole segment
+                    upstreams: [{url: http://a}]~operations: [{method: POST, path: "/pay*"}] |:2: operations[0].path: {name}, * and ** each
+                    upstreams: [{url: http://a, paths: [payments]}]              |:1: upstreams[0].paths: "payments" is not the beginning of a path
+                    upstreams: [{url: http://a}]~tenants: {header: {name: X T, from: [10.0.0.1/32]}} |:2: header.name: "X T" is not the name of a header
+                    upstreams: [{url: http://a}]~observe: {otlp-endpoint: collector} |:2: observe.otlp-endpoint: "collector" is not a URL
+                    upstreams: [{url: http://a}]~store: {user: me}               |:2: store: SQLite in the data directory has no user
                     upstreams: [                                                 |this is not YAML
                     """)
     @DisplayName("that is wrong stops the start, and the message names the line and what to write")
@@ -104,6 +123,31 @@ class ConfigFileTest {
                 .hasMessageContaining(":1:")
                 .hasMessageContaining(":2:")
                 .hasMessageContaining(":4:");
+    }
+
+    @Test
+    @DisplayName("with a key that does not belong to the certificate, or a credential that others can read, is wrong")
+    void files() throws Exception {
+        SelfSigned mine = SelfSigned.in(Files.createDirectory(folder.resolve("mine")));
+        SelfSigned other = SelfSigned.in(Files.createDirectory(folder.resolve("other")));
+        String yaml = "upstreams: [{url: http://a}]\nlisten: {tls: {certificate: %s, key: %s}}";
+        assertThat(read(yaml.formatted(mine.certificate(), mine.key())).listen().tls())
+                .isNotNull();
+        assertThatThrownBy(() -> read(yaml.formatted(mine.certificate(), other.key())))
+                .hasMessageContaining(":2: tls.key: ")
+                .hasMessageContaining("is not the private key of the certificate");
+        Path credential = Files.writeString(folder.resolve("token"), "0123456789abcdef");
+        Files.setPosixFilePermissions(credential, PosixFilePermissions.fromString("rw-r--r--"));
+        assertThatThrownBy(() -> read("upstreams: [{url: http://a}]\nadmin: {token-file: token}"))
+                .hasMessageContaining(":2: admin.token-file: ")
+                .hasMessageContaining("chmod 600");
+    }
+
+    @Test
+    @DisplayName("that is not in UTF-8 is said to be that")
+    void encoding() throws Exception {
+        Path file = Files.writeString(folder.resolve("gateway.yaml"), "# caf\u00e9", StandardCharsets.ISO_8859_1);
+        assertThatThrownBy(() -> ConfigFile.read(file)).hasMessageContaining("not in UTF-8");
     }
 
     @Test

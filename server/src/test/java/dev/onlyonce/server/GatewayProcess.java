@@ -31,6 +31,8 @@ final class GatewayProcess implements AutoCloseable {
         return new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx192m",
+                // As the manifest of the jar has it.
+                "--enable-native-access=ALL-UNNAMED",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 classPath,

@@ -40,7 +40,9 @@ class HostileUpstreamTest {
                 Running gateway = gateway(upstream, "")) {
             isUnknown(upstream, gateway);
             // Without a key nothing is at stake, but there must be an answer.
-            assertThat(gateway.get("/things").statusCode()).isIn(502, 504);
+            HttpResponse<String> unprotected = gateway.get("/things");
+            assertThat(unprotected.statusCode()).isIn(502, 504);
+            Documented.problem(unprotected.body());
         }
     }
 
@@ -72,6 +74,30 @@ class HostileUpstreamTest {
             RawUpstream.write(socket, "\u0000\u0001 this is not HTTP\r\n\r\n");
             socket.close();
         });
+    }
+
+    @Test
+    @DisplayName("D4 switches protocols unasked: unknown")
+    void switches() throws Exception {
+        endsUnknown((head, socket) -> RawUpstream.write(
+                socket, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: foo\r\n\r\n"));
+    }
+
+    @Test
+    @DisplayName("sends interim answers first: only the final one is recorded")
+    void interim() throws Exception {
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    RawUpstream.write(socket, "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n");
+                    RawUpstream.write(socket, "HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\npaid");
+                });
+                Running gateway = gateway(upstream, "")) {
+            for (int i = 0; i < 2; i++) {
+                HttpResponse<String> answer = gateway.post("/payments", "k1", "{}");
+                assertThat(answer.statusCode()).isEqualTo(201);
+                assertThat(answer.body()).isEqualTo("paid");
+            }
+            assertThat(upstream.heads()).hasSize(1);
+        }
     }
 
     @Test

@@ -137,21 +137,22 @@ class LimitsTest {
         try (CountingUpstream upstream = new CountingUpstream();
                 Running gateway = Running.start(
                         folder, upstream.url(), "listen: {host: 127.0.0.1, port: 0, buffer-bytes-max: 64KiB}")) {
-            try (Socket socket = gateway.connect()) {
-                RawUpstream.write(
-                        socket,
-                        RawUpstream.lines(
-                                        "POST /payments HTTP/1.1",
-                                        "Host: a",
-                                        "Idempotency-Key: slow",
-                                        "Content-Length: 50000")
-                                + body);
-                Eventually.eventually(() -> {
+            // Again from the beginning if the second was quicker than the first: then it is the first that is refused.
+            Eventually.eventually(() -> {
+                try (Socket socket = gateway.connect()) {
+                    RawUpstream.write(
+                            socket,
+                            RawUpstream.lines(
+                                            "POST /payments HTTP/1.1",
+                                            "Host: a",
+                                            "Idempotency-Key: slow",
+                                            "Content-Length: 50000")
+                                    + body);
                     HttpResponse<String> refused = gateway.post("/payments", "k1", body);
                     assertThat(refused.statusCode()).isEqualTo(503);
                     assertThat(refused.headers().firstValue("Retry-After")).isPresent();
-                });
-            }
+                }
+            });
             Eventually.eventually(
                     () -> assertThat(gateway.post("/payments", "k2", body).statusCode())
                             .isEqualTo(201));
@@ -210,6 +211,61 @@ class LimitsTest {
                 });
                 Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()))) {
             assertThat(gateway.get("/slow").body()).isEqualTo("x".repeat(20));
+        }
+    }
+
+    @Test
+    @DisplayName("a client may take an unprotected answer more slowly than the idle time-out of the service")
+    void slowReader() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        int bytes = 32 << 20;
+        String yaml = "upstreams: [{url: %s, idle-timeout: 500ms}]";
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: " + bytes + "\r\n\r\n");
+                    socket.getOutputStream().write(new byte[bytes]);
+                });
+                Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()));
+                Socket socket = gateway.connect()) {
+            RawUpstream.write(socket, "GET /down HTTP/1.1\r\nHost: a\r\n\r\n");
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 200");
+            never.await(2, TimeUnit.SECONDS);
+            assertThat(socket.getInputStream().readNBytes(bytes)).hasSize(bytes);
+        }
+    }
+
+    @Test
+    @DisplayName("an unprotected request may take longer than the response time-out as long as bytes come")
+    void slowUpload() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        String yaml = "upstreams: [{url: %s, response-timeout: 1s, idle-timeout: 20s}]";
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    if (socket.getInputStream().readNBytes(20).length == 20) {
+                        RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nall");
+                    }
+                    never.await();
+                });
+                Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()));
+                Socket socket = gateway.connect()) {
+            RawUpstream.write(socket, "PUT /up HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n");
+            for (int i = 0; i < 20; i++) {
+                RawUpstream.write(socket, "x");
+                never.await(100, TimeUnit.MILLISECONDS);
+            }
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 200");
+        }
+    }
+
+    @Test
+    @DisplayName("an unprotected request that came whole is answered by 504 when the service does not")
+    void uploadUnanswered() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        String yaml = "upstreams: [{url: %s, response-timeout: 500ms, idle-timeout: 60s}]";
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> never.await());
+                Running gateway = Running.start(folder, upstream.url(), yaml.formatted(upstream.url()))) {
+            assertThat(gateway.send(HttpRequest.newBuilder(gateway.url("/up"))
+                                    .PUT(HttpRequest.BodyPublishers.ofString("all")))
+                            .statusCode())
+                    .isEqualTo(504);
         }
     }
 

@@ -98,6 +98,31 @@ class ProxyTest {
     }
 
     @Test
+    @DisplayName("leaves out interim answers that nobody waits for, and passes the final one on")
+    void interim() throws Exception {
+        start((head, socket) -> {
+            RawUpstream.write(socket, "HTTP/1.1 102 Processing\r\n\r\n");
+            RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        });
+        for (int i = 0; i < 2; i++) {
+            assertThat(gateway.get("/long").body()).isEqualTo("ok");
+        }
+    }
+
+    @Test
+    @DisplayName("of HTTP/1.0 gets no interim answer, and the end of the connection after the answer")
+    void http10() throws Exception {
+        start((head, socket) -> {
+            RawUpstream.write(socket, "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n");
+            RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n");
+        });
+        try (Socket socket = ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")) {
+            socket.setSoTimeout(20_000);
+            assertThat(rest(socket)).startsWith("HTTP/1.0 200").endsWith("\r\n\r\nok");
+        }
+    }
+
+    @Test
     @DisplayName("leaves compressed bodies, HEAD and its Content-Length, 204 and 304 alone")
     void untouched() throws Exception {
         ByteArrayOutputStream compressed = new ByteArrayOutputStream();
@@ -208,6 +233,46 @@ class ProxyTest {
                 assertThat(new String(socket.getInputStream().readNBytes(3), StandardCharsets.ISO_8859_1))
                         .isEqualTo("<" + letter + ">");
             }
+        }
+    }
+
+    @Test
+    @DisplayName("streams the answer of a service that does not want to upgrade, and keeps the connection")
+    void upgradeRefused() throws Exception {
+        var second = new CountDownLatch(1);
+        start((head, socket) -> {
+            RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nfirst");
+            second.await();
+            RawUpstream.write(socket, "second");
+        });
+        String request = RawUpstream.lines("GET / HTTP/1.1", "Host: a", "Connection: Upgrade", "Upgrade: websocket");
+        try (Socket socket = ask(request)) {
+            socket.setSoTimeout(20_000);
+            for (int i = 0; i < 2; i++) {
+                InputStream in = socket.getInputStream();
+                assertThat(RawUpstream.head(in)).startsWith("HTTP/1.1 200");
+                assertThat(new String(in.readNBytes(5), StandardCharsets.ISO_8859_1))
+                        .isEqualTo("first");
+                second.countDown();
+                assertThat(new String(in.readNBytes(6), StandardCharsets.ISO_8859_1))
+                        .isEqualTo("second");
+                RawUpstream.write(socket, request);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("with a body is not tunnelled: the service gets the body and answers")
+    void upgradeWithBody() throws Exception {
+        start((head, socket) -> {
+            String body = new String(socket.getInputStream().readNBytes(5), StandardCharsets.ISO_8859_1);
+            RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + body);
+        });
+        try (Socket socket = ask(RawUpstream.lines(
+                        "PUT / HTTP/1.1", "Host: a", "Connection: Upgrade, close", "Upgrade: foo", "Content-Length: 5")
+                + "hello")) {
+            socket.setSoTimeout(20_000);
+            assertThat(rest(socket)).startsWith("HTTP/1.1 200").endsWith("hello");
         }
     }
 

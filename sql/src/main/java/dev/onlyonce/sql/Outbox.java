@@ -87,7 +87,7 @@ public final class Outbox implements AutoCloseable {
         } catch (SQLException e) {
             SqlFailure failure = SqlFailure.of(parts.database().kind(), e);
             boolean back = SqlTransactions.goBack(transaction, savepoint, e);
-            if (failure == SqlFailure.BUSY && back) {
+            if (failure.isWait() && back) {
                 return new Accepted.Existing(new Outcome.InFlight<>(true, RETRY_AFTER));
             }
             throw SqlTransactions.exception(failure, e);

@@ -105,7 +105,8 @@ public final class Schema {
         if (!status.isCurrent()) {
             throw new StoreRejected(
                     "the schema has version " + status.installed + ", but this release needs " + status.known
-                            + ": run schema/" + database.folder() + " from the jar, or use SchemaMode.CREATE",
+                            + ": run onlyonce schema apply, or schema/" + database.folder()
+                            + " from the jar, or use SchemaMode.CREATE",
                     null);
         }
         return status;

@@ -18,6 +18,8 @@ enum SqlFailure {
     CONFLICT,
     /** Somebody else holds a lock for longer than we wait. Nothing was changed. */
     BUSY,
+    /** The same, but the lock is on the whole database: perhaps it is about this entry, perhaps not. Nothing was changed. */
+    LOCKED,
     /** Nothing was changed, and later it may work. */
     UNAVAILABLE,
     /** Nothing was changed, and it will not work later either. */
@@ -99,7 +101,7 @@ enum SqlFailure {
         }
         return switch (code & 0xff) {
             // BUSY and LOCKED: the bounded wait is over. Nothing was begun.
-            case 5, 6 -> BUSY;
+            case 5, 6 -> LOCKED;
             // ERROR (e.g. no such table), TOOBIG, CONSTRAINT, MISMATCH, MISUSE, RANGE.
             case 1, 18, 19, 20, 21, 25 -> REJECTED;
             // PERM, ABORT, NOMEM, READONLY, INTERRUPT, CORRUPT, FULL, CANTOPEN, NOTADB.
@@ -107,6 +109,11 @@ enum SqlFailure {
             // IOERR and the rest: it may have happened after the commit record was written.
             default -> ANSWER_LOST;
         };
+    }
+
+    /** Whether somebody else may be working on the same entry. */
+    boolean isWait() {
+        return this == BUSY || this == LOCKED;
     }
 
     private static String state(SQLException e) {
@@ -123,6 +130,7 @@ enum SqlFailure {
         return switch (this) {
             case CONFLICT -> new StoreBusy("the database rolled back because of concurrent work", cause);
             case BUSY -> new StoreBusy("somebody else holds a lock for longer than we wait", cause);
+            case LOCKED -> new StoreUnavailable("somebody else locks the database for longer than we wait", cause);
             case UNAVAILABLE -> new StoreUnavailable("the database cannot do it now", cause);
             case REJECTED -> new StoreRejected("the database does not take it", cause);
             case ANSWER_LOST ->

@@ -218,7 +218,7 @@ public final class SqlTransactions {
     private <T> Outcome<T> refused(Run run, Savepoint savepoint, SQLException e) {
         SqlFailure failure = SqlFailure.of(kind, e);
         boolean back = goBack(run.connection, savepoint, e);
-        if (failure != SqlFailure.BUSY) {
+        if (!failure.isWait()) {
             throw exception(failure, e);
         }
         if (!back) {

@@ -1,6 +1,5 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreUnavailable;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -53,7 +52,7 @@ final class SqliteFile implements Source {
     private Taken takeWriter() throws SQLException {
         try {
             if (!writing.tryLock(WRITER_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
-                throw new StoreBusy("other threads have been writing for " + WRITER_TIMEOUT_MS + " ms", null);
+                throw new StoreUnavailable("other threads have been writing for " + WRITER_TIMEOUT_MS + " ms", null);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -45,8 +45,8 @@ final class SqlFailureTest {
         "MYSQL, 42S02, 1146, REJECTED",
         "MYSQL, 08S01, 0, ANSWER_LOST",
         "MYSQL, 70100, 1927, ANSWER_LOST",
-        "SQLITE, , 5, BUSY",
-        "SQLITE, , 6, BUSY",
+        "SQLITE, , 5, LOCKED",
+        "SQLITE, , 6, LOCKED",
         "SQLITE, , 517, CONFLICT",
         "SQLITE, , 13, UNAVAILABLE",
         "SQLITE, , 8, UNAVAILABLE",
@@ -66,6 +66,7 @@ final class SqlFailureTest {
         assertThat(SqlFailure.ANSWER_LOST.exception(true, null)).isInstanceOf(StoreOutcomeUnknown.class);
         assertThat(SqlFailure.ANSWER_LOST.exception(false, null)).isInstanceOf(StoreUnavailable.class);
         assertThat(SqlFailure.UNAVAILABLE.exception(true, null)).isInstanceOf(StoreUnavailable.class);
+        assertThat(SqlFailure.LOCKED.exception(true, null)).isInstanceOf(StoreUnavailable.class);
         assertThat(SqlFailure.BUSY.exception(true, null)).isInstanceOf(StoreBusy.class);
         assertThat(SqlFailure.CONFLICT.exception(true, null)).isInstanceOf(StoreBusy.class);
         assertThat(SqlFailure.REJECTED.exception(true, null)).isInstanceOf(StoreRejected.class);

@@ -254,7 +254,11 @@ public final class AdminApi {
         if (name == null) {
             throw new IllegalArgumentException("say which database: ?database=postgresql, mysql or sqlite");
         }
-        return SqlDatabase.valueOf(name.toUpperCase(Locale.ROOT));
+        try {
+            return SqlDatabase.valueOf(name.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("no database \"" + name + "\"; use postgresql, mysql or sqlite", e);
+        }
     }
 
     private static Operator.KeyName name(HttpServerRequest request) {
@@ -277,7 +281,9 @@ public final class AdminApi {
     }
 
     private static int limit(HttpServerRequest request) {
-        return Math.toIntExact(number(request, "limit", PAGE));
+        long limit = number(request, "limit", PAGE);
+        // What is no int is refused as that would be.
+        return limit == (int) limit ? (int) limit : Integer.MAX_VALUE;
     }
 
     private static long after(HttpServerRequest request) {

@@ -73,7 +73,7 @@ public final class AdminToken {
 
     /** Whether this is it; takes the same time whatever is wrong with it. */
     boolean matches(@Nullable String authorization) {
-        if (authorization == null || !authorization.startsWith("Bearer ")) {
+        if (authorization == null || !authorization.regionMatches(true, 0, "Bearer ", 0, 7)) {
             return false;
         }
         byte[] given = authorization.substring(7).trim().getBytes(StandardCharsets.UTF_8);

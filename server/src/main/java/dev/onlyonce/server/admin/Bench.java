@@ -61,8 +61,12 @@ public final class Bench {
         }
     }
 
-    /** Sends nothing yet. */
+    /** Sends nothing yet; throws {@link IllegalArgumentException} if that is not where requests can be sent to. */
     public Bench(URI url, Load load) {
+        if (url.getScheme() == null || !url.getScheme().matches("(?i)https?") || url.getHost() == null) {
+            throw new IllegalArgumentException(
+                    "\"" + url + "\" is not a URL; write for example http://127.0.0.1:8090/payments");
+        }
         this.url = url;
         this.load = load;
     }

@@ -5,8 +5,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /** How the admin API writes and reads. */
 public final class Json {
@@ -41,10 +43,17 @@ public final class Json {
     public static <T> T read(byte[] bytes, Class<T> type) {
         try {
             return MAPPER.readValue(bytes, type);
+        } catch (ValueInstantiationException e) {
+            // What a record says of its own values; the rest of the message is about our code.
+            throw new IllegalArgumentException("the JSON is not as expected: " + why(e), e);
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("the JSON is not as expected: " + e.getOriginalMessage(), e);
         } catch (IOException e) {
             throw new IllegalArgumentException("the JSON cannot be read", e);
         }
+    }
+
+    private static @Nullable String why(ValueInstantiationException e) {
+        return e.getCause() == null ? e.getOriginalMessage() : e.getCause().getMessage();
     }
 }

@@ -150,8 +150,12 @@ public final class LocalOperator implements Operator {
         if (result instanceof SettleResult.Lost lost) {
             throw new Refused(
                     lost.now() == null,
-                    "Only an unknown entry can be settled by hand, and this one is "
-                            + (lost.now() == null ? "gone" : lost.now().name().toLowerCase(Locale.ROOT)));
+                    lost.now() == State.UNKNOWN
+                            ? "It is not attempt " + attempt + " that is unknown; keys show tells which is the latest"
+                            : "Only an unknown entry can be settled by hand, and this one is "
+                                    + (lost.now() == null
+                                            ? "gone"
+                                            : lost.now().name().toLowerCase(Locale.ROOT)));
         }
         audited("settled as " + finding.outcome(), entry, finding.reason());
         return KeyViews.full(once, require(name));

@@ -152,7 +152,7 @@ public final class RemoteOperator implements Operator {
                     HttpResponse.BodyHandlers.ofByteArray());
         } catch (IOException e) {
             throw new StoreUnavailable(
-                    "no gateway answers at " + base + " (is it running? else use --db): " + e.getMessage(), e);
+                    "no gateway answers at " + base + "; is it running? To work without it, use --db", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreUnavailable("interrupted", e);

@@ -49,13 +49,13 @@ final class BenchCommand implements Callable<Integer> {
         if (spec == null) {
             throw new IllegalStateException("the command line was not parsed");
         }
-        Bench.Load load;
+        Bench bench;
         try {
-            load = new Bench.Load(connections, requests, body, replay);
+            bench = new Bench(url, new Bench.Load(connections, requests, body, replay));
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }
-        Bench.Report report = new Bench(url, load).run();
+        Bench.Report report = bench.run();
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(Json.pretty(report));

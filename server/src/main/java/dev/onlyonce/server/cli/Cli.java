@@ -51,7 +51,7 @@ public final class Cli {
             return failed.exitCode();
         }
         if (failure instanceof StoreException) {
-            command.getErr().println("The store cannot be used: " + failure.getMessage());
+            command.getErr().println("The store cannot be used: " + withCause(failure));
             return UNAVAILABLE;
         }
         if (failure instanceof IllegalArgumentException
@@ -61,6 +61,13 @@ public final class Cli {
             return FAILED;
         }
         throw failure;
+    }
+
+    /** What the database said is in the cause, unless the message has it already. */
+    private static String withCause(Exception failure) {
+        String message = String.valueOf(failure.getMessage());
+        String cause = failure.getCause() == null ? null : failure.getCause().getMessage();
+        return cause == null || message.contains(cause) ? message : message + ": " + cause;
     }
 
     /** A command cannot do its work. */

@@ -4,12 +4,14 @@ import dev.onlyonce.http.Profile;
 import dev.onlyonce.server.config.ConfigFile;
 import dev.onlyonce.server.config.InvalidConfig;
 import dev.onlyonce.server.config.Listen;
+import dev.onlyonce.server.config.OwnerOnly;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.gateway.Gateway;
 import dev.onlyonce.server.gateway.OpenStore;
 import dev.onlyonce.server.observe.Logs;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
@@ -129,15 +131,15 @@ final class GatewayCommand implements Callable<Integer> {
         return new Settings(
                 new Listen(
                         host == null ? listen.host() : host,
-                        port == null ? listen.port() : port,
+                        port("--port", port, listen.port()),
                         listen.tls(),
                         listen.http2(),
                         listen.limits(),
                         listen.trustedProxies()),
                 new Settings.Admin(
                         admin.host(),
-                        adminPort == null ? admin.port() : adminPort,
-                        adminTokenFile == null ? admin.tokenFile() : adminTokenFile),
+                        port("--admin-port", adminPort, admin.port()),
+                        adminTokenFile == null ? admin.tokenFile() : checked(adminTokenFile)),
                 upstreams,
                 settings.protection(),
                 db == null
@@ -150,6 +152,23 @@ final class GatewayCommand implements Callable<Integer> {
                                 settings.store().encryption()),
                 data == null ? settings.data() : data,
                 settings.observe());
+    }
+
+    private int port(String option, @Nullable Integer given, int otherwise) {
+        if (given != null && (given < 0 || given > ConfigFile.PORT_MAX)) {
+            throw new CommandLine.ParameterException(
+                    spec().commandLine(), option + " must be between 0 and " + ConfigFile.PORT_MAX);
+        }
+        return given == null ? otherwise : given;
+    }
+
+    private static Path checked(Path secret) {
+        try {
+            OwnerOnly.check(secret);
+            return secret;
+        } catch (IOException e) {
+            throw new IllegalArgumentException("the file " + secret + " does not exist or cannot be read", e);
+        }
     }
 
     private Upstream moved(Settings settings, URI url) {

@@ -2,6 +2,7 @@ package dev.onlyonce.server.cli;
 
 import dev.onlyonce.server.admin.Json;
 import dev.onlyonce.server.admin.Operator;
+import dev.onlyonce.sql.SchemaMode;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -22,7 +23,7 @@ abstract class OperatorCommand implements Callable<Integer> {
 
     @Override
     public final Integer call() throws Exception {
-        try (Operator operator = target.open()) {
+        try (Operator operator = target.open(schema())) {
             run(operator);
             return Cli.OK;
         } catch (Operator.Refused e) {
@@ -35,6 +36,11 @@ abstract class OperatorCommand implements Callable<Integer> {
     }
 
     abstract void run(Operator operator) throws Exception;
+
+    /** A release changes no database whose tables it does not know. */
+    SchemaMode schema() {
+        return SchemaMode.VALIDATE;
+    }
 
     PrintWriter out() {
         if (spec == null) {

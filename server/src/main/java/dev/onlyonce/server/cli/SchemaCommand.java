@@ -2,6 +2,7 @@ package dev.onlyonce.server.cli;
 
 import dev.onlyonce.server.admin.Operator;
 import dev.onlyonce.sql.Schema;
+import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlDatabase;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,11 @@ final class SchemaCommand extends CommandGroup {
             footer = "  onlyonce schema apply --db jdbc:postgresql://127.0.0.1/onlyonce?user=owner")
     static final class Apply extends OperatorCommand {
         @Override
+        SchemaMode schema() {
+            return SchemaMode.LEAVE;
+        }
+
+        @Override
         void run(Operator operator) {
             print(operator.schemaApply(), view -> out().println(sentence(view)));
         }
@@ -55,11 +61,20 @@ final class SchemaCommand extends CommandGroup {
             footer = "  onlyonce schema status --db jdbc:postgresql://127.0.0.1/onlyonce?user=app")
     static final class Status extends OperatorCommand {
         @Override
+        SchemaMode schema() {
+            return SchemaMode.LEAVE;
+        }
+
+        @Override
         void run(Operator operator) throws Cli.Failed {
             Operator.SchemaView status = operator.schemaStatus();
             print(status, view -> out().println(sentence(view)));
             if (!status.current()) {
-                throw new Cli.Failed(Cli.FAILED, "The schema is not current; run: onlyonce schema apply");
+                throw new Cli.Failed(
+                        Cli.FAILED,
+                        status.installed() > status.known()
+                                ? "The schema is newer than this release; upgrade Onlyonce on this node"
+                                : "The schema is not current; run: onlyonce schema apply");
             }
         }
     }

@@ -52,8 +52,9 @@ final class Target {
         return json;
     }
 
-    Operator open() throws Cli.Failed {
-        return db == null ? remote() : local(db);
+    /** For work on a database, with a way to treat its tables. */
+    Operator open(SchemaMode schema) throws Cli.Failed {
+        return db == null ? remote() : local(db, schema);
     }
 
     private Operator remote() throws Cli.Failed {
@@ -71,7 +72,7 @@ final class Target {
         }
     }
 
-    private Operator local(String url) throws Cli.Failed {
+    private Operator local(String url, SchemaMode schema) throws Cli.Failed {
         StoreSettings settings;
         try {
             settings = new StoreSettings(ConfigFile.jdbcUrl(url), null, null, false, null);
@@ -85,7 +86,7 @@ final class Target {
                             + "; a gateway makes its own. To make one beforehand, create an empty file and run:"
                             + " onlyonce schema apply");
         }
-        OpenStore store = OpenStore.open(settings, data, SchemaMode.LEAVE);
+        OpenStore store = OpenStore.open(settings, data, schema);
         Onlyonce once = Onlyonce.builder(store.store())
                 .name("command line")
                 .sweepEvery(NEVER)

@@ -3,14 +3,11 @@ package dev.onlyonce.server.config;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.cert.CertificateException;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,7 +28,9 @@ public final class ConfigFile {
     private static final Duration NONE = Duration.ZERO;
     private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration HOUR = Duration.ofHours(1);
-    private static final int PORT_MAX = 65_535;
+    /** The highest port. */
+    public static final int PORT_MAX = 65_535;
+
     private static final int MANY = 1_000_000;
 
     private final Findings findings;
@@ -48,6 +47,8 @@ public final class ConfigFile {
         String text;
         try {
             text = Files.readString(file);
+        } catch (CharacterCodingException e) {
+            throw new InvalidConfig(List.of(file + ": the file is not in UTF-8; save it as that"));
         } catch (IOException e) {
             throw new InvalidConfig(List.of(file + ": the file does not exist or cannot be read"));
         }
@@ -104,7 +105,7 @@ public final class ConfigFile {
         if (section == null) {
             return Listen.plain("0.0.0.0", 8090);
         }
-        Listen.Tls tls = tls(section.section("tls"));
+        Section tls = section.section("tls");
         Listen.Limits limits = new Listen.Limits(
                 section.number("connections-max", usual.connectionsMax(), 1, MANY),
                 section.bytes("request-line-bytes-max", usual.requestLineBytesMax(), 256, 1 << 20),
@@ -115,9 +116,9 @@ public final class ConfigFile {
                 section.bytes("buffer-bytes-max", usual.bufferBytesMax(), 64 << 10, Integer.MAX_VALUE),
                 section.duration("drain-timeout", usual.drainTimeout(), NONE, HOUR));
         Listen listen = new Listen(
-                section.text("host", "0.0.0.0"),
+                section.as("host", ConfigFile::host, "0.0.0.0"),
                 section.number("port", 8090, 0, PORT_MAX),
-                tls,
+                tls == null ? null : new TlsSection(tls).read(),
                 section.flag("http2", true),
                 limits,
                 networks(section, "trusted-proxies"));
@@ -125,36 +126,11 @@ public final class ConfigFile {
         return listen;
     }
 
-    private static Listen.@Nullable Tls tls(@Nullable Section section) {
-        if (section == null) {
-            return null;
+    private static String host(String text) {
+        if (text.isBlank()) {
+            throw new IllegalArgumentException("is empty; write for example 127.0.0.1");
         }
-        Path certificate = section.file("certificate", ConfigFile::checkCertificate);
-        Path key = section.file("key", ConfigFile::checkKey);
-        section.end();
-        if (certificate == null || key == null) {
-            section.wrong("needs both \"certificate\" and \"key\", each a PEM file");
-            return null;
-        }
-        return new Listen.Tls(certificate, key);
-    }
-
-    private static void checkCertificate(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file)) {
-            if (CertificateFactory.getInstance("X.509").generateCertificates(in).isEmpty()) {
-                throw new IllegalArgumentException(file + " has no certificate");
-            }
-        } catch (CertificateException e) {
-            throw new IllegalArgumentException(file + " is not a certificate in PEM: " + e.getMessage(), e);
-        }
-    }
-
-    private static void checkKey(Path file) throws IOException {
-        String text = Files.readString(file, StandardCharsets.ISO_8859_1);
-        if (!text.contains("-----BEGIN PRIVATE KEY-----") && !text.contains("-----BEGIN RSA PRIVATE KEY-----")) {
-            throw new IllegalArgumentException(
-                    file + " is not an unencrypted private key in PEM; make one with: openssl pkcs8 -topk8 -nocrypt");
-        }
+        return text;
     }
 
     static List<Network> networks(Section section, String key) {
@@ -174,9 +150,9 @@ public final class ConfigFile {
             return new Settings.Admin("127.0.0.1", 8091, null);
         }
         Settings.Admin admin = new Settings.Admin(
-                section.text("host", "127.0.0.1"),
+                section.as("host", ConfigFile::host, "127.0.0.1"),
                 section.number("port", 8091, 0, PORT_MAX),
-                section.file("token-file"));
+                section.file("token-file", OwnerOnly::check));
         section.end();
         return admin;
     }
@@ -184,7 +160,8 @@ public final class ConfigFile {
     private static List<Upstream> upstreams(Section root) {
         List<Upstream> upstreams = new ArrayList<>();
         Set<String> names = new HashSet<>();
-        for (Section section : root.sections("upstreams")) {
+        List<Section> sections = root.sections("upstreams");
+        for (Section section : sections) {
             Upstream upstream = upstream(section);
             if (upstream != null) {
                 upstreams.add(upstream);
@@ -194,7 +171,7 @@ public final class ConfigFile {
                 }
             }
         }
-        if (!root.has("upstreams")) {
+        if (sections.isEmpty()) {
             root.wrong("\"upstreams\" is missing; write for example upstreams: [{url: http://127.0.0.1:9000}]");
         }
         return upstreams;
@@ -210,7 +187,7 @@ public final class ConfigFile {
                 : new Upstream(
                         section.text("name", "default"),
                         url,
-                        section.texts("paths"),
+                        paths(section),
                         new Upstream.Pool(
                                 section.number("connections-max", pool.connectionsMax(), 1, MANY),
                                 section.number("queue-max", pool.queueMax(), 0, MANY),
@@ -226,12 +203,27 @@ public final class ConfigFile {
         return upstream;
     }
 
+    private static List<String> paths(Section section) {
+        List<String> paths = section.texts("paths");
+        for (String path : paths) {
+            if (!path.startsWith("/") || path.contains("*") || path.contains("{")) {
+                section.wrong("paths", "\"" + path + "\" is not the beginning of a path; write for example /payments");
+            }
+        }
+        return paths;
+    }
+
     /** An upstream's URL; throws {@link IllegalArgumentException} with what to write. */
     public static URI url(String text) {
         try {
             URI url = new URI(text);
             boolean http = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
-            if (!http || url.getHost() == null || url.getRawQuery() != null || url.getRawFragment() != null) {
+            if (url.getRawUserInfo() != null) {
+                throw new IllegalArgumentException("an upstream's URL has no user and password; remove them");
+            }
+            boolean more = url.getRawQuery() != null || url.getRawFragment() != null;
+            boolean port = url.getPort() == -1 || (url.getPort() >= 1 && url.getPort() <= PORT_MAX);
+            if (!http || url.getHost() == null || more || !port) {
                 throw new IllegalArgumentException(
                         "\"" + text + "\" is not an upstream's URL; write for example http://127.0.0.1:9000");
             }
@@ -260,7 +252,11 @@ public final class ConfigFile {
         }
         List<Operation> operations = new ArrayList<>();
         Set<String> names = new HashSet<>();
-        for (Section section : root.sections("operations")) {
+        List<Section> sections = root.sections("operations");
+        if (sections.isEmpty()) {
+            root.wrong("operations", "nothing would be protected; leave it out to protect every POST and PATCH");
+        }
+        for (Section section : sections) {
             OperationSection read = new OperationSection(section, defaults);
             for (Operation operation : read.operations()) {
                 if (!names.add(operation.name())) {
@@ -310,6 +306,9 @@ public final class ConfigFile {
                 section.wrong("password-file", "the file cannot be read");
             }
         }
+        if (!section.has("url") && (section.has("user") || section.has("password") || passwordFile != null)) {
+            section.wrong("SQLite in the data directory has no user and password; give a \"url\"");
+        }
         Section encryption = section.section("encryption");
         StoreSettings store = new StoreSettings(
                 section.optional("url", ConfigFile::jdbcUrl),
@@ -347,9 +346,17 @@ public final class ConfigFile {
                         },
                         false),
                 section.number("tenant-tags-max", 100, 0, 10_000),
-                section.text("otlp-endpoint"));
+                section.optional("otlp-endpoint", ConfigFile::endpoint));
         section.end();
         return observe;
+    }
+
+    private static String endpoint(String text) {
+        if (!text.matches("(?i)https?://[^/\\s]+\\S*")) {
+            throw new IllegalArgumentException(
+                    "\"" + text + "\" is not a URL; write for example http://127.0.0.1:4318/v1/traces");
+        }
+        return text;
     }
 
     /** What a gateway does that is only told where its upstream is. */

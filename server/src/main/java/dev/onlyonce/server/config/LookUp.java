@@ -1,5 +1,10 @@
 package dev.onlyonce.server.config;
 
+import dev.onlyonce.store.EntryId;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpRequest;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +29,28 @@ public record LookUp(
         Rule absent,
         @Nullable Answer answer,
         Duration absentAfter) {
+
+    /**
+     * The request about an entry; throws {@link IllegalArgumentException} if it cannot be sent.
+     *
+     * @param base what stands before the path
+     */
+    public HttpRequest.Builder request(String base, EntryId id, String operation) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + filled(path, id, operation, true)))
+                .method(method, HttpRequest.BodyPublishers.noBody());
+        headers.forEach((name, value) -> request.header(name, filled(value, id, operation, false)));
+        return request;
+    }
+
+    private static String filled(String template, EntryId id, String operation, boolean inUri) {
+        return template.replace("{key}", word(id.key(), inUri))
+                .replace("{tenant}", word(id.tenant(), inUri))
+                .replace("{operation}", word(operation, inUri));
+    }
+
+    private static String word(String value, boolean inUri) {
+        return inUri ? URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20") : value;
+    }
 
     /** The one that is asked, by its path. */
     public @Nullable Upstream upstream(List<Upstream> upstreams) {

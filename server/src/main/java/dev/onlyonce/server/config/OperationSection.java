@@ -2,10 +2,12 @@ package dev.onlyonce.server.config;
 
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.RequestAge;
+import dev.onlyonce.store.EntryId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** One item of {@code operations}. */
@@ -13,6 +15,9 @@ final class OperationSection {
     private static final Duration DAY = Duration.ofDays(1);
     /** Longer than a request is on its way to a service that timed out. */
     private static final Duration ABSENT_AFTER = Duration.ofMinutes(1);
+
+    /** A segment that has a brace or an asterisk, and something else too. */
+    private static final Pattern PARTLY_OPEN = Pattern.compile("/(?!\\{[^/{}]*}(/|$)|\\*{1,2}(/|$))[^/]*[{}*]");
 
     private final Section section;
     private final Defaults how;
@@ -44,8 +49,14 @@ final class OperationSection {
         if (name != null && methods.size() > 1) {
             section.wrong("name", "an operation with a name has one method");
         }
+        if (PARTLY_OPEN.matcher(path).find()) {
+            section.wrong("path", "{name}, * and ** each stand for a whole segment; write for example /payments/{id}");
+        }
         List<Operation> operations = new ArrayList<>();
         for (String method : methods) {
+            if (!Section.isToken(method)) {
+                section.wrong("\"" + method + "\" is not a method; write for example method: POST");
+            }
             Operation.Builder builder = how.apply(Operation.builder(method.toUpperCase(Locale.ROOT), path));
             if (name != null) {
                 builder.name(name);
@@ -65,7 +76,7 @@ final class OperationSection {
             return null;
         }
         RequestAge rule = RequestAge.of(
-                age.required("header", "Date"),
+                age.header("header", age.required("header", "Date")),
                 age.duration("max", Duration.ofHours(24), Duration.ofSeconds(1), Duration.ofDays(3660)));
         age.end();
         return rule;
@@ -93,7 +104,21 @@ final class OperationSection {
                 answer,
                 section.duration("absent-after", ABSENT_AFTER, Duration.ZERO, DAY));
         section.end();
+        check(section, lookUp);
         return lookUp;
+    }
+
+    private static void check(Section section, LookUp lookUp) {
+        try {
+            var unused = lookUp.request("http://127.0.0.1", new EntryId("tenant", "", "key"), "operation");
+        } catch (IllegalArgumentException e) {
+            section.wrong("this cannot be sent: " + e.getMessage());
+        }
+        LookUp.Rule found = lookUp.found();
+        LookUp.Rule absent = lookUp.absent();
+        if (found.status() == absent.status() && (found.pointer() == null || absent.pointer() == null)) {
+            section.wrong("\"found\" and \"absent\" fit the same answer; give each a \"pointer\", or another status");
+        }
     }
 
     private static LookUp.Rule rule(Section above, String key) {

@@ -12,12 +12,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
  * A mapping of the configuration file. Every key that is read is known; {@link #end} refuses the others. What is wrong is
@@ -25,6 +27,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  */
 final class Section {
     private static final int SUGGESTION_DISTANCE_MAX = 3;
+
+    private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
 
     private final String name;
     private final Node node;
@@ -46,7 +50,9 @@ final class Section {
         for (NodeTuple tuple : mapping.getValue()) {
             if (tuple.getKeyNode() instanceof ScalarNode key) {
                 values.put(key.getValue(), tuple.getValueNode());
-                keys.put(key.getValue(), key);
+                if (keys.put(key.getValue(), key) != null) {
+                    findings.add(key, "there are two settings \"" + key.getValue() + "\" in " + name + "; remove one");
+                }
             } else {
                 findings.add(tuple.getKeyNode(), "keys of " + name + " must be plain words");
             }
@@ -179,6 +185,19 @@ final class Section {
         return text == null ? fallback : text;
     }
 
+    /** Checks a value that names a header, and returns it. */
+    String header(String key, String value) {
+        if (!isToken(value)) {
+            wrong(key, "\"" + value + "\" is not the name of a header; write for example X-Tenant");
+        }
+        return value;
+    }
+
+    /** Whether this can be a method or the name of a header. */
+    static boolean isToken(String text) {
+        return TOKEN.matcher(text).matches();
+    }
+
     String required(String key, String example) {
         String text = text(key);
         if (text == null) {
@@ -201,6 +220,10 @@ final class Section {
         }
         if (!(value instanceof ScalarNode scalar)) {
             wrong(key, "must be a plain value");
+            return null;
+        }
+        if (scalar.getTag().equals(Tag.NULL)) {
+            wrong(key, "has no value; give it one or remove it");
             return null;
         }
         try {

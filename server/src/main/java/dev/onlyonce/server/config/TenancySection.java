@@ -69,7 +69,7 @@ final class TenancySection {
         if (tenants.isEmpty()) {
             section.wrong("\"sha256\" is missing; write for each key its SHA-256 and its tenant: {<64 digits>: acme}");
         }
-        Tenancy tenancy = new Tenancy.ApiKeys(section.text("header", "X-Api-Key"), tenants);
+        Tenancy tenancy = new Tenancy.ApiKeys(section.header("header", section.text("header", "X-Api-Key")), tenants);
         section.end();
         return tenancy;
     }
@@ -104,7 +104,7 @@ final class TenancySection {
         if (from.isEmpty()) {
             section.wrong("\"from\" is missing; write where the trusted proxy is: from: [10.0.0.5/32]");
         }
-        Tenancy tenancy = new Tenancy.TrustedHeader(section.text("name", "X-Tenant"), from);
+        Tenancy tenancy = new Tenancy.TrustedHeader(section.header("name", section.text("name", "X-Tenant")), from);
         section.end();
         return tenancy;
     }

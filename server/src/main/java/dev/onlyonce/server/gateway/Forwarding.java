@@ -133,6 +133,10 @@ final class Forwarding {
     }
 
     private void receive(HttpClientResponse response) {
+        if (Proxy.isInterim(response)) {
+            ambiguous("no response: it switched protocols unasked");
+            return;
+        }
         response.exceptionHandler(failure -> {
             broken = true;
             ambiguous("the response broke off: " + describe(failure));

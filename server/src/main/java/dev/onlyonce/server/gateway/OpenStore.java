@@ -56,6 +56,9 @@ public final class OpenStore implements AutoCloseable {
             return new OpenStore(build(SqlStore.builder(file).schema(schema), settings), null);
         }
         if (url.startsWith(SQLITE)) {
+            if (!Files.exists(file(url))) {
+                ownersFile(file(url));
+            }
             return new OpenStore(build(SqlStore.builder(file(url)).schema(schema), settings), null);
         }
         HikariDataSource pool = connect(settings, url);

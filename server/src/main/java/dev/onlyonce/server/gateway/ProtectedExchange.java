@@ -9,6 +9,7 @@ import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Prepared;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.proxy.Errors;
+import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -82,7 +83,7 @@ final class ProtectedExchange {
             tooLarge();
             return;
         }
-        if (request.headers().contains(HttpHeaderNames.EXPECT)) {
+        if (request.headers().contains(HttpHeaderNames.EXPECT) && Proxy.takesInterim(request)) {
             response.writeContinue();
         }
         request.handler(this::take);

@@ -12,12 +12,9 @@ import dev.onlyonce.server.config.LookUp;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.store.Entry;
 import java.io.IOException;
-import java.net.URI;
-import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -51,12 +48,9 @@ final class UpstreamReconciler implements Reconciler {
 
     @Override
     public Finding reconcile(Entry entry) throws InterruptedException {
-        URI uri = URI.create(upstream.url().getScheme() + "://" + upstream.url().getRawAuthority() + upstream.prefix()
-                + filled(lookUp.path(), entry, true));
-        HttpRequest.Builder request = HttpRequest.newBuilder(uri)
-                .timeout(ANSWER_MAX)
-                .method(lookUp.method(), HttpRequest.BodyPublishers.noBody());
-        lookUp.headers().forEach((name, value) -> request.header(name, filled(value, entry, false)));
+        String base = upstream.url().getScheme() + "://" + upstream.url().getRawAuthority() + upstream.prefix();
+        HttpRequest.Builder request =
+                lookUp.request(base, entry.id(), entry.operation()).timeout(ANSWER_MAX);
         // The request's own time-out ends with the head of the response; a body that stalls must end too.
         CompletableFuture<HttpResponse<byte[]>> asked =
                 client.sendAsync(request.build(), head -> new BoundedBody(BODY_BYTES_MAX));
@@ -69,16 +63,6 @@ final class UpstreamReconciler implements Reconciler {
         } finally {
             asked.cancel(true);
         }
-    }
-
-    private static String filled(String template, Entry entry, boolean inUri) {
-        return template.replace("{key}", word(entry.id().key(), inUri))
-                .replace("{tenant}", word(entry.id().tenant(), inUri))
-                .replace("{operation}", word(entry.operation(), inUri));
-    }
-
-    private static String word(String value, boolean inUri) {
-        return inUri ? URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20") : value;
     }
 
     private Finding judge(HttpResponse<byte[]> response) {

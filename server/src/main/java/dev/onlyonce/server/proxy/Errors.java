@@ -1,5 +1,6 @@
 package dev.onlyonce.server.proxy;
 
+import dev.onlyonce.http.Problem;
 import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -48,7 +49,7 @@ public final class Errors {
             code = "headers_too_large";
         }
         request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-        refuse(request, status, code, "The request cannot be read: " + message(cause));
+        refuse(request, status, code, "The request cannot be read: " + withoutValue(message(cause)));
         closeSoon(request);
     }
 
@@ -76,7 +77,7 @@ public final class Errors {
             return;
         }
         JsonObject problem = new JsonObject()
-                .put("type", "about:blank")
+                .put("type", Problem.DOCUMENTATION + "#" + code)
                 .put("title", code.replace('_', ' '))
                 .put("status", status)
                 .put("code", code)
@@ -116,6 +117,12 @@ public final class Errors {
     public static boolean isTimeout(Throwable cause) {
         return cause instanceof TimeoutException
                 || (cause instanceof VertxException && message(cause).contains("timeout"));
+    }
+
+    /** What follows a colon is what was sent, and may be a key or a credential. */
+    private static String withoutValue(String message) {
+        int colon = message.indexOf(": ");
+        return colon < 0 ? message : message.substring(0, colon).strip();
     }
 
     private static String message(Throwable cause) {

@@ -119,8 +119,14 @@ public final class Front extends VerticleBase {
         };
     }
 
-    /** Whether the client closes after this one and says so among other things; alone, the server sees it itself. */
+    /**
+     * Whether the client closes after this one and says so among other things; alone, the server sees it itself. A proxy
+     * keeps no connection of HTTP/1.0 (RFC 9112): only its end tells such a client where a response without a length ends.
+     */
     private static boolean isLast(HttpServerRequest request) {
+        if (request.version() == HttpVersion.HTTP_1_0) {
+            return true;
+        }
         String connection = request.getHeader(HttpHeaderNames.CONNECTION);
         return connection != null
                 && connection.indexOf(',') >= 0

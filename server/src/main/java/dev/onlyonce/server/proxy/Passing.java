@@ -1,5 +1,6 @@
 package dev.onlyonce.server.proxy;
 
+import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.vertx.core.MultiMap;
@@ -10,6 +11,8 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
+import java.net.ProtocolException;
+import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class Passing {
     /** Of HTTP/2. */
     private static final long INTERNAL_ERROR = 2;
+
+    /** A time-out cannot be taken back, only set anew. */
+    private static final Duration FOR_EVER = Duration.ofDays(1);
 
     private final Proxy proxy;
     private final Upstreams.Pooled upstream;
@@ -40,19 +46,31 @@ final class Passing {
     }
 
     void start() {
-        boolean hasBody = hasBody();
+        boolean hasBody = hasBody(request);
         if (hasBody) {
             request.pause();
         } else {
             requestEnded = true;
         }
-        request.exceptionHandler(failure -> clientGone());
-        response.exceptionHandler(failure -> clientGone());
-        response.closeHandler(closed -> clientGone());
+        watchClient();
         connect(hasBody);
     }
 
-    private boolean hasBody() {
+    /** Goes on with the answer to a request that had no body and was sent already. */
+    void answered(HttpClientResponse answer) {
+        requestEnded = true;
+        forward = answer.request();
+        watchClient();
+        answer(answer);
+    }
+
+    private void watchClient() {
+        request.exceptionHandler(failure -> clientGone());
+        response.exceptionHandler(failure -> clientGone());
+        response.closeHandler(closed -> clientGone());
+    }
+
+    static boolean hasBody(HttpServerRequest request) {
         MultiMap headers = request.headers();
         if (request.version() == HttpVersion.HTTP_2) {
             return !request.isEnded() && !"0".equals(headers.get(HttpHeaderNames.CONTENT_LENGTH));
@@ -86,8 +104,10 @@ final class Passing {
                 retryOrFail(answered.cause());
             }
         });
+        // Failures show up in the answer.
+        to.exceptionHandler(failure -> {});
         to.earlyHintsHandler(hints -> {
-            if (!response.headWritten()) {
+            if (!response.headWritten() && Proxy.takesInterim(request)) {
                 response.writeEarlyHints(hints);
             }
         });
@@ -96,7 +116,7 @@ final class Passing {
             return;
         }
         to.continueHandler(go -> {
-            if (!response.headWritten()) {
+            if (!response.headWritten() && Proxy.takesInterim(request)) {
                 response.writeContinue();
             }
         });
@@ -104,8 +124,6 @@ final class Passing {
     }
 
     private void sendBody(HttpClientRequest to) {
-        // Failures of writing show up in the response.
-        to.exceptionHandler(failure -> {});
         boolean known = to.headers().contains(HttpHeaderNames.CONTENT_LENGTH);
         boolean expects = HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(
                 nullToEmpty(request.getHeader(HttpHeaderNames.EXPECT)));
@@ -118,6 +136,8 @@ final class Passing {
                 to.setChunked(true);
             }
             to.write(chunk);
+            // Nobody can answer a request that is still on its way.
+            to.idleTimeout(timeouts().idle().toMillis());
             if (to.writeQueueFull()) {
                 request.pause();
                 to.drainHandler(drained -> request.resume());
@@ -126,6 +146,9 @@ final class Passing {
         request.endHandler(ended -> {
             requestEnded = true;
             to.end();
+            if (!response.headWritten()) {
+                to.idleTimeout(timeouts().response().toMillis());
+            }
         });
         request.resume();
     }
@@ -135,7 +158,12 @@ final class Passing {
             answer.request().reset();
             return;
         }
-        answer.request().idleTimeout(upstream.upstream().timeouts().idle().toMillis());
+        if (Proxy.isInterim(answer)) {
+            answer.request().reset();
+            fail(new ProtocolException("it switched protocols unasked"));
+            return;
+        }
+        answer.request().idleTimeout(timeouts().idle().toMillis());
         response.setStatusCode(answer.statusCode());
         if (request.version() != HttpVersion.HTTP_2) {
             response.setStatusMessage(answer.statusMessage());
@@ -171,7 +199,12 @@ final class Passing {
         response.write(chunk);
         if (response.writeQueueFull()) {
             from.pause();
-            response.drainHandler(drained -> from.resume());
+            // It is the client now that is slow, and its connection has a time-out of its own.
+            from.request().idleTimeout(FOR_EVER.toMillis());
+            response.drainHandler(drained -> {
+                from.request().idleTimeout(timeouts().idle().toMillis());
+                from.resume();
+            });
         }
     }
 
@@ -222,6 +255,10 @@ final class Passing {
                 forward.reset();
             }
         }
+    }
+
+    private Upstream.Timeouts timeouts() {
+        return upstream.upstream().timeouts();
     }
 
     private static String nullToEmpty(@Nullable String value) {

@@ -1,7 +1,10 @@
 package dev.onlyonce.server.proxy;
 
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 
 /** Passes requests on without looking at them, on one event loop. */
 public final class Proxy {
@@ -32,6 +35,16 @@ public final class Proxy {
     /** Copies the header lines of a response that are not for one hop only. */
     public static void endToEnd(MultiMap from, MultiMap to) {
         ForwardedHeaders.ofResponse(from, to);
+    }
+
+    /** Whether the client understands interim responses; those of HTTP/1.0 take them for the answer. */
+    public static boolean takesInterim(HttpServerRequest request) {
+        return request.version() != HttpVersion.HTTP_1_0;
+    }
+
+    /** Whether this is no answer yet, though it was taken for one, and so none will come. */
+    public static boolean isInterim(HttpClientResponse response) {
+        return response.statusCode() < HttpResponseStatus.OK.code();
     }
 
     /** Closes the client's connection when it had time to read its answer. */

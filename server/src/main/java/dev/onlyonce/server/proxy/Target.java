@@ -56,8 +56,8 @@ public record Target(
         if (uri.isEmpty() || uri.charAt(0) != '/') {
             uri = withoutAuthority(uri, method);
         }
-        if (hasBlankOrControl(uri)) {
-            throw new Refused(400, "the request target has a blank or a control character");
+        if (!isVisibleAscii(uri)) {
+            throw new Refused(400, "the request target has a character that must be percent-encoded");
         }
         if (uri.indexOf('#') >= 0) {
             throw new Refused(400, "the request target has a fragment");
@@ -68,14 +68,15 @@ public record Target(
                 : new Target(uri.substring(0, mark), uri.substring(mark + 1), host);
     }
 
-    private static boolean hasBlankOrControl(String uri) {
+    /** Other characters than these would reach the upstream as others than were sent. */
+    private static boolean isVisibleAscii(String uri) {
         for (int i = 0; i < uri.length(); i++) {
             char c = uri.charAt(i);
-            if (c <= ' ' || c == 0x7f) {
-                return true;
+            if (c <= ' ' || c >= 0x7f) {
+                return false;
             }
         }
-        return false;
+        return true;
     }
 
     /** From the absolute form of a target, which servers must accept though clients of a gateway do not send it. */

@@ -26,7 +26,7 @@ final class Tunnel {
 
     /**
      * Whether the client asks for another protocol. HTTP/2 is not one: it is spoken with us and not passed on, or a client
-     * could talk past us.
+     * could talk past us. With a body the request is answered as it is, which a server may always do.
      */
     static boolean isWanted(HttpServerRequest request) {
         String upgrade = request.getHeader(HttpHeaderNames.UPGRADE);
@@ -35,7 +35,8 @@ final class Tunnel {
                 && connection != null
                 && request.version() == HttpVersion.HTTP_1_1
                 && connection.toLowerCase(Locale.ROOT).contains("upgrade")
-                && !upgrade.toLowerCase(Locale.ROOT).contains("h2c");
+                && !upgrade.toLowerCase(Locale.ROOT).contains("h2c")
+                && !Passing.hasBody(request);
     }
 
     void start() {
@@ -49,6 +50,8 @@ final class Tunnel {
                 return;
             }
             HttpClientRequest forward = connected.result();
+            // Failures show up in the answer.
+            forward.exceptionHandler(failure -> {});
             forward.connect().onComplete(answered -> {
                 if (answered.failed()) {
                     proxy.errors().upstreamFailed(request, upstream.upstream(), answered.cause());
@@ -97,18 +100,9 @@ final class Tunnel {
         from.closeHandler(closed -> to.close());
     }
 
-    /** The upstream does not want to: the client gets its answer, and may try something else on a new connection. */
+    /** The upstream does not want to: the client gets its answer, which may be of any length. */
     private void refuse(HttpClientResponse answer) {
-        HttpServerResponse response = request.response();
-        response.setStatusCode(answer.statusCode());
-        ForwardedHeaders.ofResponse(answer.headers(), response.headers());
-        response.putHeader(HttpHeaderNames.CONNECTION, "close");
-        answer.body().onComplete(body -> {
-            if (body.succeeded()) {
-                response.end(body.result());
-            } else {
-                request.connection().close();
-            }
-        });
+        request.resume();
+        new Passing(proxy, upstream, target, request).answered(answer);
     }
 }

@@ -87,7 +87,11 @@ public final class Upstreams {
                 .setHttp1MaxSize(share)
                 .setMaxLifetimeUnit(TimeUnit.SECONDS)
                 .setMaxWaitQueueSize(pool.queueMax());
-        return vertx.httpClientBuilder().with(options).with(poolOptions).build();
+        return vertx.httpClientBuilder()
+                .with(options)
+                .with(poolOptions)
+                .withConnectHandler(InterimFilter::install)
+                .build();
     }
 
     /** The upstream for a path: the one with the longest matching prefix. */

@@ -22,11 +22,6 @@ class SqliteOutageTest extends StarterOutage {
     }
 
     @Override
-    protected String refusal() {
-        return "in_progress";
-    }
-
-    @Override
     protected void stopStore() {
         try {
             other = DriverManager.getConnection("jdbc:sqlite:" + folder.resolve("entries.db") + "?busy_timeout=60000");

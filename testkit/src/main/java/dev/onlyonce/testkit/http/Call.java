@@ -119,11 +119,8 @@ final class Call {
     }
 
     CompletableFuture<Answer> begin() {
-        BodyPublisher publisher = chunked
-                ? BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))
-                : BodyPublishers.ofByteArray(body);
         HttpRequest.Builder builder = client.request(path, tenant)
-                .method(method, publisher)
+                .method(method, publisher())
                 .header("Content-Type", type)
                 .header("X-Effect", effect);
         keys.forEach(key -> builder.header("Idempotency-Key", key));
@@ -131,6 +128,16 @@ final class Call {
             builder.header(headers.get(i), headers.get(i + 1));
         }
         return client.send(builder.build());
+    }
+
+    private BodyPublisher publisher() {
+        if (method.equals("GET") || method.equals("HEAD")) {
+            // Nobody need read such a body; a server that does not may close the connection under the next request.
+            return BodyPublishers.noBody();
+        }
+        return chunked
+                ? BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))
+                : BodyPublishers.ofByteArray(body);
     }
 
     /** Begins, and returns when the handler runs. */

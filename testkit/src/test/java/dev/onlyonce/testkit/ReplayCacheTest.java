@@ -1,0 +1,125 @@
+package dev.onlyonce.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.Begun;
+import dev.onlyonce.Codec;
+import dev.onlyonce.Ending;
+import dev.onlyonce.Failure;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.OpenClaim;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.StoreUnavailable;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a node answers from its memory, and when it must ask the store again. */
+class ReplayCacheTest {
+    private static final Key KEY = Key.of("acme", "POST /payments", "k-1");
+    private static final Fingerprint PRINT = Requests.fingerprint("10 EUR");
+    private static final Duration CACHED_FOR = Duration.ofMinutes(10);
+
+    private final ManualTime time = new ManualTime();
+    private final FaultyStore store = new FaultyStore(new MemoryStore(time));
+    private final Onlyonce once = node(Duration.ofHours(24));
+
+    private Onlyonce node(Duration retention) {
+        return Onlyonce.builder(store)
+                .time(time)
+                .cacheFor(CACHED_FOR)
+                .retention(retention)
+                .waitMax(Duration.ofMinutes(1))
+                .build();
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        once.close();
+        time.close();
+    }
+
+    private static Outcome<String> pay(Onlyonce node) {
+        return node.execute(KEY, PRINT, Codec.text(), claim -> "paid");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    @DisplayName("R1 F1 the node that executed it answers retries and misuse without the store")
+    void ownAnswer(Way way) {
+        Outcome<String> first = way.execute(once, KEY, PRINT, claim -> "paid");
+        store.failAlways(Fault.BEFORE);
+        assertThat(way.execute(once, KEY, PRINT, claim -> "paid again"))
+                .isEqualTo(new Outcome.Replayed<>("paid", ((Outcome.Executed<String>) first).expiresAt()));
+        assertThat(way.execute(once, KEY, Requests.fingerprint("20 EUR"), claim -> "paid again"))
+                .isInstanceOf(Outcome.Mismatched.class);
+    }
+
+    @Test
+    @DisplayName("R1 a recorded refusal is answered without the store, too")
+    void ownRefusal() {
+        claim().settle(new Ending.Failed(new Failure("declined", "The card was declined")));
+        store.failAlways(Fault.BEFORE);
+        assertThat(pay(once)).isInstanceOf(Outcome.Failed.class);
+    }
+
+    @Test
+    @DisplayName("D4 D5 what was not answered is not remembered: the store decides")
+    void notAnswered() {
+        claim().settle(new Ending.Retryable("connection refused"));
+        claim().settle(new Ending.Unknown("no answer"));
+        assertThat(pay(once)).isInstanceOf(Outcome.Unknown.class);
+        store.failAlways(Fault.BEFORE);
+        assertThatThrownBy(() -> pay(once)).isInstanceOf(StoreUnavailable.class);
+    }
+
+    @Test
+    @DisplayName("what is evicted on another node is noticed after ten minutes, on this node at once")
+    void evicted() {
+        pay(once);
+        try (Onlyonce other = node(Duration.ofHours(24))) {
+            assertThat(other.evict(KEY, "an operator", "wrong tenant")).isTrue();
+            assertThat(pay(once)).isInstanceOf(Outcome.Replayed.class);
+            time.advance(CACHED_FOR);
+            assertThat(pay(once)).isInstanceOf(Outcome.Executed.class);
+            assertThat(once.evict(KEY, "an operator", "wrong tenant")).isTrue();
+            assertThat(pay(once)).isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @Test
+    @DisplayName("nothing is answered from memory after its retention, however long the action took")
+    void retention() {
+        try (Onlyonce brief = node(Duration.ofMinutes(2))) {
+            OpenClaim claim = ((Begun.Mine) brief.begin(KEY, PRINT)).claim();
+            time.advance(Duration.ofMinutes(1));
+            claim.settle(new Ending.Completed(Requests.bytes("paid")));
+            time.advance(Duration.ofMinutes(2));
+            assertThat(pay(brief)).isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @Test
+    @DisplayName("who waits for the running one on the same node gets its answer without the store")
+    void waiting() throws Exception {
+        OpenClaim claim = claim();
+        CompletableFuture<Outcome<String>> waiter = CompletableFuture.supplyAsync(() -> pay(once));
+        time.untilWaiting(1);
+        claim.settle(new Ending.Completed(Requests.bytes("paid")));
+        assertThat(waiter.get()).isInstanceOf(Outcome.Replayed.class);
+        assertThat(store.calls(Verb.FIND)).isZero();
+    }
+
+    private OpenClaim claim() {
+        return ((Begun.Mine) once.begin(KEY, PRINT)).claim();
+    }
+}
