@@ -22,7 +22,19 @@ public sealed interface Event {
         /** The outcome is unknown. */
         UNKNOWN,
         /** Past retention, with a tombstone. */
-        EXPIRED
+        EXPIRED;
+
+        /** What an outcome is counted as; one that was executed, as executed for the first time. */
+        public static Decision of(Outcome<?> outcome) {
+            return outcome.fold(
+                    executed -> CREATED,
+                    replayed -> REPLAY,
+                    failed -> REPLAY,
+                    inFlight -> IN_PROGRESS,
+                    mismatched -> KEY_MISUSE,
+                    unknown -> UNKNOWN,
+                    expired -> EXPIRED);
+        }
     }
 
     /** A request was decided. */

@@ -232,15 +232,7 @@ final class Engine implements LiveClaim.Settling {
     }
 
     private Begun answered(Key key, Outcome<byte[]> outcome) {
-        Decision decision = outcome.fold(
-                executed -> Decision.CREATED,
-                replayed -> Decision.REPLAY,
-                failed -> Decision.REPLAY,
-                inFlight -> Decision.IN_PROGRESS,
-                mismatched -> Decision.KEY_MISUSE,
-                unknown -> Decision.UNKNOWN,
-                expired -> Decision.EXPIRED);
-        events.tell(new Event.Decided(key, decision));
+        events.tell(new Event.Decided(key, Decision.of(outcome)));
         return new Begun.Answered(outcome);
     }
 

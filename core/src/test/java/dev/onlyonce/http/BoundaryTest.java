@@ -15,9 +15,13 @@ import dev.onlyonce.FailureRule;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Scope;
+import dev.onlyonce.State;
+import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryQuery;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -423,6 +427,28 @@ class BoundaryTest {
             }
             assertProblem(test.send(post("k-2")), 400, Problem.TIMESTAMP_MISSING);
         }
+    }
+
+    @Test
+    @DisplayName("T4 a request that was accepted and that nobody took in time gets 408, now and ever")
+    void pendingTooLong() {
+        TestBoundary test = TestBoundary.of(Profile.ietf());
+        Operation operation = test.boundary().operations().get(0);
+        Checked.Asked asked = (Checked.Asked) test.boundary().check(operation, post("k"));
+        test.store.claim(List.of(new ClaimRequest(
+                asked.key().entryId(),
+                operation.name(),
+                asked.fingerprint(),
+                UUID.randomUUID(),
+                "node",
+                operation.policy().terms(),
+                State.PENDING)));
+        test.time.pass(operation.policy().terms().lease().plusSeconds(1));
+        test.once.sweep();
+        for (int i = 0; i < 2; i++) {
+            assertProblem(test.send(post("k")), 408, Problem.PENDING_EXPIRED);
+        }
+        assertThat(test.effects.get()).isZero();
     }
 
     @Test

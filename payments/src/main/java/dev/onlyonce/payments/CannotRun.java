@@ -11,12 +11,22 @@ public final class CannotRun extends RuntimeException {
     /** A server that is needed cannot be reached. */
     public static final int UNAVAILABLE = 4;
 
+    private static final int PORT_MAX = 65_535;
+
     private final int exitCode;
 
     /** Ends the program with this code. */
     public CannotRun(int exitCode, String message) {
         super(message, null, false, false);
         this.exitCode = exitCode;
+    }
+
+    /** Throws unless an option names a port, or 0 for any free one. */
+    public static void unlessPort(String option, int port) {
+        if (port < 0 || port > PORT_MAX) {
+            throw new CannotRun(
+                    USAGE, option + ": " + port + " is no port; use 1 to " + PORT_MAX + ", or 0 for any free one");
+        }
     }
 
     int exitCode() {

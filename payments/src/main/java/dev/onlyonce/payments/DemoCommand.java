@@ -73,6 +73,8 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        CannotRun.unlessPort("--port", port);
+        CannotRun.unlessPort("--provider-port", providerPort);
         String url = database();
         // Known before either starts: each must be told where the other is.
         int ownPort = port == 0 ? freePort() : port;

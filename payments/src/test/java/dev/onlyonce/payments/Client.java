@@ -28,11 +28,13 @@ final class Client {
     CompletableFuture<Reply> sendAsync(String method, String path, String body, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(api.resolve(path))
                 .timeout(Duration.ofMinutes(4))
-                .header("Content-Type", "application/json")
                 .method(method, HttpRequest.BodyPublishers.ofString(body));
         List<String> all = new ArrayList<>(List.of(headers));
         if (!all.contains("Authorization")) {
             all.addAll(List.of("Authorization", "Bearer test_alice"));
+        }
+        if (!all.contains("Content-Type")) {
+            all.addAll(List.of("Content-Type", "application/json"));
         }
         request.headers(all.toArray(String[]::new));
         return client.sendAsync(request.build(), HttpResponse.BodyHandlers.ofString())

@@ -126,6 +126,9 @@ class CommandsTest {
             storm --url http://127.0.0.1:TAKEN --provider-url http://127.0.0.1:1 | 4 | The provider at http://127.0.0.1:1 does not answer
             storm --url ftp://host                            | 2 | not a URL such as http://127.0.0.1:8080: ftp://host
             storm --network-fault fog=1                       | 2 | There is no fault called fog
+            demo --port -1                                    | 2 | --port: -1 is no port; use 1 to 65535
+            demo --provider-port 65536                        | 2 | --provider-port: 65536 is no port; use 1 to 65535
+            provider --port 99999                             | 2 | --port: 99999 is no port; use 1 to 65535
             storm --payments 0                                | 2 | --payments, --copies and --open must be at least 1
             """)
     @DisplayName("what is wrong is said in one line, with an exit code")

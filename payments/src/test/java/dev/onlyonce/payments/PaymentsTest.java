@@ -3,6 +3,7 @@ package dev.onlyonce.payments;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.payments.PaymentsServer.Reply;
+import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Faults;
 import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.payments.provider.Provider;
@@ -162,7 +163,60 @@ class PaymentsTest {
             assertThat(invalid.json().get("code").asString()).isEqualTo("request_invalid");
             assertThat(invalid.json().get("errors").findValuesAsString("field")).containsExactly("amount", "currency");
             assertThat(pay("invalid", "{\"amount\": 1").status()).isEqualTo(400);
+            for (String order : List.of(
+                    "{\"amount\": 1.5, \"currency\": \"EUR\"}",
+                    "{\"amount\": \"12\", \"currency\": \"EUR\"}",
+                    "{\"amount\": 1e30, \"currency\": \"EUR\"}",
+                    "{\"currency\": \"EUR\", \"amount\": true}")) {
+                Reply wrong = pay("invalid", order);
+                assertThat(wrong.status()).as(order).isEqualTo(400);
+                assertThat(wrong.json().get("errors").findValuesAsString("field"))
+                        .as(order)
+                        .containsExactly("amount");
+            }
+            Reply zero = pay("invalid", "{\"amount\": 1, \"currency\": \"EUR\", \"description\": \"a\\u0000\"}");
+            assertThat(zero.status()).isEqualTo(400);
+            assertThat(zero.json().get("errors").findValuesAsString("field")).containsExactly("description");
+            Reply text = pay("invalid", ORDER, "Content-Type", "text/plain");
+            assertThat(text.status()).isEqualTo(415);
+            assertThat(text.json().get("code").asString()).isEqualTo("unsupported_media_type");
             assertThat(pay("invalid", ORDER).status()).isEqualTo(201);
+        }
+
+        @Test
+        @DisplayName("S1 payments and transfers are counted by what was decided, and their operations are published")
+        void counted() throws Exception {
+            pay("counted", ORDER, "Authorization", "Bearer test_bob");
+            pay("counted", ORDER, "Authorization", "Bearer test_bob");
+            pay("counted", ORDER.replace("1999", "1"), "Authorization", "Bearer test_bob");
+            String transfer = "{\"from_account\":\"current\",\"to_account\":\"savings\",\"amount\":1}";
+            for (int i = 0; i < 2; i++) {
+                server.send(
+                        "POST", "/transfers", transfer, "Idempotency-Key", "moved", "Authorization", "Bearer test_bob");
+            }
+            String metrics = server.send("GET", "/metrics", "").body();
+            for (String counted : List.of(
+                    "reserve_total{operation=\"POST /payments\"",
+                    "reserve_replay_total{operation=\"POST /payments\"",
+                    "reserve_key_misuse_total{operation=\"POST /payments\"",
+                    "reserve_total{operation=\"POST /transfers\"",
+                    "reserve_replay_total{operation=\"POST /transfers\"")) {
+                assertThat(metrics).contains("api_idempotency_" + counted + ",tenant=\"bob\"}");
+            }
+            assertThat(server.send("GET", "/.well-known/idempotency", "")
+                            .json()
+                            .get("operations")
+                            .findValuesAsString("name"))
+                    .contains("POST /payments", "POST /payments/{id}/refunds", "POST /transfers");
+        }
+
+        @Test
+        @DisplayName("Of API keys only the hashes are stored")
+        void apiKeys() {
+            List<String> stored = server.context()
+                    .getBean(Database.class)
+                    .transaction(sql -> sql.list(row -> row.getString(1), "SELECT key_hash FROM api_key"));
+            assertThat(stored).hasSizeGreaterThanOrEqualTo(2).allMatch(hash -> hash.matches("[0-9a-f]{64}"));
         }
 
         @Test

@@ -22,19 +22,22 @@ import java.util.Enumeration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A request whose body was read and can be read again: as a stream, as text, or as form parameters. */
 final class BufferedRequest extends HttpServletRequestWrapper {
-    private final RequestBody body;
+    private final Optional<byte[]> body;
     private @Nullable Map<String, String[]> parameters;
     private @Nullable ServletInputStream stream;
     private @Nullable BufferedReader reader;
     private @Nullable CapturedResponse response;
+    private @Nullable AsyncContext async;
     private UnaryOperator<AsyncContext> onAsync = UnaryOperator.identity();
 
-    BufferedRequest(HttpServletRequest request, RequestBody body) {
+    /** With the body's bytes, unless the container hands them out. */
+    BufferedRequest(HttpServletRequest request, Optional<byte[]> body) {
         super(request);
         this.body = body;
     }
@@ -47,21 +50,21 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
     @Override
     public ServletInputStream getInputStream() throws IOException {
-        if (!body.readable()) {
+        if (body.isEmpty()) {
             return super.getInputStream();
         }
         if (reader != null) {
             throw new IllegalStateException("the body is being read as text");
         }
         if (stream == null) {
-            stream = new BodyStream(body.bytes());
+            stream = new BodyStream(body.get());
         }
         return stream;
     }
 
     @Override
     public BufferedReader getReader() throws IOException {
-        if (!body.readable()) {
+        if (body.isEmpty()) {
             return super.getReader();
         }
         if (stream != null) {
@@ -70,7 +73,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
         if (reader == null) {
             String encoding = getCharacterEncoding();
             Charset charset = encoding == null ? StandardCharsets.ISO_8859_1 : Charset.forName(encoding);
-            reader = new BufferedReader(new InputStreamReader(new ByteArrayInputStream(body.bytes()), charset));
+            reader = new BufferedReader(new InputStreamReader(new ByteArrayInputStream(body.get()), charset));
         }
         return reader;
     }
@@ -94,22 +97,22 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
     @Override
     public Map<String, String[]> getParameterMap() {
-        if (!body.readable() || !RequestBody.isForm(getContentType())) {
+        if (body.isEmpty() || body.get().length == 0 || !RequestBody.isForm(getContentType())) {
             return super.getParameterMap();
         }
         if (parameters == null) {
-            parameters = parameters();
+            parameters = parameters(body.get());
         }
         return parameters;
     }
 
     /** Those of the query first, then those of the body. */
-    private Map<String, String[]> parameters() {
+    private Map<String, String[]> parameters(byte[] form) {
         Map<String, List<String>> lists = new LinkedHashMap<>();
         String encoding = getCharacterEncoding();
         Charset charset = encoding == null ? StandardCharsets.UTF_8 : Charset.forName(encoding);
         addAll(lists, getQueryString(), StandardCharsets.UTF_8);
-        addAll(lists, new String(body.bytes(), StandardCharsets.ISO_8859_1), charset);
+        addAll(lists, new String(form, StandardCharsets.ISO_8859_1), charset);
         Map<String, String[]> map = new LinkedHashMap<>();
         lists.forEach((name, values) -> map.put(name, values.toArray(String[]::new)));
         return Collections.unmodifiableMap(map);
@@ -137,7 +140,14 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
     @Override
     public AsyncContext startAsync(ServletRequest request, ServletResponse response) {
-        return onAsync.apply(super.startAsync(request, response));
+        async = onAsync.apply(super.startAsync(request, response));
+        return async;
+    }
+
+    @Override
+    public AsyncContext getAsyncContext() {
+        AsyncContext started = super.getAsyncContext();
+        return async == null ? started : async;
     }
 
     /** Bytes that are all there. */

@@ -1,6 +1,7 @@
 package dev.onlyonce.servlet;
 
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
@@ -73,12 +74,12 @@ final class CompletingContext implements AsyncContext {
 
     @Override
     public void addListener(AsyncListener listener) {
-        context.addListener(listener);
+        context.addListener(new Listening(listener));
     }
 
     @Override
     public void addListener(AsyncListener listener, ServletRequest request, ServletResponse response) {
-        context.addListener(listener, request, response);
+        context.addListener(new Listening(listener), request, response);
     }
 
     @Override
@@ -94,5 +95,42 @@ final class CompletingContext implements AsyncContext {
     @Override
     public long getTimeout() {
         return context.getTimeout();
+    }
+
+    /** Listeners complete too, with the context that their event names. */
+    private final class Listening implements AsyncListener {
+        private final AsyncListener listener;
+
+        Listening(AsyncListener listener) {
+            this.listener = listener;
+        }
+
+        private AsyncEvent completing(AsyncEvent event) {
+            return new AsyncEvent(
+                    new CompletingContext(event.getAsyncContext(), ending),
+                    event.getSuppliedRequest(),
+                    event.getSuppliedResponse(),
+                    event.getThrowable());
+        }
+
+        @Override
+        public void onComplete(AsyncEvent event) throws IOException {
+            listener.onComplete(completing(event));
+        }
+
+        @Override
+        public void onTimeout(AsyncEvent event) throws IOException {
+            listener.onTimeout(completing(event));
+        }
+
+        @Override
+        public void onError(AsyncEvent event) throws IOException {
+            listener.onError(completing(event));
+        }
+
+        @Override
+        public void onStartAsync(AsyncEvent event) throws IOException {
+            listener.onStartAsync(completing(event));
+        }
     }
 }

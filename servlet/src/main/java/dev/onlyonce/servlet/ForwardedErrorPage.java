@@ -30,6 +30,8 @@ final class ForwardedErrorPage implements ProtectedCall.ErrorPage {
             @Nullable Throwable thrown)
             throws IOException {
         RequestDispatcher dispatcher = path == null ? null : request.getRequestDispatcher(path);
+        // What was written after the error was asked for is no part of the page.
+        response.resetBuffer();
         response.setStatus(status);
         if (dispatcher != null) {
             request.setAttribute(RequestDispatcher.ERROR_STATUS_CODE, status);

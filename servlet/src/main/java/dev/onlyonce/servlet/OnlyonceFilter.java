@@ -91,8 +91,8 @@ public final class OnlyonceFilter extends HttpFilter {
             FilterChain chain)
             throws IOException, ServletException {
         RequestBody body = RequestBody.read(request, operation.bodyBytesMax());
-        HttpRequest asked = asked(request, headers, body.bytes());
-        BufferedRequest buffered = new BufferedRequest(request, body);
+        HttpRequest asked = asked(request, headers, body.compared());
+        BufferedRequest buffered = new BufferedRequest(request, body.readable());
         if (transactions != null && transactions.joins(operation)) {
             Checked checked = boundary.check(operation, asked);
             if (checked instanceof Checked.Asked key) {

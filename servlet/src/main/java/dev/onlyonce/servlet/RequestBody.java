@@ -16,17 +16,18 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Collection;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The body of a request, held within a bound.
  *
- * @param bytes what is compared; one byte more than the bound if the body is larger
- * @param readable whether those are the body's own bytes, to be given to the handler again. The container has taken apart
- *     a multipart body and hands out its parts itself
+ * @param compared what is compared; one byte more than the bound if the body is larger
+ * @param readable what the handler can read, which is nothing if somebody before us has had the container read a form. Empty
+ *     if the container has taken apart a multipart body, and hands out its parts itself
  */
-record RequestBody(byte[] bytes, boolean readable) {
+record RequestBody(byte[] compared, Optional<byte[]> readable) {
     /**
      * How much of a body that is too large is read and thrown away. Closing a connection with unread bytes resets it, and
      * the reset overtakes the answer; most clients that are over the bound are over it by less than this.
@@ -35,7 +36,7 @@ record RequestBody(byte[] bytes, boolean readable) {
 
     static RequestBody read(HttpServletRequest request, int bytesMax) throws IOException, ServletException {
         if (isMultipart(request.getContentType())) {
-            return new RequestBody(multipart(request, bytesMax), false);
+            return new RequestBody(multipart(request, bytesMax), Optional.empty());
         }
         byte[] bytes = request.getContentLengthLong() > bytesMax
                 ? tooLarge(bytesMax)
@@ -44,10 +45,10 @@ record RequestBody(byte[] bytes, boolean readable) {
             discard(request.getInputStream());
         }
         if (bytes.length == 0 && isForm(request.getContentType())) {
-            // Somebody before us has asked for a parameter, and the container has read the body.
-            bytes = form(request.getParameterMap());
+            // Somebody before us may have asked for a parameter: then the container has read the body.
+            return new RequestBody(form(request.getParameterMap()), Optional.of(bytes));
         }
-        return new RequestBody(bytes, true);
+        return new RequestBody(bytes, Optional.of(bytes));
     }
 
     static boolean isForm(@Nullable String contentType) {

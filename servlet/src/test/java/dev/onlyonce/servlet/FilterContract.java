@@ -12,6 +12,7 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Time;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -133,10 +134,13 @@ abstract class FilterContract {
         "/reader,text/plain,hello,hello",
         "/form,application/x-www-form-urlencoded,a=1&b=2&b=K%C3%A4se,1 2|Käse",
         "/form?a=0&b=q,application/x-www-form-urlencoded,a=1&b=2,0 q|2",
+        "/form?a=0&b=q,application/x-www-form-urlencoded,'',0 q",
         "/forward,text/plain,hello,hello",
         "/flush,text/plain,hello,early and late",
         "/async-dispatch,text/plain,hello,dispatched 1",
-        "/async-complete,text/plain,hello,completed 1"
+        "/async-complete,text/plain,hello,completed 1",
+        "/async-own,text/plain,hello,completed 1",
+        "/not-found-late,text/plain,hello,page for 404 no such thing 1"
     })
     @DisplayName("R1 the handler reads the body, and its answer is replayed byte for byte")
     void bodies(String path, String type, String body, String answer) throws Exception {
@@ -247,6 +251,25 @@ abstract class FilterContract {
     }
 
     @Test
+    @DisplayName("F1 a form that a filter outside has read reaches the handler as it was sent, and is compared")
+    void formReadBefore() throws Exception {
+        String key = newKey();
+        assertThat(text(formReadBefore(key, "a=1&b=2&b=x+y"))).isEqualTo("0 q|2|x y");
+        assertThat(text(formReadBefore(key, "a=1&b=2&b=x%20y"))).isEqualTo("0 q|2|x y");
+        assertThat(formReadBefore(key, "a=1&b=2&b=z").statusCode()).isEqualTo(422);
+        assertThat(servlet.effects(key)).isEqualTo(1);
+    }
+
+    private HttpResponse<byte[]> formReadBefore(String key, String form) throws Exception {
+        HttpRequest request = request("/app/form?a=0&b=q", key)
+                .header("Content-Type", "application/x-www-form-urlencoded")
+                .header("X-Read-First", "yes")
+                .POST(BodyPublishers.ofString(form))
+                .build();
+        return client.send(request, BodyHandlers.ofByteArray());
+    }
+
+    @Test
     @DisplayName("F3 a body over the bound gets 413, with a length and in chunks")
     void bodyTooLarge() throws Exception {
         String key = newKey();
@@ -262,12 +285,34 @@ abstract class FilterContract {
     }
 
     @Test
+    @DisplayName("F3 a body that does not end is refused when it is over the bound, and not held")
+    void bodyWithoutEnd() throws Exception {
+        try (Socket socket = new Socket("localhost", port)) {
+            socket.setSoTimeout((int) PATIENCE.toMillis());
+            OutputStream out = socket.getOutputStream();
+            out.write(("POST /app/stream HTTP/1.1\r\nHost: localhost\r\nX-User: acme\r\nIdempotency-Key: " + newKey()
+                            + "\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+            // As much as is read of it before the answer, and a little more.
+            byte[] chunk = ("10000\r\n" + "x".repeat(1 << 16) + "\r\n").getBytes(StandardCharsets.US_ASCII);
+            for (int sent = 0; sent < 100_000 + (1 << 20) + (1 << 16); sent += 1 << 16) {
+                out.write(chunk);
+            }
+            byte[] answer = socket.getInputStream().readNBytes("HTTP/1.1 413".length());
+            assertThat(new String(answer, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 413");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/async-timeout", "/async-listener"})
     @DisplayName("D4 asynchronous work that does not answer in time leaves the outcome unknown")
-    void asyncTimeout() throws Exception {
+    void asyncTimeout(String path) throws Exception {
         String key = newKey();
-        assertThat(post("/async-timeout", key).statusCode()).isGreaterThanOrEqualTo(500);
+        HttpResponse<byte[]> first = post(path, key);
+        assertThat(first.statusCode()).isGreaterThanOrEqualTo(500);
+        assertThat(first.body()).isNotEmpty();
         assertThat(settledState(key)).isEqualTo(State.UNKNOWN);
-        HttpResponse<byte[]> retry = post("/async-timeout", key);
+        HttpResponse<byte[]> retry = post(path, key);
         assertThat(retry.statusCode()).isEqualTo(409);
         assertThat(text(retry)).contains("outcome_unknown");
         assertThat(servlet.effects(key)).isEqualTo(1);

@@ -11,7 +11,8 @@ import java.io.Serial;
 
 /**
  * Sets a header before everybody else, as a filter for security headers does. With the header {@code X-Shortened} a body is
- * longer than its length says, as one is that a filter has inflated.
+ * longer than its length says, as one is that a filter has inflated; with {@code X-Read-First} it has read the form already,
+ * as a filter against forged requests does.
  */
 final class OuterFilter extends HttpFilter {
     @Serial
@@ -21,6 +22,9 @@ final class OuterFilter extends HttpFilter {
     protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         response.addHeader("X-Outer", "once");
+        if (request.getHeader("X-Read-First") != null) {
+            request.getParameter("_csrf");
+        }
         chain.doFilter(request.getHeader("X-Shortened") == null ? request : new Shortened(request), response);
     }
 

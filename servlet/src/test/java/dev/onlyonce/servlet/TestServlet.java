@@ -1,6 +1,8 @@
 package dev.onlyonce.servlet;
 
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.Cookie;
@@ -65,6 +67,10 @@ final class TestServlet extends HttpServlet {
                 response.getWriter().print("thrown away");
                 response.sendError(404, "no such thing " + effect);
             }
+            case "/not-found-late" -> {
+                response.sendError(404, "no such thing " + effect);
+                response.getWriter().print("thrown away too");
+            }
             case "/server-error" -> response.sendError(effect == 1 ? 500 : 200, "broken");
             case "/throw" -> {
                 if (effect == 1) {
@@ -94,6 +100,8 @@ final class TestServlet extends HttpServlet {
             case "/forward" -> request.getRequestDispatcher("/app/stream").forward(request, response);
             case "/async-dispatch" -> asyncDispatch(request, response, effect);
             case "/async-complete" -> asyncComplete(request, effect);
+            case "/async-own" -> asyncOwn(request, effect);
+            case "/async-listener" -> asyncListener(request);
             case "/async-timeout" -> request.startAsync().setTimeout(50);
             case "/slow" -> slow(response);
             default -> response.sendError(404);
@@ -179,6 +187,43 @@ final class TestServlet extends HttpServlet {
                 throw new IllegalStateException(e);
             }
             async.complete();
+        });
+    }
+
+    /** As handlers do that have kept nothing but the request. */
+    private static void asyncOwn(HttpServletRequest request, int effect) {
+        request.startAsync();
+        request.getAsyncContext().start(() -> {
+            try {
+                text((HttpServletResponse) request.getAsyncContext().getResponse(), "completed " + effect);
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+            request.getAsyncContext().complete();
+        });
+    }
+
+    private static void asyncListener(HttpServletRequest request) {
+        AsyncContext async = request.startAsync();
+        async.setTimeout(50);
+        async.addListener(new AsyncListener() {
+            @Override
+            public void onTimeout(AsyncEvent event) throws IOException {
+                HttpServletResponse response =
+                        (HttpServletResponse) event.getAsyncContext().getResponse();
+                response.setStatus(503);
+                text(response, "gave up");
+                event.getAsyncContext().complete();
+            }
+
+            @Override
+            public void onComplete(AsyncEvent event) {}
+
+            @Override
+            public void onError(AsyncEvent event) {}
+
+            @Override
+            public void onStartAsync(AsyncEvent event) {}
         });
     }
 

@@ -24,13 +24,11 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 /** Runs {@link Idempotent} methods of beans once for each key, and returns what the first run returned. */
 final class IdempotentMethods implements MethodInterceptor {
-    private static final SpelExpressionParser PARSER = new SpelExpressionParser();
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
     private final Onlyonce once;
@@ -148,10 +146,10 @@ final class IdempotentMethods implements MethodInterceptor {
                 name,
                 annotation,
                 factory.policy(annotation, name),
-                PARSER.parseExpression(annotation.key()),
+                IdempotentPointcut.parse(name, annotation.key()),
                 annotation.tenant().isEmpty()
                         ? Optional.empty()
-                        : Optional.of(PARSER.parseExpression(annotation.tenant())),
+                        : Optional.of(IdempotentPointcut.parse(name, annotation.tenant())),
                 codec,
                 TransactionalWay.definition(way, annotation, method, type));
     }

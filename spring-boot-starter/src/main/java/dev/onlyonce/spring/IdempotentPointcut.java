@@ -10,6 +10,9 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.stereotype.Controller;
 import org.springframework.util.ClassUtils;
 
@@ -18,6 +21,8 @@ import org.springframework.util.ClassUtils;
  * not be.
  */
 final class IdempotentPointcut extends StaticMethodMatcherPointcut {
+    private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
     private final Map<String, String> methods = new ConcurrentHashMap<>();
 
@@ -36,12 +41,37 @@ final class IdempotentPointcut extends StaticMethodMatcherPointcut {
             }
             return false;
         }
-        String name = targetClass.getSimpleName() + "." + method.getName();
+        check(ClassUtils.getUserClass(targetClass));
+        return true;
+    }
+
+    /** All methods of the class: whoever asks may be content with the first one that matches. */
+    private void check(Class<?> type) {
+        if (checked.add(type)) {
+            annotated(type).forEach((method, annotation) -> {
+                checkMethod(type, method, annotation);
+                checkName(type, method, annotation);
+            });
+        }
+    }
+
+    /** The annotated methods of a class, its own and inherited ones. */
+    static Map<Method, Idempotent> annotated(Class<?> type) {
+        return MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<Idempotent>)
+                method -> AnnotatedElementUtils.findMergedAnnotation(method, Idempotent.class));
+    }
+
+    private static void checkMethod(Class<?> type, Method method, Idempotent annotation) {
+        String name = type.getSimpleName() + "." + method.getName();
         if (annotation.key().isEmpty()) {
             throw new InvalidSettings(
                     name + " is @Idempotent but has no key",
                     "Say which argument tells repetitions from new calls: @Idempotent(key = \"#order.id\").",
                     null);
+        }
+        parse(name, annotation.key());
+        if (!annotation.tenant().isEmpty()) {
+            parse(name, annotation.tenant());
         }
         int modifiers = method.getModifiers();
         if (Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers) || Modifier.isStatic(modifiers)) {
@@ -56,29 +86,31 @@ final class IdempotentPointcut extends StaticMethodMatcherPointcut {
                     "Return the value itself.",
                     null);
         }
-        checkNames(ClassUtils.getUserClass(targetClass));
-        return true;
     }
 
-    /** All methods of the class: whoever asks may be content with the first one that matches. */
-    private void checkNames(Class<?> type) {
-        if (!checked.add(type)) {
-            return;
+    /** An expression of the annotation of a method; throws {@link InvalidSettings}. */
+    static Expression parse(String method, String expression) {
+        try {
+            return PARSER.parseExpression(expression);
+        } catch (ParseException e) {
+            throw new InvalidSettings(
+                    method + " is @Idempotent, but \"" + expression + "\" is no expression: " + e.getSimpleMessage(),
+                    "Write it in Spring's expression language over the method's parameters, such as \"#order.id\".",
+                    e);
         }
-        MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<Idempotent>)
-                        method -> AnnotatedElementUtils.findMergedAnnotation(method, Idempotent.class))
-                .forEach((method, annotation) -> {
-                    String operation = operation(annotation, type, method);
-                    String name = type.getName() + "." + method.getName();
-                    String other = methods.putIfAbsent(operation, name);
-                    if (other != null) {
-                        throw new InvalidSettings(
-                                other + " and " + name + " are both the operation \"" + operation
-                                        + "\", so one would return what the other has recorded",
-                                "Give one of them another name: @Idempotent(operation = \"...\").",
-                                null);
-                    }
-                });
+    }
+
+    private void checkName(Class<?> type, Method method, Idempotent annotation) {
+        String operation = operation(annotation, type, method);
+        String name = type.getName() + "." + method.getName();
+        String other = methods.putIfAbsent(operation, name);
+        if (other != null) {
+            throw new InvalidSettings(
+                    other + " and " + name + " are both the operation \"" + operation
+                            + "\", so one would return what the other has recorded",
+                    "Give one of them another name: @Idempotent(operation = \"...\").",
+                    null);
+        }
     }
 
     /** The name of a method's operation. */

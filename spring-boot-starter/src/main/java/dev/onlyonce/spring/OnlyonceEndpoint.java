@@ -1,6 +1,7 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Key;
+import dev.onlyonce.MalformedKey;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Scope;
 import dev.onlyonce.State;
@@ -15,11 +16,14 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -59,24 +63,46 @@ public class OnlyonceEndpoint {
             @Nullable Integer limit) {
         Map<String, Object> answer = new LinkedHashMap<>();
         if (tenant != null && key != null) {
-            Key id = key(tenant, space, key);
+            Key id = valid(() -> key(tenant, space, key));
             answer.put("entries", once.find(id).map(this::describe).stream().toList());
             answer.put(
                     "history",
                     once.history(id).stream().map(OnlyonceEndpoint::describe).toList());
             return answer;
         }
-        EntryQuery query = new EntryQuery(
-                tenant,
-                operation,
-                state == null ? null : State.valueOf(state.toUpperCase(Locale.ROOT)),
-                null,
-                null,
-                limit == null ? LIMIT : limit);
+        EntryQuery query = valid(() -> new EntryQuery(
+                tenant, operation, state == null ? null : state(state), null, null, limit == null ? LIMIT : limit));
         answer.put("entries", once.list(query).stream().map(this::describe).toList());
         answer.put("liveClaims", once.liveClaims());
         coverage.ifPresent(it -> answer.put("coverage", it));
         return answer;
+    }
+
+    /** What was asked for; says what is wrong with it, with 400. */
+    private static <T> T valid(Supplier<T> asked) {
+        try {
+            return asked.get();
+        } catch (IllegalArgumentException | MalformedKey e) {
+            throw new InvalidEndpointRequestException(
+                    String.valueOf(e.getMessage()), String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static String given(String reason) {
+        if (reason.isBlank()) {
+            throw new IllegalArgumentException("say why, in reason");
+        }
+        return reason;
+    }
+
+    private static State state(String name) {
+        for (State state : State.values()) {
+            if (name(state).equalsIgnoreCase(name)) {
+                return state;
+            }
+        }
+        throw new IllegalArgumentException("there is no state \"" + name + "\"; use one of "
+                + Arrays.stream(State.values()).map(OnlyonceEndpoint::name).toList());
     }
 
     private static Map<String, Object> describe(AuditRecord record) {
@@ -148,12 +174,12 @@ public class OnlyonceEndpoint {
             @Nullable Integer status,
             @Nullable String contentType,
             @Nullable String body) {
-        Key id = key(tenant, space, key);
-        State target = State.valueOf(to.toUpperCase(Locale.ROOT));
+        Key id = valid(() -> key(tenant, space, key));
+        State target = valid(() -> state(to));
         byte @Nullable [] result =
                 status == null || target != State.COMPLETED ? null : response(status, contentType, body);
-        SettleResult settled =
-                once.resolve(new Resolution(id.entryId(), attempt, target, result, who(security), reason));
+        SettleResult settled = once.resolve(
+                valid(() -> new Resolution(id.entryId(), attempt, target, result, who(security), given(reason))));
         boolean done = settled instanceof SettleResult.Settled;
         Map<String, Object> answer = new LinkedHashMap<>();
         answer.put("settled", done);
@@ -171,8 +197,8 @@ public class OnlyonceEndpoint {
     @DeleteOperation
     public Map<String, Object> forget(
             SecurityContext security, String tenant, String key, @Nullable String space, String reason) {
-        Key id = key(tenant, space, key);
-        return Map.of("forgotten", once.evict(id, who(security), reason));
+        Key id = valid(() -> key(tenant, space, key));
+        return Map.of("forgotten", valid(() -> once.evict(id, who(security), given(reason))));
     }
 
     private static String who(SecurityContext security) {

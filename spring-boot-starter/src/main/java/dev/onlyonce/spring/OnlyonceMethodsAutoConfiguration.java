@@ -5,6 +5,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -60,6 +61,15 @@ public class OnlyonceMethodsAutoConfiguration {
                 call -> interceptor.obtain().invoke(call));
         advisor.setOrder(ORDER);
         return advisor;
+    }
+
+    @Bean
+    AnnotationCheck onlyonceAnnotationCheck(
+            ListableBeanFactory beans,
+            OperationFactory factory,
+            OnlyonceProperties properties,
+            ObjectProvider<OnlyonceWeb> web) {
+        return new AnnotationCheck(beans, factory, properties, web.getIfAvailable());
     }
 
     /** Spring Boot 4 has Jackson 3. */

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The configuration.
+ * The configuration. A name that is none of these is refused: a setting that was misspelt must not pass for one that was made.
  *
  * @param enabled Whether anything is configured at all.
  * @param node This node's name in the entries, for operators.
@@ -34,7 +34,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param limits What one tenant may do on this node.
  * @param operations Settings of single operations, by name.
  */
-@ConfigurationProperties("onlyonce")
+@ConfigurationProperties(prefix = "onlyonce", ignoreUnknownFields = false)
 public record OnlyonceProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue("${spring.application.name:onlyonce}") String node,

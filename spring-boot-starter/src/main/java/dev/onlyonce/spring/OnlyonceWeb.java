@@ -2,10 +2,12 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.TenantLimits;
 import dev.onlyonce.servlet.OnlyonceFilter;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.store.Time;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The filter and what it is made of; complete when all handlers are known. */
@@ -21,6 +23,7 @@ final class OnlyonceWeb {
         try {
             boundary = Boundary.builder(once)
                     .operations(operations.all())
+                    .operations(outside.published())
                     .anonymous(properties.anonymousTenant())
                     .statusPath(properties.statusPath())
                     .limits(new TenantLimits(
@@ -49,11 +52,13 @@ final class OnlyonceWeb {
      * @param tenants who a key belongs to
      * @param errorPath where errors are rendered
      * @param way how handlers run in one transaction with their entries, if they can
+     * @param published operations that the application executes by itself, for clients to know of
      */
     record Outside(
             TenantResolver tenants,
             String errorPath,
-            @Nullable TransactionalWay way) {}
+            @Nullable TransactionalWay way,
+            List<Operation> published) {}
 
     OnlyonceFilter filter() {
         return filter;

@@ -1,6 +1,7 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.store.Time;
 import jakarta.servlet.DispatcherType;
@@ -58,11 +59,14 @@ public class OnlyonceWebAutoConfiguration {
             TenantResolver tenants,
             Time time,
             ObjectProvider<TransactionalWay> ways,
+            ObjectProvider<Operation> executedElsewhere,
             @Value("${spring.web.error.path:${server.error.path:${error.path:/error}}}") String errorPath) {
         TransactionalWay way = ways.getIfAvailable();
         HandlerOperations operations =
                 new HandlerOperations(mappings.orderedStream().toList(), factory, way);
-        return new OnlyonceWeb(properties, once, operations, new OnlyonceWeb.Outside(tenants, errorPath, way), time);
+        OnlyonceWeb.Outside outside = new OnlyonceWeb.Outside(
+                tenants, errorPath, way, executedElsewhere.orderedStream().toList());
+        return new OnlyonceWeb(properties, once, operations, outside, time);
     }
 
     /** Before the first request comes in. */

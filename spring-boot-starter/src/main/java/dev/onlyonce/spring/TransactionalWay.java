@@ -201,17 +201,10 @@ final class TransactionalWay {
 
     /** The engine does not see what happens in somebody else's transaction. */
     private void tell(Key key, Outcome<?> outcome) {
-        Event.Decision decision = outcome.fold(
-                executed -> Event.Decision.CREATED,
-                replayed -> Event.Decision.REPLAY,
-                failed -> Event.Decision.REPLAY,
-                inFlight -> Event.Decision.IN_PROGRESS,
-                mismatched -> Event.Decision.KEY_MISUSE,
-                unknown -> Event.Decision.UNKNOWN,
-                expired -> Event.Decision.EXPIRED);
+        Event.Decided decided = new Event.Decided(key, Event.Decision.of(outcome));
         for (Listener listener : listeners) {
             try {
-                listener.on(new Event.Decided(key, decision));
+                listener.on(decided);
             } catch (RuntimeException e) {
                 log.error("A listener failed", e);
             }

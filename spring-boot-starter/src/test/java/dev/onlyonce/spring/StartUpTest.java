@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
@@ -160,6 +161,33 @@ class StartUpTest {
         public final void pay(String id) {}
     }
 
+    static class OneOfThemFinal {
+        @Idempotent(key = "#id")
+        public void accept(String id) {}
+
+        @Idempotent(key = "#id")
+        public final void pay(String id) {}
+
+        @Idempotent(key = "#id")
+        public void refuse(String id) {}
+    }
+
+    static class NoExpression {
+        @Idempotent(key = "#order..id")
+        public void pay(String order) {}
+    }
+
+    static class NoDuration {
+        @Idempotent(key = "#id", lease = "soon")
+        public void pay(String id) {}
+    }
+
+    @RestController
+    static class NoHandler {
+        @Idempotent(key = "#id")
+        public void pay(String id) {}
+    }
+
     static class FutureMethod {
         @Idempotent(key = "#id")
         public CompletableFuture<String> pay(String id) {
@@ -280,6 +308,19 @@ class StartUpTest {
                 .run(context -> assertThat(context).hasNotFailed());
         refuses(inMemory.withBean(MethodWithoutKey.class), "has no key", "key = \"#order.id\"");
         refuses(inMemory.withBean(FinalMethod.class), "no proxy can stand before", "ordinary method");
+        refuses(inMemory.withBean(OneOfThemFinal.class), "OneOfThemFinal.pay", "ordinary method");
+        refuses(inMemory.withBean(NoExpression.class), "\"#order..id\" is no expression", "#order.id");
+        refuses(inMemory.withBean(NoDuration.class), "'soon' is not a valid duration", "@Idempotent");
+        refuses(inMemory.withBean(NoHandler.class), "handles no requests", "a bean that is no controller");
+        refuses(
+                new WebApplicationContextRunner()
+                        .withConfiguration(AutoConfigurations.of(
+                                OnlyonceAutoConfiguration.class, OnlyonceMethodsAutoConfiguration.class))
+                        .withUserConfiguration(InMemory.class)
+                        .withBean("webHandler", Object.class)
+                        .withBean(Shop.class),
+                "Spring WebFlux",
+                "Spring MVC");
         refuses(inMemory.withBean(FutureMethod.class), "returns before it has a result", "the value itself");
         refuses(inMemory.withBean(AnnotatedClass.class), "it is no controller", "on each of its methods");
         refuses(
@@ -337,11 +378,38 @@ class StartUpTest {
         "onlyonce.operations.[POST /orders].key-format=short,key-format must be",
         "onlyonce.operations.[POST /orders].wait-max=1h,waitMax must be",
         "onlyonce.limits.live-max=-1,limits must not be negative",
-        "onlyonce.store.sweep-every=0s,sweepEvery must be positive"
+        "onlyonce.store.sweep-every=0s,sweepEvery must be positive",
+        "onlyonce.operations.[POST /order].lease=5s,'settings for [POST /order], but there is no such operation'",
+        "onlyonce.operations.POST/orders.lease=5s,but there is no such operation"
     })
     @DisplayName("settings that cannot work are refused with what to change")
     void settings(String property, String wrong) {
         refuses(inMemory.withBean(Shop.class).withPropertyValues(property), wrong, "onlyonce.");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "onlyonce.coverrage=required,onlyonce.coverrage",
+        "onlyonce.operations.[POST /orders].server-error=unknown,onlyonce.operations[POST /orders].server-error"
+    })
+    @DisplayName("a setting that was misspelt is refused and named")
+    void misspelt(String property, String named) {
+        inMemory.withBean(Shop.class)
+                .withPropertyValues(property)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(UnboundConfigurationPropertiesException.class)
+                        .hasMessageContaining(named));
+    }
+
+    @Test
+    @DisplayName("settings of operations that are there are accepted, handlers and methods of beans")
+    void operations() {
+        inMemory.withBean(Shop.class)
+                .withBean(OneName.class)
+                .withPropertyValues("onlyonce.operations.[POST /orders].lease=5s", "onlyonce.operations.pay.lease=6s")
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test

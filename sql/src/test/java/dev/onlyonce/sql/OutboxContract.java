@@ -18,6 +18,7 @@ import dev.onlyonce.store.Resolution;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -357,6 +358,38 @@ abstract class OutboxContract {
         assertThat(provider.keys)
                 .as("an operator's retry does not send an old key either")
                 .hasSize(1);
+        assertThat(outbox.listDead(0, 10)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("W4 rows that failed together do not come back together")
+    void jitter() throws Exception {
+        Outbox outbox = outbox();
+        for (int i = 1; i <= 8; i++) {
+            accept(outbox, key(i));
+        }
+        provider.answer = Provider.Answer.UNREACHABLE;
+        assertThat(outbox.deliverDue()).isEqualTo(8);
+        try (Connection connection = dataSource().getConnection();
+                ResultSet times = connection
+                        .createStatement()
+                        .executeQuery("SELECT COUNT(DISTINCT due_at) FROM onlyonce_outbox")) {
+            assertThat(times.next()).isTrue();
+            assertThat(times.getInt(1)).isGreaterThan(4);
+        }
+    }
+
+    @Test
+    @DisplayName("W2 a key whose lifetime would end while the call is under way is not sent again")
+    void keyLifetimeEndsDuringTheCall() throws Exception {
+        provider.lifetime = Duration.ofMinutes(2);
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        provider.answer = Provider.Answer.LOSE_ANSWER;
+        outbox.deliverDue();
+        clock.advance(Duration.ofMinutes(2).minus(LEASE));
+        outbox.deliverDue();
+        assertThat(provider.keys).hasSize(1);
         assertThat(outbox.listDead(0, 10)).hasSize(1);
     }
 

@@ -55,7 +55,8 @@ public final class Invalid extends RuntimeException {
         /** Checks a text that must be there. */
         public Check text(@Nullable String text, String field, int lengthMax) {
             return that(
-                    text != null && !text.isBlank() && text.length() <= lengthMax,
+                    // Not every database can keep the character 0.
+                    text != null && !text.isBlank() && text.length() <= lengthMax && text.indexOf('\0') < 0,
                     field,
                     "must be a text of 1 to " + lengthMax + " characters");
         }

@@ -62,6 +62,7 @@ public final class ProviderCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        CannotRun.unlessPort("--port", port);
         ProviderOptions options;
         try {
             options = new ProviderOptions(

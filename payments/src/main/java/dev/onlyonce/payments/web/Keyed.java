@@ -1,7 +1,9 @@
 package dev.onlyonce.payments.web;
 
+import dev.onlyonce.Event;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
+import dev.onlyonce.Listener;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Checked;
@@ -26,9 +28,11 @@ final class Keyed {
     private static final int TRIES = 3;
 
     private final Boundary boundary;
+    private final List<Listener> listeners;
 
-    Keyed(Boundary boundary) {
+    Keyed(Boundary boundary, List<Listener> listeners) {
         this.boundary = boundary;
+        this.listeners = listeners;
     }
 
     /** Does what a checked request asks for; may be called again after a {@link TransactionConflict}. */
@@ -56,6 +60,11 @@ final class Keyed {
                 return send(boundary.unavailable(operation, e));
             }
         }
+    }
+
+    /** Counts what was decided in a transaction of the application, which nobody else sees. */
+    void decided(Key key, Event.Decision decision) {
+        listeners.forEach(listener -> listener.on(new Event.Decided(key, decision)));
     }
 
     /** The answer for what was recorded or is under way. */

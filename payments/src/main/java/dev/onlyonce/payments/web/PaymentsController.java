@@ -1,6 +1,7 @@
 package dev.onlyonce.payments.web;
 
 import dev.onlyonce.DownstreamKey;
+import dev.onlyonce.Event;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
@@ -20,6 +21,7 @@ import java.security.Principal;
 import java.time.Duration;
 import java.util.Optional;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -57,7 +59,7 @@ class PaymentsController {
         this.waitMax = properties.waitMax();
     }
 
-    @PostMapping("/payments")
+    @PostMapping(path = "/payments", consumes = MediaType.APPLICATION_JSON_VALUE)
     @Unprotected("claims its key in the transaction that writes the payment and the outbox row")
     ResponseEntity<byte[]> create(HttpServletRequest request, @RequestBody byte[] body) {
         PaymentOrder order = bodies.read(body, PaymentOrder.class);
@@ -67,6 +69,11 @@ class PaymentsController {
 
     private HttpAnswer accept(Key key, Fingerprint fingerprint, PaymentOrder order) {
         Accepted accepted = charging.accept(outbox, key, fingerprint, order);
+        keyed.decided(
+                key,
+                accepted instanceof Accepted.Existing existing
+                        ? Event.Decision.of(existing.outcome())
+                        : Event.Decision.CREATED);
         if (accepted instanceof Accepted.Existing existing && !(existing.outcome() instanceof Outcome.InFlight)) {
             return keyed.answer(Operations.PAYMENT, existing.outcome());
         }

@@ -13,6 +13,7 @@ import dev.onlyonce.sql.Stepped;
 import dev.onlyonce.store.StoreException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.SQLException;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -34,7 +35,7 @@ class RefundsController {
         this.bodies = bodies;
     }
 
-    @PostMapping("/payments/{id}/refunds")
+    @PostMapping(path = "/payments/{id}/refunds", consumes = MediaType.APPLICATION_JSON_VALUE)
     @Unprotected("claims its key and records its steps by itself")
     ResponseEntity<byte[]> create(HttpServletRequest request, @PathVariable String id, @RequestBody byte[] body) {
         RefundOrder order = bodies.read(body, RefundOrder.class);

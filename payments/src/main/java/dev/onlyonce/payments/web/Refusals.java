@@ -9,6 +9,7 @@ import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.sql.TransactionConflict;
 import dev.onlyonce.store.StoreException;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /** Turns what handlers throw into problem details. */
@@ -90,11 +92,28 @@ class Refusals extends ResponseEntityExceptionHandler {
         return ResponseEntity.badRequest().body(problem);
     }
 
+    /** What Spring refuses by itself gets a code too. */
+    @Override
+    protected ResponseEntity<Object> createResponseEntity(
+            @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        if (body instanceof ProblemDetail problem) {
+            problem.setProperty(
+                    "code", HttpStatus.valueOf(status.value()).name().toLowerCase(Locale.ROOT));
+        }
+        return super.createResponseEntity(body, headers, status, request);
+    }
+
     /** Says where, but never repeats what was sent. */
     static Refusal unreadable(@Nullable Throwable cause) {
         if (cause instanceof UnrecognizedPropertyException unknown) {
             List<Invalid.Mistake> mistakes =
                     List.of(new Invalid.Mistake(unknown.getPropertyName(), "is not known here"));
+            return new Refusal(HttpStatus.BAD_REQUEST, CODE, IMPOSSIBLE, mistakes);
+        }
+        if (cause instanceof DatabindException bound && !bound.getPath().isEmpty()) {
+            List<Invalid.Mistake> mistakes = List.of(new Invalid.Mistake(
+                    String.valueOf(bound.getPath().get(0).getPropertyName()),
+                    "is not of the type or size that is expected here"));
             return new Refusal(HttpStatus.BAD_REQUEST, CODE, IMPOSSIBLE, mistakes);
         }
         String where = cause instanceof JacksonException json && json.getLocation() != null

@@ -1,8 +1,10 @@
 package dev.onlyonce.payments.web;
 
 import dev.onlyonce.Codec;
+import dev.onlyonce.Event;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
+import dev.onlyonce.Outcome;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.payments.db.Database;
@@ -16,6 +18,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -38,7 +41,7 @@ class TransfersController {
         this.bodies = bodies;
     }
 
-    @PostMapping("/transfers")
+    @PostMapping(path = "/transfers", consumes = MediaType.APPLICATION_JSON_VALUE)
     @Unprotected("claims its key in the transaction that moves the money")
     ResponseEntity<byte[]> create(HttpServletRequest request, @RequestBody byte[] body) {
         TransferOrder order = bodies.read(body, TransferOrder.class);
@@ -48,13 +51,13 @@ class TransfersController {
 
     private HttpAnswer execute(Key key, Fingerprint fingerprint, TransferOrder order) {
         try {
-            return keyed.answer(
-                    Operations.TRANSFER,
-                    transactions.execute(
-                            key,
-                            fingerprint,
-                            Codec.bytes(),
-                            connection -> PaymentAnswer.record(transfer(connection, key.tenant(), order))));
+            Outcome<byte[]> outcome = transactions.execute(
+                    key,
+                    fingerprint,
+                    Codec.bytes(),
+                    connection -> PaymentAnswer.record(transfer(connection, key.tenant(), order)));
+            keyed.decided(key, Event.Decision.of(outcome));
+            return keyed.answer(Operations.TRANSFER, outcome);
         } catch (SQLException e) {
             throw new Database.Unavailable(e);
         }

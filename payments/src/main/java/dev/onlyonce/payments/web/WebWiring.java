@@ -1,8 +1,11 @@
 package dev.onlyonce.payments.web;
 
+import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.domain.ApiKeys;
 import dev.onlyonce.servlet.TenantResolver;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -30,8 +33,24 @@ class WebWiring {
     }
 
     @Bean
-    Keyed keyed(Onlyonce once) {
-        return new Keyed(Operations.boundary(once));
+    Keyed keyed(Onlyonce once, ObjectProvider<Listener> listeners) {
+        return new Keyed(Operations.boundary(once), listeners.orderedStream().toList());
+    }
+
+    /** For the starter to publish. */
+    @Bean
+    Operation payment() {
+        return Operations.PAYMENT;
+    }
+
+    @Bean
+    Operation refund() {
+        return Operations.REFUND;
+    }
+
+    @Bean
+    Operation transfer() {
+        return Operations.TRANSFER;
     }
 
     @Bean

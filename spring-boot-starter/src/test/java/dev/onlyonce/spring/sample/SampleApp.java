@@ -1,5 +1,6 @@
 package dev.onlyonce.spring.sample;
 
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.spring.NotRepeated;
@@ -53,6 +54,12 @@ class SampleApp {
     @Bean
     TenantResolver tenants() {
         return request -> request.getHeader("X-Tenant");
+    }
+
+    /** Executed by the application itself. */
+    @Bean
+    Operation queued() {
+        return Operation.builder("POST", "/queued").build();
     }
 
     /** What a payment is. */

@@ -166,6 +166,34 @@ class SampleTest {
     }
 
     @Test
+    @DisplayName("The actuator refuses with 400 what an operator cannot have meant")
+    void operatorErrs() {
+        for (String query : List.of("state=lost", "limit=0", "limit=1001", "tenant=acme&key=%20")) {
+            assertThat(app.send("GET", "/actuator/onlyonce?" + query, "").statusCode())
+                    .as(query)
+                    .isEqualTo(400);
+        }
+        for (String to : List.of("lost", "pending")) {
+            String settle = "{\"tenant\":\"acme\",\"key\":\"" + id + "\",\"attempt\":1,\"to\":\"" + to
+                    + "\",\"reason\":\"why\"}";
+            assertThat(app.send("POST", "/actuator/onlyonce", settle).statusCode())
+                    .as(to)
+                    .isEqualTo(400);
+        }
+        assertThat(app.send("DELETE", "/actuator/onlyonce?tenant=acme&key=" + id + "&reason=", "")
+                        .statusCode())
+                .isEqualTo(400);
+    }
+
+    @Test
+    @DisplayName("An operation that the application executes by itself is published beside its handlers")
+    void publishesOperations() {
+        assertThat(app.send("GET", "/.well-known/idempotency", "").body())
+                .contains("\"POST /queued\"")
+                .contains("\"POST /payments\"");
+    }
+
+    @Test
     @DisplayName("W7 the actuator shows which handlers are protected, which are not, and which need not be")
     void coverage() {
         assertThat(app.send("GET", "/actuator/onlyonce?limit=1", "").body())
