@@ -96,7 +96,8 @@ class HostileUpstreamTest {
                     RawUpstream.write(socket, "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n");
                     RawUpstream.write(socket, "HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\npaid");
                 });
-                Running gateway = gateway(upstream, "")) {
+                Running gateway =
+                        Running.start(folder, upstream.url(), "upstreams: [{url: %s}]".formatted(upstream.url()))) {
             for (int i = 0; i < 2; i++) {
                 HttpResponse<String> answer = gateway.post("/payments", "k1", "{}");
                 assertThat(answer.statusCode()).isEqualTo(201);
