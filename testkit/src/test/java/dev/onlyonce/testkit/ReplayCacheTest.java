@@ -109,6 +109,25 @@ class ReplayCacheTest {
     }
 
     @Test
+    @DisplayName("nothing is answered from memory after its retention, however late the store confirmed the record")
+    void confirmedLate() {
+        Duration retention = Duration.ofMinutes(2);
+        long begun = time.nanos();
+        try (Onlyonce alone =
+                Onlyonce.builder(store).time(time.alone()).retention(retention).build()) {
+            OpenClaim claim = ((Begun.Mine) alone.begin(KEY, PRINT)).claim();
+            for (int call = 2; call <= 5; call++) {
+                store.failAt(Verb.WRITE, call, Fault.AFTER);
+            }
+            claim.settle(new Ending.Completed(Requests.bytes("paid")));
+            Duration tried = Duration.ofNanos(time.nanos() - begun);
+            assertThat(tried).isPositive();
+            time.advance(retention.minus(tried));
+            assertThat(pay(alone)).isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @Test
     @DisplayName("who waits for the running one on the same node gets its answer without the store")
     void waiting() throws Exception {
         OpenClaim claim = claim();
