@@ -22,9 +22,11 @@ final class GatewayMemory {
     private static final long PAUSE_NANOS = 20_000_000;
     private static final int TRIES = 3000;
 
+    private final Options.Gateway options;
     private final Report report;
 
-    GatewayMemory(Report report) {
+    GatewayMemory(Options.Gateway options, Report report) {
+        this.options = options;
         this.report = report;
     }
 
@@ -34,10 +36,10 @@ final class GatewayMemory {
         List<Socket> held = new ArrayList<>();
         try (TemporaryFolder folder = TemporaryFolder.create("onlyonce-gateway");
                 ServerSocket service = new ServerSocket(0, IN_FLIGHT, InetAddress.getLoopbackAddress());
-                GatewayProcess gateway =
-                        GatewayProcess.start(folder.path(), """
+                GatewayProcess gateway = GatewayProcess.start(
+                        folder.path(), """
                         upstreams: [{url: 'http://127.0.0.1:%d', connections-max: %d, response-timeout: 10m}]
-                        """.formatted(service.getLocalPort(), 2 * IN_FLIGHT), "")) {
+                        """.formatted(service.getLocalPort(), 2 * IN_FLIGHT), options)) {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), gateway.port());
             for (int i = 0; i < IN_FLIGHT; i++) {
                 clients.add(SocketChannel.open(address));

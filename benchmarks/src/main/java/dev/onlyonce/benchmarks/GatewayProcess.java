@@ -30,16 +30,18 @@ final class GatewayProcess implements AutoCloseable {
         adminPort = port(process.read());
     }
 
-    /** With this configuration besides the ports, and more options for its JVM than the script has. */
-    static GatewayProcess start(Path folder, String yaml, String moreJavaOptions) throws IOException {
+    /** With this configuration besides its listeners. */
+    static GatewayProcess start(Path folder, String yaml, Options.Gateway options) throws IOException {
         if (!Files.exists(JAR)) {
             throw new IOException(JAR + " is missing: run this by benchmarks/run, from the root");
         }
         Path config = Files.writeString(
-                folder.resolve("gateway.yaml"), "listen: {host: 127.0.0.1, port: 0}\nadmin: {port: 0}\n" + yaml);
+                folder.resolve("gateway.yaml"),
+                "listen: {host: 127.0.0.1, port: 0, io-uring: %s}\nadmin: {port: 0}\n%s"
+                        .formatted(options.ioUring(), yaml));
         Map<String, String> environment = new HashMap<>(Map.of("ONLYONCE_JAR", JAR.toString()));
-        if (!moreJavaOptions.isEmpty()) {
-            environment.put("JDK_JAVA_OPTIONS", moreJavaOptions);
+        if (!options.java().isEmpty()) {
+            environment.put("JDK_JAVA_OPTIONS", options.java());
         }
         return new GatewayProcess(
                 Child.program(List.of("./onlyonce", "gateway", "--config", config.toString()), environment));

@@ -30,7 +30,7 @@ final class GatewaySpeed {
     }
 
     void run() throws Exception {
-        report.title("Gateway on PostgreSQL");
+        report.title("Gateway on PostgreSQL" + (options.gateway().ioUring() ? ", by io_uring" : ""));
         try (TemporaryFolder folder = TemporaryFolder.create("onlyonce-gateway")) {
             run(folder.path());
         }
@@ -57,7 +57,7 @@ final class GatewaySpeed {
         String ours = databases.create(Databases.Kind.POSTGRESQL);
         String theirs = databases.create(Databases.Kind.POSTGRESQL);
         String yaml = "upstreams: [{url: 'http://127.0.0.1:%d'}]%nstore: {url: '%s'}%n".formatted(service, ours);
-        try (GatewayProcess gateway = GatewayProcess.start(folder, yaml, options.gatewayJava());
+        try (GatewayProcess gateway = GatewayProcess.start(folder, yaml, options.gateway());
                 Child statements = Child.self(StatementProxy.CHILD, Integer.toString(service), theirs);
                 RequestTurns turns = new RequestTurns(options)) {
             proxy.ifPresent(nginx -> turns.add(NGINX, nginx.port(), RequestLoad.Kind.PLAIN));

@@ -71,7 +71,7 @@ public final class Main {
             case "outbox" -> new Deliveries(options, databases, report).run();
             case "purge" -> new Purge(options, databases, report).run();
             case "gateway" -> new GatewaySpeed(options, databases, report).run();
-            case "gateway-memory" -> new GatewayMemory(report).run();
+            case "gateway-memory" -> new GatewayMemory(options.gateway(), report).run();
             case "memory" -> new Memory(report).run();
             default -> throw new IllegalArgumentException(benchmark + " is not a benchmark\n" + Options.USAGE);
         }

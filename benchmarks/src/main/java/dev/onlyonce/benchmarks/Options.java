@@ -17,7 +17,7 @@ import java.util.Locale;
  * @param rows how many rows the large table has
  * @param out where the tables go
  * @param nginx where nginx is; the empty string for the one on the path
- * @param gatewayJava more options for the gateway's JVM, to look into it
+ * @param gateway how the gateway runs
  */
 record Options(
         List<String> benchmarks,
@@ -29,7 +29,15 @@ record Options(
         int rows,
         Path out,
         String nginx,
-        String gatewayJava) {
+        Gateway gateway) {
+    /**
+     * How the gateway runs.
+     *
+     * @param java more options for its JVM, to look into it
+     * @param ioUring whether it serves its sockets by that
+     */
+    record Gateway(String java, boolean ioUring) {}
+
     static final List<String> ALL = List.of(
             "fresh",
             "lookup",
@@ -51,6 +59,7 @@ record Options(
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
                 [--nginx PATH]     of 'gateway'; default the one on the path
                 [--gateway-java OPTIONS]  of 'gateway': for its JVM, separated by blanks
+                [--io-uring false] of 'gateway' and 'gateway-memory': whether it serves its sockets by that
                 [--out FILE]       default benchmarks/target/benchmarks.md""";
 
     static Options parse(String... args) {
@@ -64,6 +73,7 @@ record Options(
         Path out = Path.of("benchmarks", "target", "benchmarks.md");
         String nginx = "";
         String gatewayJava = "";
+        boolean ioUring = false;
         Iterator<String> words = Arrays.asList(args).iterator();
         while (words.hasNext()) {
             String word = words.next();
@@ -90,6 +100,7 @@ record Options(
                 case "--rows" -> rows = Integer.parseInt(value);
                 case "--nginx" -> nginx = value;
                 case "--gateway-java" -> gatewayJava = value;
+                case "--io-uring" -> ioUring = Boolean.parseBoolean(value);
                 case "--out" -> out = Path.of(value);
                 default -> throw new IllegalArgumentException("unknown option " + word);
             }
@@ -104,7 +115,7 @@ record Options(
                 rows,
                 out,
                 nginx,
-                gatewayJava);
+                new Gateway(gatewayJava, ioUring));
     }
 
     private static Duration seconds(String value) {

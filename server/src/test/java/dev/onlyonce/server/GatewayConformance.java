@@ -26,6 +26,11 @@ abstract class GatewayConformance extends HttpConformance {
     /** The URL of an empty database; the empty string for SQLite in the data directory. */
     abstract String database();
 
+    /** Whether it is asked for; see {@link Running#IO_URING}. */
+    boolean ioUring() {
+        return Running.IO_URING;
+    }
+
     /** What stands behind the gateway. */
     Service launch() throws IOException {
         return new ConformanceUpstream();
@@ -34,7 +39,7 @@ abstract class GatewayConformance extends HttpConformance {
     @BeforeAll
     void start(@TempDir Path folder) throws IOException {
         service = launch();
-        gateway = Running.start(folder, service.url(), ConformanceConfig.yaml(database()));
+        gateway = Running.start(folder, service.url(), Running.listen(ioUring()) + ConformanceConfig.yaml(database()));
     }
 
     @AfterAll

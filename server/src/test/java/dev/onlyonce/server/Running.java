@@ -21,6 +21,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** A gateway in this JVM, made from a configuration file, on ports that the system chose. */
 final class Running implements AutoCloseable {
+    /** Whether all gateways use it. */
+    static final boolean IO_URING = Boolean.getBoolean("io-uring");
+
     private final OpenStore store;
     private final Gateway gateway;
     private final Path data;
@@ -38,7 +41,7 @@ final class Running implements AutoCloseable {
     /** In front of an upstream, with more settings in YAML; {@code {up}} stands for more of the upstream's. */
     static Running start(Path folder, URI upstream, String yaml) {
         String more = yaml.contains("upstreams:") ? "" : "upstreams: [{url: " + upstream + "}]\n";
-        String ports = "admin: {port: 0}\n" + (yaml.contains("listen:") ? "" : "listen: {host: 127.0.0.1, port: 0}\n");
+        String ports = "admin: {port: 0}\n" + (yaml.contains("listen:") ? "" : listen(IO_URING));
         try {
             Path file = Files.writeString(folder.resolve("gateway.yaml"), ports + more + yaml);
             return new Running(ConfigFile.read(file));
@@ -47,6 +50,11 @@ final class Running implements AutoCloseable {
         } catch (InvalidConfig e) {
             throw new IllegalArgumentException(e);
         }
+    }
+
+    /** A port that the system chooses. */
+    static String listen(boolean ioUring) {
+        return "listen: {host: 127.0.0.1, port: 0, io-uring: " + ioUring + "}\n";
     }
 
     URI url(String path) {

@@ -134,6 +134,7 @@ final class GatewayCommand implements Callable<Integer> {
                         port("--port", port, listen.port()),
                         listen.tls(),
                         listen.http2(),
+                        listen.ioUring(),
                         listen.limits(),
                         listen.trustedProxies()),
                 new Settings.Admin(

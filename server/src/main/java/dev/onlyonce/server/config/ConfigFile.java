@@ -120,6 +120,7 @@ public final class ConfigFile {
                 section.number("port", 8090, 0, PORT_MAX),
                 tls == null ? null : new TlsSection(tls).read(),
                 section.flag("http2", true),
+                section.flag("io-uring", false),
                 limits,
                 networks(section, "trusted-proxies"));
         section.end();

@@ -12,12 +12,19 @@ import org.jspecify.annotations.Nullable;
  * @param port the port; 0 for one that the system chooses
  * @param tls certificate and key; none for plain text
  * @param http2 whether HTTP/2 is offered, by ALPN: it needs TLS
+ * @param ioUring whether sockets, also those to upstreams, are served by io_uring instead of epoll
  * @param limits what a client may take
  * @param trustedProxies whose {@code X-Forwarded-*} and {@code Forwarded} headers are believed and extended; everybody
  *     else's are replaced
  */
 public record Listen(
-        String host, int port, @Nullable Tls tls, boolean http2, Limits limits, List<Network> trustedProxies) {
+        String host,
+        int port,
+        @Nullable Tls tls,
+        boolean http2,
+        boolean ioUring,
+        Limits limits,
+        List<Network> trustedProxies) {
 
     /** Certificate and private key, both PEM. */
     public record Tls(Path certificate, Path key) {}
@@ -60,6 +67,6 @@ public record Listen(
 
     /** Plain text on this address, standard limits, nobody trusted. */
     public static Listen plain(String host, int port) {
-        return new Listen(host, port, null, true, Limits.standard(), List.of());
+        return new Listen(host, port, null, true, false, Limits.standard(), List.of());
     }
 }

@@ -27,6 +27,7 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.transport.Transport;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -83,8 +84,7 @@ public final class Gateway {
     private Gateway(Settings settings, SqlStore store, AdminToken token) {
         this.settings = settings;
         this.store = store;
-        vertx = Vertx.vertx(
-                new VertxOptions().setEventLoopPoolSize(eventLoops()).setPreferNativeTransport(true));
+        vertx = vertx(settings.listen());
         metrics = new Metrics(settings.observe().tenantTagsMax());
         traces = Traces.to(settings.observe().otlpEndpoint());
         List<Operation> operations = settings.protection().operations();
@@ -103,6 +103,22 @@ public final class Gateway {
         metrics.gauge("reconcile.backlog", "Entries whose outcome is unknown, at most 1000", backlog::get);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
+    }
+
+    private static Vertx vertx(Listen listen) {
+        VertxOptions options =
+                new VertxOptions().setEventLoopPoolSize(eventLoops()).setPreferNativeTransport(true);
+        if (!listen.ioUring()) {
+            return Vertx.vertx(options);
+        }
+        // Null where there is no such thing, as on other systems than Linux.
+        Transport ioUring = Transport.IO_URING;
+        if (ioUring == null || !ioUring.available()) {
+            throw new IllegalStateException(
+                    "io_uring is not available here (containers often forbid it); remove io-uring from listen",
+                    ioUring == null ? null : ioUring.unavailabilityCause());
+        }
+        return Vertx.builder().with(options).withTransport(ioUring).build();
     }
 
     private static int eventLoops() {

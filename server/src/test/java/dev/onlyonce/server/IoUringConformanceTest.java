@@ -1,0 +1,68 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.vertx.core.transport.Transport;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** All tests of gateways run on it with {@code -Dio-uring=true}. */
+@DisplayName("A gateway on io_uring")
+class IoUringConformanceTest extends GatewayConformance {
+    @BeforeAll
+    static void onlyWhereAllowed() {
+        assumeTrue(Transport.IO_URING != null && Transport.IO_URING.available(), "io_uring is forbidden here");
+    }
+
+    @Override
+    String database() {
+        return "";
+    }
+
+    @Override
+    boolean ioUring() {
+        return true;
+    }
+
+    @Test
+    @DisplayName("asks the kernel by it")
+    void inUse() throws IOException {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            assertThat(open.map(IoUringConformanceTest::target)).contains("anon_inode:[io_uring]");
+        }
+    }
+
+    private static String target(Path link) {
+        try {
+            return Files.readSymbolicLink(link).toString();
+        } catch (IOException e) {
+            return "closed meanwhile";
+        }
+    }
+
+    @Test
+    @DisplayName("does not start where it is not available, and says what to do")
+    void unavailable(@TempDir Path folder) throws Exception {
+        Path config = Files.writeString(
+                folder.resolve("gateway.yaml"),
+                "listen: {host: 127.0.0.1, port: 0, io-uring: true}\nupstreams: [{url: 'http://127.0.0.1:9'}]\n");
+        List<String> command = GatewayProcess.java();
+        command.add(1, "-Dio.netty.transport.noNative=true");
+        command.addAll(List.of("gateway", "--config", config.toString()));
+        Path said = folder.resolve("said");
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(said.toFile())
+                .start();
+        assertThat(process.waitFor()).as("the exit code").isNotZero();
+        assertThat(said).content().contains("io_uring is not available here", "remove io-uring from listen");
+    }
+}
