@@ -22,7 +22,7 @@ final class MariaDbOutboxTest extends OutboxContract {
     }
 
     @Override
-    DataSource dataSource() {
+    public DataSource dataSource() {
         return dataSource;
     }
 }

@@ -22,7 +22,7 @@ final class PostgresOutboxTest extends OutboxContract {
     }
 
     @Override
-    DataSource dataSource() {
+    public DataSource dataSource() {
         return dataSource;
     }
 }

@@ -28,7 +28,7 @@ final class SqliteOutboxTest extends OutboxContract {
     }
 
     @Override
-    DataSource dataSource() {
+    public DataSource dataSource() {
         return dataSource;
     }
 }
