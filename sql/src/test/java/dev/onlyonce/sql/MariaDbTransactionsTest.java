@@ -22,12 +22,12 @@ final class MariaDbTransactionsTest extends TransactionsContract {
     }
 
     @Override
-    DataSource dataSource() {
+    public DataSource dataSource() {
         return dataSource;
     }
 
     @Override
-    String lockWait() {
+    public String lockWait() {
         return "SELECT @@SESSION.innodb_lock_wait_timeout";
     }
 }

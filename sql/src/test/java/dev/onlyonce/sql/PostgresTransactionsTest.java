@@ -22,12 +22,12 @@ final class PostgresTransactionsTest extends TransactionsContract {
     }
 
     @Override
-    DataSource dataSource() {
+    public DataSource dataSource() {
         return dataSource;
     }
 
     @Override
-    String lockWait() {
+    public String lockWait() {
         return "SHOW lock_timeout";
     }
 }

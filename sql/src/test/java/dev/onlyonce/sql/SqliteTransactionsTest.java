@@ -28,12 +28,12 @@ final class SqliteTransactionsTest extends TransactionsContract {
     }
 
     @Override
-    DataSource dataSource() {
+    public DataSource dataSource() {
         return dataSource;
     }
 
     @Override
-    String lockWait() {
+    public String lockWait() {
         return "PRAGMA busy_timeout";
     }
 }
