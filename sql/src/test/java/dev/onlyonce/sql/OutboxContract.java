@@ -7,12 +7,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The queued way, the same on every database, with a clock that only moves when told. The tests are in the chapters. */
-abstract class OutboxContract
+abstract class OutboxContract extends DatabaseContract
         implements OutboxAcceptChapter, OutboxFailureChapter, OutboxOperatorChapter, OutboxWorkerChapter {
     private SqlStore store;
     private SqlClock clock;
     private Provider provider;
-    private final List<Event> events = new CopyOnWriteArrayList<>();
+    private List<Event> events;
+
+    OutboxContract(TestDatabase database) {
+        super(database);
+    }
 
     @BeforeEach
     final void create() {
@@ -27,6 +31,7 @@ abstract class OutboxContract
                 "DROP TABLE IF EXISTS payment",
                 "CREATE TABLE payment (id VARCHAR(100) NOT NULL PRIMARY KEY, state VARCHAR(100) NOT NULL)");
         provider = new Provider();
+        events = new CopyOnWriteArrayList<>();
     }
 
     @AfterEach

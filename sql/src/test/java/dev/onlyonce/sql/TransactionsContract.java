@@ -4,10 +4,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The transactional way, the same on every database. The tests are in the chapters. */
-abstract class TransactionsContract
+abstract class TransactionsContract extends DatabaseContract
         implements TransactionsCommitChapter, TransactionsRaceChapter, TransactionsRecordChapter {
     private SqlStore store;
     private SqlTransactions transactions;
+
+    TransactionsContract(TestDatabase database) {
+        super(database);
+    }
 
     @BeforeEach
     final void create() {
