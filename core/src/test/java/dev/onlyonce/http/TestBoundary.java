@@ -139,6 +139,11 @@ final class TestBoundary implements AutoCloseable {
         return request("POST", path, Headers.of("Content-Type", JSON, "Idempotency-Key", key), body, "acme");
     }
 
+    /** With the headers, for an empty object. */
+    static HttpRequest asking(Headers headers) {
+        return request("POST", "/payments", headers, "{}", "acme");
+    }
+
     static HttpRequest request(String method, String path, Headers headers, String body, String tenant) {
         int query = path.indexOf('?');
         return new HttpRequest(

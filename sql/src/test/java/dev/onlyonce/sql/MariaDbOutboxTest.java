@@ -1,28 +1,10 @@
 package dev.onlyonce.sql;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dev.onlyonce.testservers.MariaDbServer;
-import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 
 @DisplayName("The outbox on MariaDB, or MySQL at a URL from outside")
 final class MariaDbOutboxTest extends OutboxContract {
-    private static HikariDataSource dataSource;
-
-    @BeforeAll
-    static void connect() {
-        dataSource = Pools.open(MariaDbServer.shared().createDatabase(), 20);
-    }
-
-    @AfterAll
-    static void disconnect() {
-        dataSource.close();
-    }
-
-    @Override
-    DataSource dataSource() {
-        return dataSource;
+    MariaDbOutboxTest() {
+        super(TestDatabase.MARIADB);
     }
 }

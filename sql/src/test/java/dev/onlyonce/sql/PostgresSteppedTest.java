@@ -1,28 +1,10 @@
 package dev.onlyonce.sql;
 
-import com.zaxxer.hikari.HikariDataSource;
-import dev.onlyonce.testservers.PostgresServer;
-import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 
 @DisplayName("Steps on PostgreSQL")
 final class PostgresSteppedTest extends SteppedContract {
-    private static HikariDataSource dataSource;
-
-    @BeforeAll
-    static void connect() {
-        dataSource = Pools.open(PostgresServer.shared().createDatabase(), 20);
-    }
-
-    @AfterAll
-    static void disconnect() {
-        dataSource.close();
-    }
-
-    @Override
-    DataSource dataSource() {
-        return dataSource;
+    PostgresSteppedTest() {
+        super(TestDatabase.POSTGRES);
     }
 }

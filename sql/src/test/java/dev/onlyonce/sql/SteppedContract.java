@@ -29,14 +29,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** The stepped way, the same on every database, with clocks that only move when told. */
-abstract class SteppedContract {
+abstract class SteppedContract extends DatabaseContract {
     private static final Fingerprint REQUEST = Fingerprint.of("request".getBytes(StandardCharsets.UTF_8));
     private static final Key KEY = Key.of("tenant", "POST /refunds", "key-1");
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -46,9 +45,11 @@ abstract class SteppedContract {
     private ManualTime time;
     private Onlyonce once;
     private Stepped stepped;
-    private final List<String> ran = new ArrayList<>();
+    private List<String> ran;
 
-    abstract DataSource dataSource();
+    SteppedContract(TestDatabase database) {
+        super(database);
+    }
 
     @BeforeEach
     final void create() {
@@ -62,6 +63,7 @@ abstract class SteppedContract {
                 "DELETE FROM onlyonce_step",
                 "DROP TABLE IF EXISTS effect",
                 "CREATE TABLE effect (id INTEGER NOT NULL)");
+        ran = new ArrayList<>();
         time = new ManualTime();
         once = Onlyonce.builder(store).name("stepper").time(time).lease(LEASE).build();
         stepped = store.stepped(once);

@@ -6,10 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.store.MemoryStore;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class SimulationTest {
     /** More of them: {@code -Donlyonce.seeds=100000}. */
@@ -36,25 +37,26 @@ class SimulationTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Mutant.class,
-            names = {
-                "SETTLES_WITH_ANY_TOKEN",
-                "FORGETS_THE_FINGERPRINT_ON_TAKEOVER",
-                "TELLS_LOSERS_THEY_WON",
-                "LETS_LOSERS_EXTEND_THE_LEASE",
-                "KEEPS_THE_TOKEN_WHEN_SWEEPING",
-                "TAKES_OVER_LAPSED_CLAIMS",
-                "LETS_CLIENTS_CLAIM_UNKNOWN_ENTRIES",
-                "ANSWERS_HEARTBEATS_WITHOUT_RENEWING",
-                "ACKNOWLEDGES_WITHOUT_RECORDING"
-            })
+    @MethodSource
     @DisplayName("a store with a planted fault is found out, with the seed and the trace")
     void findsFaultsOfStores(Mutant mutant) {
         assertThatThrownBy(() -> Simulation.on(mutant::on).run(1, SEEDS_FOR_A_FAULT))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("-Donlyonce.seed=")
                 .hasMessageContaining("asks node-");
+    }
+
+    static Stream<Mutant> findsFaultsOfStores() {
+        return Stream.of(
+                SettleMutant.SETTLES_WITH_ANY_TOKEN,
+                ClaimMutant.FORGETS_THE_FINGERPRINT_ON_TAKEOVER,
+                ClaimMutant.TELLS_LOSERS_THEY_WON,
+                ClaimMutant.LETS_LOSERS_EXTEND_THE_LEASE,
+                TimeMutant.KEEPS_THE_TOKEN_WHEN_SWEEPING,
+                ClaimMutant.TAKES_OVER_LAPSED_CLAIMS,
+                ClaimMutant.LETS_CLIENTS_CLAIM_UNKNOWN_ENTRIES,
+                TimeMutant.ANSWERS_HEARTBEATS_WITHOUT_RENEWING,
+                SettleMutant.ACKNOWLEDGES_WITHOUT_RECORDING);
     }
 
     @Test

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.platform.engine.CancellationToken;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
@@ -20,7 +20,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 class StoreContractTest {
 
     @ParameterizedTest
-    @EnumSource(Mutant.class)
+    @MethodSource("dev.onlyonce.testkit.Mutant#all")
     @DisplayName("a store that breaks one rule fails the contract")
     void refuses(Mutant mutant) {
         MutatedContract.mutant = mutant;

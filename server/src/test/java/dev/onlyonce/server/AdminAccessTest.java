@@ -1,0 +1,68 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.server.cli.Cli;
+import dev.onlyonce.server.config.StoreSettings;
+import dev.onlyonce.server.gateway.OpenStore;
+import java.net.http.HttpRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("An operator among others")
+class AdminAccessTest extends AdminFixture {
+
+    @Test
+    @DisplayName("S5 needs the credential, which only its owner can read")
+    void credential() throws Exception {
+        Path token = gateway.data().resolve("admin-token");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(token)))
+                .isEqualTo("rw-------");
+        for (String path : List.of("/v1/keys", "/v1/stats", "/v1/schema", "/v1/nothing")) {
+            HttpRequest.Builder bare = HttpRequest.newBuilder(gateway.admin(path));
+            assertThat(gateway.send(bare).statusCode()).as(path).isEqualTo(401);
+            assertThat(gateway.send(bare.copy().header("Authorization", "Bearer wrong"))
+                            .statusCode())
+                    .as(path)
+                    .isEqualTo(401);
+        }
+        assertThat(gateway.send(admin("/v1/stats")).body())
+                .contains("\"completed\":0")
+                .contains("\"liveClaims\":0");
+        assertThat(gateway.get("/v1/stats").body())
+                .as("the public listener passes it on like anything else")
+                .doesNotContain("liveClaims");
+    }
+
+    @Test
+    @DisplayName("is told that a credential is wrong, which is not the store's fault")
+    void wrongCredential() throws Exception {
+        Path token = folder.resolve("wrong-token");
+        Files.writeString(token, "w".repeat(64));
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+        Result refused = run("stats", "--admin-token-file", token.toString());
+        assertThat(refused.exitCode()).isEqualTo(Cli.FAILED);
+        assertThat(refused.err()).contains("credential").doesNotContain("store");
+    }
+
+    @Test
+    @DisplayName("has a database that only its owner can read, because it holds responses")
+    void ownersDatabase() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        for (String name : List.of("onlyonce.db", "onlyonce.db-wal")) {
+            Path file = gateway.data().resolve(name);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                    .as(name)
+                    .isEqualTo("rw-------");
+        }
+        Path named = folder.resolve("named.db");
+        OpenStore.open(new StoreSettings("jdbc:sqlite:" + named, null, null, true, null), folder)
+                .close();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(named)))
+                .isEqualTo("rw-------");
+    }
+}

@@ -1,0 +1,199 @@
+package dev.onlyonce.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.server.cli.Cli;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("An operator of keys")
+class AdminKeysTest extends AdminFixture {
+
+    @Test
+    @DisplayName("lists, shows and evicts keys")
+    void keys() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        gateway.post("/payments", "order-2", "{}");
+        Result list = run("keys", "list");
+        assertThat(list.exitCode()).isZero();
+        assertThat(list.out())
+                .contains("TENANT")
+                .contains("order-1")
+                .contains("order-2")
+                .contains("completed");
+        assertThat(run("keys", "list", "--state", "unknown").out()).doesNotContain("order");
+        assertThat(run("keys", "list", "--limit", "1", "--json").out())
+                .contains("order-1")
+                .doesNotContain("order-2")
+                .contains("\"next\"");
+        assertThat(run("keys", "show", "order-1").out()).contains("status").contains("201");
+        assertThat(run("keys", "show", "order-1", "--json").out()).contains("\"status\" : 201");
+        assertThat(run("keys", "show", "order-9").exitCode()).isEqualTo(Cli.NOT_FOUND);
+        assertThat(run("keys", "show", "order-1", "--tenant", "other").exitCode())
+                .isEqualTo(Cli.NOT_FOUND);
+
+        assertThat(run("keys", "evict", "order-1").exitCode())
+                .as("a reason is needed")
+                .isEqualTo(Cli.USAGE);
+        assertThat(run("keys", "evict", "order-1", "--reason", "test").exitCode())
+                .isZero();
+        assertThat(gateway.post("/payments", "order-1", "{}").headers().firstValue("Idempotent-Replayed"))
+                .as("R7 it runs as new")
+                .isEmpty();
+        assertThat(upstream.effects("order-1")).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("S2 R7 S5 shows who changed a key, when and why, also after its eviction, and tenants apart")
+    void history() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        assertThat(run("keys", "show", "order-1").out())
+                .containsPattern("AT +ATTEMPT +FROM +TO +WHO +WHY")
+                .containsPattern("1 +- +processing +\\S+ +claimed")
+                .containsPattern("1 +processing +completed +\\S+ +completed");
+        assertThat(run("keys", "show", "order-1", "--json").out()).contains("\"history\"");
+        assertThat(run("keys", "evict", "order-1", "--reason", "ticket 42").exitCode())
+                .isZero();
+        assertThat(run("keys", "show", "order-1").exitCode()).isEqualTo(Cli.NOT_FOUND);
+        assertThat(run("keys", "history", "order-1").out()).containsPattern("1 +completed +- +\\S+ +ticket 42");
+        assertThat(run("keys", "history", "order-1", "--json").out())
+                .contains("\"changes\"")
+                .contains("\"why\" : \"ticket 42\"");
+        assertThat(run("keys", "history", "order-1", "--tenant", "other").exitCode())
+                .isEqualTo(Cli.NOT_FOUND);
+    }
+
+    @Test
+    @DisplayName("K6 means the entry of the operation that is named, and no other with the same key")
+    void operations() throws Exception {
+        gateway.close();
+        gateway = Running.start(folder, upstream.url(), """
+                operations:
+                  - {method: POST, path: /wide}
+                  - {method: POST, path: /other}
+                  - {method: POST, path: /narrow, scope: operation}
+                """);
+        gateway.post("/wide", "k1", "{}");
+        assertThat(run("keys", "show", "k1", "--operation", "POST /wide").exitCode())
+                .isZero();
+        for (String operation : List.of("POST /narrow", "POST /other")) {
+            assertThat(run("keys", "evict", "k1", "--operation", operation, "--reason", "r")
+                            .exitCode())
+                    .as(operation)
+                    .isEqualTo(Cli.NOT_FOUND);
+            assertThat(run("keys", "history", "k1", "--operation", operation).exitCode())
+                    .as(operation)
+                    .isEqualTo(Cli.NOT_FOUND);
+        }
+        gateway.post("/narrow", "k1", "{}");
+        assertThat(run("keys", "evict", "k1", "--operation", "POST /narrow", "--reason", "r")
+                        .exitCode())
+                .isZero();
+        assertThat(run("keys", "history", "k1", "--operation", "POST /narrow").out())
+                .contains("completed");
+        assertThat(listed()).as("the other one is still there").containsExactly("k1");
+        assertThat(run("keys", "show", "k1").out()).contains("POST /wide");
+    }
+
+    @Test
+    @DisplayName("finds keys by tenant, state, age and operation")
+    void filters() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        gateway.send(
+                gateway.request("/payments", "order-2").method("PATCH", HttpRequest.BodyPublishers.ofString("{}")));
+        gateway.post("/broken", "order-3", "{}");
+        assertThat(listed("--operation", "PATCH /**")).containsExactly("order-2");
+        assertThat(listed("--state", "unknown")).containsExactly("order-3");
+        assertThat(listed("--tenant", "default")).containsExactly("order-1", "order-2", "order-3");
+        assertThat(listed("--tenant", "other")).isEmpty();
+        assertThat(listed("--older-than", "1h")).isEmpty();
+        assertThat(listed("--older-than", "0s", "--state", "completed")).containsExactly("order-1", "order-2");
+        assertThat(run("keys", "list", "--state", "nonsense").exitCode()).isEqualTo(Cli.USAGE);
+    }
+
+    private List<String> listed(String... filter) {
+        List<String> arguments = new ArrayList<>(List.of("keys", "list", "--json"));
+        arguments.addAll(List.of(filter));
+        List<String> keys = new ArrayList<>();
+        Matcher key = Pattern.compile("\"key\" : \"([^\"]*)\"")
+                .matcher(run(arguments.toArray(String[]::new)).out());
+        while (key.find()) {
+            keys.add(key.group(1));
+        }
+        return keys;
+    }
+
+    @Test
+    @DisplayName("D6 settles unknown keys as found or absent, and no others")
+    void settle() throws Exception {
+        for (String key : List.of("a", "b", "c")) {
+            assertThat(gateway.post("/broken", key, "{}").statusCode()).isEqualTo(504);
+        }
+        assertThat(run("reconcile", "list").out()).contains("a").contains("no");
+        Path body = Files.writeString(folder.resolve("answer.json"), "{\"id\":7}");
+        Result found =
+                run("keys", "settle", "a", "--found", "--status", "201", "--body", body.toString(), "--reason", "r");
+        assertThat(found.exitCode()).isZero();
+        HttpResponse<String> replayed = gateway.post("/broken", "a", "{}");
+        assertThat(replayed.statusCode()).isEqualTo(201);
+        assertThat(replayed.body()).isEqualTo("{\"id\":7}");
+        assertThat(replayed.headers().firstValue("Content-Type")).hasValue("application/json");
+
+        assertThat(run("keys", "settle", "b", "--found", "--reason", "r").exitCode())
+                .isZero();
+        assertThat(gateway.post("/broken", "b", "{}").body()).contains("response_not_stored");
+
+        assertThat(run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "r")
+                        .exitCode())
+                .isZero();
+        int before = broken.heads().size();
+        assertThat(gateway.post("/broken", "c", "{}").statusCode()).isEqualTo(504);
+        assertThat(broken.heads()).hasSize(before + 1);
+
+        Result late = run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "late news");
+        assertThat(late.exitCode()).as("attempt 2 is the one in doubt now").isEqualTo(Cli.NOT_FOUND);
+        assertThat(late.err()).contains("not attempt 1 that is unknown");
+        assertThat(run("keys", "settle", "c", "--absent", "--reason", "r").exitCode())
+                .as("which attempt must be said")
+                .isEqualTo(Cli.USAGE);
+
+        Result again = run("keys", "settle", "a", "--absent", "--attempt", "1", "--reason", "r");
+        assertThat(again.exitCode()).isEqualTo(Cli.NOT_FOUND);
+        assertThat(again.err()).contains("completed");
+    }
+
+    @Test
+    @DisplayName("records no response that cannot be sent, and is told what is wrong with it")
+    void unsendable() throws Exception {
+        gateway.post("/broken", "a", "{}");
+        for (List<String> wrong : List.of(
+                List.of("--status", "42"),
+                List.of("--status", "200", "--header", "X-A=b\r\nX-C: d"),
+                List.of("--status", "200", "--header", "X A=b"),
+                List.of("--header", "X-A=b"),
+                List.of(
+                        "--status",
+                        "200",
+                        "--body",
+                        folder.resolve("missing.json").toString()))) {
+            List<String> command = new ArrayList<>(List.of("keys", "settle", "a", "--found", "--reason", "r"));
+            command.addAll(wrong);
+            Result refused = run(command.toArray(String[]::new));
+            assertThat(refused.exitCode()).as("%s", wrong).isEqualTo(Cli.USAGE);
+            assertThat(refused.err()).hasLineCount(1);
+        }
+        assertThat(run("keys", "settle", "a", "--found", "--status", "201", "--header", "X-A=b", "--reason", "r")
+                        .exitCode())
+                .isZero();
+        assertThat(gateway.post("/broken", "a", "{}").headers().firstValue("X-A"))
+                .hasValue("b");
+    }
+}

@@ -1,0 +1,109 @@
+package dev.onlyonce.sql;
+
+import static dev.onlyonce.sql.OutboxChapter.bytes;
+import static dev.onlyonce.sql.OutboxChapter.inFlight;
+import static dev.onlyonce.sql.OutboxChapter.insertPayment;
+import static dev.onlyonce.sql.OutboxChapter.key;
+import static dev.onlyonce.sql.OutboxChapter.replayed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.State;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** What is accepted: entry, row and business write in the caller's transaction. */
+interface OutboxAcceptChapter extends OutboxChapter {
+
+    @Test
+    @DisplayName("W1 entry, row and business write commit together, and are delivered once")
+    default void delivers() throws Exception {
+        Outbox outbox = outbox();
+        try (Connection tx = begin()) {
+            assertThat(outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"))).isInstanceOf(Accepted.New.class);
+            insertPayment(tx, KEY);
+            tx.commit();
+        }
+        assertThat(entry(KEY).state()).isEqualTo(State.PENDING);
+        assertThat(accept(outbox, KEY)).isEqualTo(inFlight());
+
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+
+        assertThat(entry(KEY).state()).isEqualTo(State.COMPLETED);
+        assertThat(payment(KEY)).isEqualTo("paid");
+        assertThat(rows()).isZero();
+        assertThat(provider().charges).hasSize(1);
+        assertThat(outbox.deliverDue()).isZero();
+        assertThat(replayed(accept(outbox, KEY))).isEqualTo("charged");
+        assertThat(events()).anyMatch(e -> e instanceof Event.Delivery d && d.fate() == Event.Delivery.Fate.DELIVERED);
+    }
+
+    @Test
+    @DisplayName("W1 a rolled-back acceptance leaves neither entry nor row, and nothing is called")
+    default void rolledBack() throws Exception {
+        Outbox outbox = outbox();
+        try (Connection tx = begin()) {
+            outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"));
+            insertPayment(tx, KEY);
+            tx.rollback();
+        }
+        assertThat(outbox.deliverDue()).isZero();
+        assertThat(rows()).isZero();
+        assertThat(store().find(List.of(KEY.entryId())).get(0)).isEmpty();
+        assertThat(accept(outbox, KEY)).isInstanceOf(Accepted.New.class);
+    }
+
+    @Test
+    @DisplayName("C6 F1 a duplicate or a mismatch inside a transaction does not harm it")
+    default void duplicateInTransaction() throws Exception {
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        try (Connection tx = begin()) {
+            insertPayment(tx, key(2));
+            assertThat(outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"))).isEqualTo(inFlight());
+            Fingerprint other = Fingerprint.of(bytes("other"));
+            assertThat(outbox.accept(tx, KEY, other, "charge", bytes("991")))
+                    .isEqualTo(new Accepted.Existing(new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST)));
+            tx.commit();
+        }
+        assertThat(payment(key(2))).isEqualTo("accepted");
+        assertThat(rows()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("A row whose entry was evicted and started anew is not delivered for it")
+    default void startedAnew() throws Exception {
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        provider().answer = Provider.Answer.UNREACHABLE;
+        outbox.deliverDue();
+        assertThat(store().evict(KEY.entryId(), "operator", "test")).isPresent();
+        SqlClock.execute(dataSource(), "DELETE FROM payment");
+        clock().advance(Duration.ofSeconds(2));
+        assertThat(accept(outbox, KEY)).isInstanceOf(Accepted.New.class);
+        provider().answer = Provider.Answer.CHARGE;
+        outbox.deliverDue();
+        assertThat(provider().keys).as("one before, one for the new entry").hasSize(2);
+        assertThat(rows()).isZero();
+        assertThat(payment(KEY)).isEqualTo("paid");
+    }
+
+    @Test
+    @DisplayName("T4 what nobody took in time fails, and is not called after the client was told")
+    default void abandoned() throws Exception {
+        Outbox outbox = builder().pendingMax(Duration.ofMinutes(1)).build();
+        accept(outbox, KEY);
+        clock().advance(Duration.ofMinutes(1));
+        store().sweep(100);
+        assertThat(entry(KEY).state()).isEqualTo(State.FAILED);
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+        assertThat(provider().keys).isEmpty();
+        assertThat(payment(KEY)).isEqualTo("failed");
+        assertThat(rows()).isZero();
+    }
+}
