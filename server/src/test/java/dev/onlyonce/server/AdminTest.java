@@ -579,6 +579,21 @@ class AdminTest {
         assertThat(runAlone("gateway").exitCode()).isEqualTo(Cli.USAGE);
     }
 
+    @Test
+    @DisplayName("cannot take TLS away from an upstream whose authority is configured, by naming another URL")
+    void movedUpstream() throws Exception {
+        SelfSigned.in(folder);
+        String config = Files.writeString(
+                        folder.resolve("tls.yaml"), "upstreams: [{url: https://a, tls: {ca: cert.pem}}]")
+                .toString();
+        assertThat(runAlone("gateway", "--check", "--config", config, "--upstream", "https://b")
+                        .out())
+                .contains("valid");
+        Result plain = runAlone("gateway", "--check", "--config", config, "--upstream", "http://b");
+        assertThat(plain.exitCode()).isEqualTo(Cli.USAGE);
+        assertThat(plain.err()).contains("--upstream needs https://");
+    }
+
     private static Result runAlone(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
