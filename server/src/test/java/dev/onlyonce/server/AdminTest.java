@@ -12,6 +12,8 @@ import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.SqlStore;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -454,6 +456,41 @@ class AdminTest {
         assertThat(gateway.get("/v1/stats").body())
                 .as("the public listener passes it on like anything else")
                 .doesNotContain("liveClaims");
+    }
+
+    @Test
+    @DisplayName(
+            "is told that a body is too large before it is sent whole, nothing is done, and the connection is closed")
+    void tooLarge() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        String evict = "{\"key\": {\"tenant\": \"default\", \"key\": \"order-1\"}, \"reason\": \"test\"}";
+        String token = Files.readString(gateway.data().resolve("admin-token")).strip();
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), gateway.admin("").getPort())) {
+            // Less than a connection may idle.
+            socket.setSoTimeout(30_000);
+            RawUpstream.write(
+                    socket,
+                    RawUpstream.lines(
+                            "POST /v1/keys/evict HTTP/1.1",
+                            "Host: a",
+                            "Authorization: Bearer " + token,
+                            "Content-Length: " + (40 << 20)));
+            RawUpstream.write(socket, evict + " ".repeat(21 << 20));
+            String head = RawUpstream.head(socket.getInputStream());
+            assertThat(head)
+                    .startsWith("HTTP/1.1 413 ")
+                    .containsIgnoringCase("\r\nConnection: close\r\n")
+                    .containsIgnoringCase("\r\nContent-Type: application/problem+json\r\n");
+            assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .contains("\"status\":413")
+                    .contains("20 MiB");
+        }
+        HttpRequest.Builder whole = HttpRequest.newBuilder(gateway.admin("/v1/keys/evict"))
+                .header("Authorization", "Bearer " + token)
+                .POST(HttpRequest.BodyPublishers.ofString(evict + " ".repeat(21 << 20)));
+        assertThat(gateway.send(whole).statusCode()).isEqualTo(413);
+        assertThat(run("keys", "show", "order-1").exitCode()).isZero();
     }
 
     @Test
