@@ -21,7 +21,7 @@ final class Authority {
     /** Certificate and private key, both PEM. */
     record Issued(Path certificate, Path key) {}
 
-    /** Makes one that has this folder, which is made too. */
+    /** Makes one that has this folder, which is made too. All have the same name: that proves nothing. */
     static Authority in(Path folder) throws Exception {
         Authority authority = new Authority(Files.createDirectory(folder));
         SelfSigned.keytool(

@@ -101,7 +101,7 @@ class UpstreamTrustTest {
                         service.port(), service.trusted(), lookUps.port(), lookUps.trusted()));
     }
 
-    private void refused(Running gateway) throws Exception {
+    private void refused(Running gateway, String why) throws Exception {
         for (String path : new String[] {"/one", "/two"}) {
             assertThat(gateway.get(path).statusCode()).isEqualTo(502);
             for (int i = 0; i < 2; i++) {
@@ -112,20 +112,24 @@ class UpstreamTrustTest {
             assertThat(gateway.send(gateway.request("/.well-known/idempotency/status", "k" + path))
                             .body())
                     .contains("\"state\":\"retryable\"");
+            assertThat(gateway.send(admin(gateway, "/v1/keys/history?tenant=default&key=k" + path))
+                            .body())
+                    .as("operators are told what is wrong")
+                    .contains("not sent: ")
+                    .contains(why);
         }
         assertThat(requests).as("nothing was sent").hasValue(0);
     }
 
-    private static HttpResponse<String> reconcile(Running gateway) throws Exception {
+    private static HttpRequest.Builder admin(Running gateway, String path) throws Exception {
         String token = Files.readString(gateway.data().resolve("admin-token")).strip();
-        return gateway.send(HttpRequest.newBuilder(gateway.admin("/v1/reconcile/run"))
-                .header("Authorization", "Bearer " + token)
-                .POST(HttpRequest.BodyPublishers.noBody()));
+        return HttpRequest.newBuilder(gateway.admin(path)).header("Authorization", "Bearer " + token);
     }
 
     private void lookUpRefused(Running gateway) throws Exception {
         assertThat(gateway.post("/lost", "lost-1", "{}").statusCode()).isEqualTo(504);
-        assertThat(reconcile(gateway).body()).isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1}");
+        HttpRequest.Builder ask = admin(gateway, "/v1/reconcile/run").POST(HttpRequest.BodyPublishers.noBody());
+        assertThat(gateway.send(ask).body()).isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1}");
         assertThat(gateway.post("/lost", "lost-1", "{}").body()).contains("outcome_unknown");
         assertThat(requests).as("the look-up was not sent").hasValue(1);
     }
@@ -158,7 +162,7 @@ class UpstreamTrustTest {
         int port = service(identity);
         Way way = new Way(port, strangers);
         try (Running gateway = gateway(way, way)) {
-            refused(gateway);
+            refused(gateway, "PKIX path");
         }
     }
 
@@ -176,7 +180,7 @@ class UpstreamTrustTest {
     void otherHost() throws Exception {
         Way way = new Way(service(elsewhere), ours);
         try (Running gateway = gateway(way, way)) {
-            refused(gateway);
+            refused(gateway, "No subject alternative names matching");
         }
     }
 
