@@ -3,8 +3,11 @@ package dev.onlyonce.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.server.cli.Cli;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -54,5 +57,54 @@ class AdminMistakesTest extends AdminFixture {
         assertThat(runAlone("gateway", "--check", "--upstream", "http://a").out())
                 .contains("valid");
         assertThat(runAlone("gateway").exitCode()).isEqualTo(Cli.USAGE);
+    }
+
+    @Test
+    @DisplayName(
+            "is told that a body is too large before it is sent whole, nothing is done, and the connection is closed")
+    void tooLarge() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        String evict = "{\"key\": {\"tenant\": \"default\", \"key\": \"order-1\"}, \"reason\": \"test\"}";
+        String token = Files.readString(gateway.data().resolve("admin-token")).strip();
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), gateway.admin("").getPort())) {
+            // Less than a connection may idle.
+            socket.setSoTimeout(30_000);
+            RawUpstream.write(
+                    socket,
+                    RawUpstream.lines(
+                            "POST /v1/keys/evict HTTP/1.1",
+                            "Host: a",
+                            "Authorization: Bearer " + token,
+                            "Content-Length: " + (40 << 20)));
+            RawUpstream.write(socket, evict + " ".repeat(21 << 20));
+            String head = RawUpstream.head(socket.getInputStream());
+            assertThat(head)
+                    .startsWith("HTTP/1.1 413 ")
+                    .containsIgnoringCase("\r\nConnection: close\r\n")
+                    .containsIgnoringCase("\r\nContent-Type: application/problem+json\r\n");
+            assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .contains("\"status\":413")
+                    .contains("20 MiB");
+        }
+        HttpRequest.Builder whole =
+                admin("/v1/keys/evict").POST(HttpRequest.BodyPublishers.ofString(evict + " ".repeat(21 << 20)));
+        assertThat(gateway.send(whole).statusCode()).isEqualTo(413);
+        assertThat(run("keys", "show", "order-1").exitCode()).isZero();
+    }
+
+    @Test
+    @DisplayName("cannot take TLS away from an upstream whose authority is configured, by naming another URL")
+    void movedUpstream() throws Exception {
+        SelfSigned.in(folder);
+        String config = Files.writeString(
+                        folder.resolve("tls.yaml"), "upstreams: [{url: https://a, tls: {ca: cert.pem}}]")
+                .toString();
+        assertThat(runAlone("gateway", "--check", "--config", config, "--upstream", "https://b")
+                        .out())
+                .contains("valid");
+        Result plain = runAlone("gateway", "--check", "--config", config, "--upstream", "http://b");
+        assertThat(plain.exitCode()).isEqualTo(Cli.USAGE);
+        assertThat(plain.err()).contains("--upstream needs https://");
     }
 }

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import javax.net.ssl.X509TrustManager;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -141,6 +142,72 @@ class ConfigFileTest {
         assertThatThrownBy(() -> read("upstreams: [{url: http://a}]\nadmin: {token-file: token}"))
                 .hasMessageContaining(":2: admin.token-file: ")
                 .hasMessageContaining("chmod 600");
+    }
+
+    @Test
+    @DisplayName("names the authorities that are trusted for an upstream instead of those that the JVM trusts")
+    void authorities() throws Exception {
+        Authority one = Authority.in(folder.resolve("one"));
+        Authority two = Authority.in(folder.resolve("two"));
+        Files.writeString(
+                folder.resolve("both.pem"),
+                "one\n" + Files.readString(one.certificate()) + "two\n" + Files.readString(two.certificate()));
+        var authorities = read("upstreams: [{url: https://a, tls: {ca: both.pem}}]")
+                .upstreams()
+                .get(0)
+                .authorities();
+        assertThat(authorities).isNotNull();
+        assertThat(((X509TrustManager) authorities.trustManagers().getTrustManagers()[0]).getAcceptedIssuers())
+                .hasSize(2)
+                .extracting(issuer -> issuer.getPublicKey())
+                .doesNotHaveDuplicates();
+        assertThat(read("upstreams: [{url: https://a}]").upstreams().get(0).authorities())
+                .isNull();
+    }
+
+    @Test
+    @DisplayName(
+            "with a file for an upstream's authorities that is no such thing is wrong, in its line and with what to do")
+    void wrongAuthorities() throws Exception {
+        Authority authority = Authority.in(folder.resolve("ca"));
+        String certificate = Files.readString(authority.certificate());
+        Authority.Issued issued = authority.issue("ip:127.0.0.1");
+        Files.writeString(folder.resolve("text.pem"), "the certificate");
+        Files.writeString(folder.resolve("crl.pem"), "-----BEGIN X509 CRL-----\nAA==\n-----END X509 CRL-----\n");
+        Files.writeString(folder.resolve("both.pem"), certificate + Files.readString(issued.key()));
+        Files.writeString(folder.resolve("cut.pem"), certificate + certificate.substring(0, certificate.length() - 30));
+        Files.writeString(folder.resolve("junk.pem"), certificate.replaceFirst("\n.{16}", "\nAAAAAAAAAAAAAAAA"));
+        Files.writeString(folder.resolve("odd.pem"), certificate.replaceFirst("\n.", "\n*"));
+        wrongAuthorities("{ca: none.pem}", "tls.ca: the file ", "none.pem does not exist or cannot be read");
+        wrongAuthorities("{ca: ca}", "tls.ca: the file ", "does not exist or cannot be read");
+        wrongAuthorities("{ca: text.pem}", "tls.ca: ", "text.pem is not PEM; make it with: openssl x509");
+        wrongAuthorities("{ca: crl.pem}", "tls.ca: ", "crl.pem has no certificate", "name the authority's");
+        wrongAuthorities("{ca: both.pem}", "tls.ca: ", "both.pem has a private key in it; name a file of certificates");
+        wrongAuthorities("{ca: cut.pem}", "tls.ca: ", "cut.pem has a certificate without an end; copy it anew");
+        wrongAuthorities("{ca: junk.pem}", "tls.ca: ", "junk.pem has a certificate that cannot be read; copy it anew");
+        wrongAuthorities("{ca: odd.pem}", "tls.ca: ", "odd.pem has a certificate that cannot be read; copy it anew");
+        wrongAuthorities("{}", "tls: \"ca\" is missing; write for example ca: ca.pem");
+        wrongAuthorities("{ca: ca/ca.pem, key: x}", "there is no setting \"key\" in tls");
+        assertThatThrownBy(() -> read("upstreams:\n  - url: http://a\n    tls: {ca: ca/ca.pem}"))
+                .hasMessageContaining(
+                        ":3: tls: an upstream at http:// shows no certificate; write https:// in its url");
+    }
+
+    private void wrongAuthorities(String tls, String... messages) {
+        assertThatThrownBy(() -> read("upstreams:\n  - url: https://a\n    tls: " + tls))
+                .isInstanceOf(InvalidConfig.class)
+                .hasMessageContaining("gateway.yaml:3: ")
+                .hasMessageContainingAll(messages);
+    }
+
+    @Test
+    @DisplayName(
+            "with an upstream's URL that is wrong has its other settings judged all the same, and not called unknown")
+    void wrongUrl() {
+        assertThatThrownBy(() -> read("upstreams:\n  - {url: ftp://a, name: b,\n  http2: perhaps}"))
+                .hasMessageContaining(":2: upstreams[0].url: ")
+                .hasMessageContaining(":3: upstreams[0].http2: \"perhaps\" is not true or false")
+                .hasMessageNotContaining("there is no setting");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -311,6 +312,27 @@ class GatewayTest {
                 gateway.send(HttpRequest.newBuilder(gateway.url("/.well-known/idempotency/status"))
                         .header("Idempotency-Key", "k1"));
         assertThat(status.body()).contains("\"state\":\"completed\"");
+    }
+
+    @Test
+    @DisplayName("answers HEAD for what it publishes as it answers GET, without the body, and the service is not asked")
+    void headOfOwnResources() throws Exception {
+        gateway("");
+        gateway.post("/payments", "k1", "{}");
+        isHeadOf("/.well-known/idempotency", "k1", 200);
+        isHeadOf("/.well-known/idempotency/status", "k1", 200);
+        isHeadOf("/.well-known/idempotency/status", "k2", 404);
+    }
+
+    private void isHeadOf(String path, String key, int status) throws Exception {
+        HttpResponse<String> whole = gateway.send(gateway.request(path, key).GET());
+        HttpResponse<String> head =
+                gateway.send(gateway.request(path, key).method("HEAD", HttpRequest.BodyPublishers.noBody()));
+        assertThat(head.statusCode()).isEqualTo(whole.statusCode()).isEqualTo(status);
+        assertThat(head.headers().map()).isEqualTo(whole.headers().map());
+        assertThat(head.headers().firstValueAsLong("Content-Length"))
+                .hasValue(whole.body().getBytes(StandardCharsets.UTF_8).length);
+        assertThat(head.body()).isEmpty();
     }
 
     @Test

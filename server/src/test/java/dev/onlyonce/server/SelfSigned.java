@@ -54,17 +54,22 @@ record SelfSigned(Path certificate, Path key, Path store, SSLContext trusting) {
     }
 
     private static void generate(Path file) throws Exception {
+        keytool(file, ALIAS, "-genkeypair", "-keyalg", "EC", "-dname", "CN=localhost", "-ext", "SAN=ip:127.0.0.1");
+    }
+
+    /** Makes something of this name in a PKCS12 file. */
+    static void keytool(Path file, String alias, String... arguments) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-        command.addAll(List.of("-genkeypair -keyalg EC -dname CN=localhost -ext SAN=ip:127.0.0.1".split(" ")));
-        command.addAll(List.of("-alias", ALIAS, "-storetype", "PKCS12", "-storepass", PASSWORD));
+        command.addAll(List.of(arguments));
+        command.addAll(List.of("-alias", alias, "-storetype", "PKCS12", "-storepass", PASSWORD));
         command.addAll(List.of("-keystore", file.toString()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(said).isZero();
     }
 
-    private static Path pem(Path file, String what, byte[] bytes) throws Exception {
+    static Path pem(Path file, String what, byte[] bytes) throws Exception {
         String base64 = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes);
         return Files.writeString(file, "-----BEGIN " + what + "-----\n" + base64 + "\n-----END " + what + "-----\n");
     }

@@ -170,6 +170,22 @@ class TlsTest {
     }
 
     @Test
+    @DisplayName("answers HEAD over HTTP/2 without a body, be it for what it publishes or a refusal")
+    void head() throws Exception {
+        gateway("");
+        for (String path : new String[] {"/.well-known/idempotency", "/.well-known/idempotency/status"}) {
+            HttpResponse<String> whole = send(HttpClient.Version.HTTP_2, HttpRequest.newBuilder(url(path)));
+            HttpResponse<String> head = send(
+                    HttpClient.Version.HTTP_2,
+                    HttpRequest.newBuilder(url(path)).method("HEAD", HttpRequest.BodyPublishers.noBody()));
+            assertThat(head.version()).isEqualTo(HttpClient.Version.HTTP_2);
+            assertThat(head.headers().map()).isEqualTo(whole.headers().map());
+            assertThat(whole.body()).isNotEmpty();
+            assertThat(head.body()).isEmpty();
+        }
+    }
+
+    @Test
     @DisplayName("speaks HTTP/1.1 only where so configured, and never plain text")
     void http1Only() throws Exception {
         gateway(", http2: false");

@@ -88,6 +88,8 @@ class UpstreamProtocolsTest {
             "TLS passes requests on in HTTP/1.1 or, if so configured, in HTTP/2, when the JVM trusts its certificate")
     void trusted() throws Exception {
         SelfSigned certificate = SelfSigned.in(folder);
+        Path other =
+                SelfSigned.in(Files.createDirectory(folder.resolve("other"))).certificate();
         int port = service(tls(certificate));
         Path config = Files.writeString(folder.resolve("gateway.yaml"), """
                 listen: {host: 127.0.0.1, port: 0}
@@ -95,7 +97,8 @@ class UpstreamProtocolsTest {
                 upstreams:
                   - {name: one, url: 'https://127.0.0.1:%1$d', paths: [/one], connect-timeout: 60s}
                   - {name: two, url: 'https://127.0.0.1:%1$d', paths: [/two], connect-timeout: 60s, http2: true}
-                """.formatted(port));
+                  - {name: three, url: 'https://127.0.0.1:%1$d', paths: [/three], connect-timeout: 60s, tls: {ca: %2$s}}
+                """.formatted(port, other));
         try (GatewayProcess gateway =
                 GatewayProcess.trusting(certificate, folder.resolve("gateway.log"), "--config", config.toString())) {
             assertThat(send(gateway.url("/one"), null).body()).isEqualTo("https HTTP_1_1 0 bytes, effect 1");
@@ -103,6 +106,9 @@ class UpstreamProtocolsTest {
             assertThat(send(gateway.url("/one"), "k1").body()).isEqualTo("https HTTP_1_1 2 bytes, effect 2");
             assertThat(send(gateway.url("/two"), null).body()).isEqualTo("https HTTP_2 0 bytes, effect 3");
             assertThat(send(gateway.url("/two"), "k2").body()).isEqualTo("https HTTP_2 2 bytes, effect 4");
+            assertThat(send(gateway.url("/three"), "k3").statusCode())
+                    .as("here another is trusted, and not the JVM's")
+                    .isEqualTo(502);
         }
     }
 

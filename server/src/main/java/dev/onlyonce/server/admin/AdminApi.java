@@ -8,6 +8,7 @@ import dev.onlyonce.sql.Schema;
 import dev.onlyonce.sql.SqlDatabase;
 import dev.onlyonce.store.StoreException;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -33,6 +34,7 @@ import org.slf4j.LoggerFactory;
 public final class AdminApi {
     private static final Logger log = LoggerFactory.getLogger(AdminApi.class);
     private static final int BODY_BYTES_MAX = 20 << 20;
+    private static final long LINGER_MILLIS = 2000;
     private static final int PAGE = 100;
 
     private final Vertx vertx;
@@ -123,13 +125,27 @@ public final class AdminApi {
         }
         Buffer body = Buffer.buffer();
         request.handler(chunk -> {
+            if (request.response().ended()) {
+                return;
+            }
             if (body.length() + chunk.length() > BODY_BYTES_MAX) {
-                request.connection().close();
+                tooLarge(request);
             } else {
                 body.appendBuffer(chunk);
             }
         });
-        request.endHandler(ended -> inBackground(request, () -> answer(request, path, body.getBytes())));
+        request.endHandler(ended -> {
+            if (!request.response().ended()) {
+                inBackground(request, () -> answer(request, path, body.getBytes()));
+            }
+        });
+    }
+
+    /** Closes, but not before there was time to read the answer: closing on one who still sends would take it away. */
+    private void tooLarge(HttpServerRequest request) {
+        request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        send(request, Reply.problem(413, "The body is larger than " + (BODY_BYTES_MAX >> 20) + " MiB"));
+        vertx.setTimer(LINGER_MILLIS, over -> request.connection().close());
     }
 
     private void inBackground(HttpServerRequest request, Callable<Reply> work) {

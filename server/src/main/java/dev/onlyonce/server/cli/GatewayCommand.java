@@ -178,8 +178,13 @@ final class GatewayCommand implements Callable<Integer> {
                     spec().commandLine(), "--upstream goes with a configuration of one upstream only");
         }
         Upstream only = settings.upstreams().get(0);
-        return new Upstream(
-                only.name(), url, only.paths(), only.pool(), only.timeouts(), only.keepHost(), only.honoursKey());
+        Upstream moved = only.at(url);
+        if (only.authorities() != null && !moved.isSecure()) {
+            throw new CommandLine.ParameterException(
+                    spec().commandLine(),
+                    "The upstream's certificate must be verified, as tls in the configuration says: --upstream needs https://");
+        }
+        return moved;
     }
 
     private static void run(Settings settings, PrintWriter out) throws InterruptedException {

@@ -26,7 +26,6 @@ import org.snakeyaml.engine.v2.nodes.Node;
 /** Reads {@code gateway.yaml}. Everything has a default but the upstream. */
 public final class ConfigFile {
     private static final Duration NONE = Duration.ZERO;
-    private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration HOUR = Duration.ofHours(1);
     /** The highest port. */
     public static final int PORT_MAX = 65_535;
@@ -163,7 +162,7 @@ public final class ConfigFile {
         Set<String> names = new HashSet<>();
         List<Section> sections = root.sections("upstreams");
         for (Section section : sections) {
-            Upstream upstream = upstream(section);
+            Upstream upstream = new UpstreamSection(section).read();
             if (upstream != null) {
                 upstreams.add(upstream);
                 if (!names.add(upstream.name())) {
@@ -176,42 +175,6 @@ public final class ConfigFile {
             root.wrong("\"upstreams\" is missing; write for example upstreams: [{url: http://127.0.0.1:9000}]");
         }
         return upstreams;
-    }
-
-    private static @Nullable Upstream upstream(Section section) {
-        Upstream.Pool pool = Upstream.Pool.standard();
-        Upstream.Timeouts timeouts = Upstream.Timeouts.standard();
-        section.required("url", "http://127.0.0.1:9000");
-        URI url = section.optional("url", ConfigFile::url);
-        Upstream upstream = url == null
-                ? null
-                : new Upstream(
-                        section.text("name", "default"),
-                        url,
-                        paths(section),
-                        new Upstream.Pool(
-                                section.number("connections-max", pool.connectionsMax(), 1, MANY),
-                                section.number("queue-max", pool.queueMax(), 0, MANY),
-                                section.duration("keep-idle", pool.idle(), Duration.ofSeconds(1), HOUR),
-                                section.flag("http2", pool.http2())),
-                        new Upstream.Timeouts(
-                                section.duration("connect-timeout", timeouts.connect(), SHORTEST, HOUR),
-                                section.duration("response-timeout", timeouts.response(), SHORTEST, HOUR),
-                                section.duration("idle-timeout", timeouts.idle(), SHORTEST, HOUR)),
-                        section.flag("keep-host", true),
-                        section.flag("honours-key", false));
-        section.end();
-        return upstream;
-    }
-
-    private static List<String> paths(Section section) {
-        List<String> paths = section.texts("paths");
-        for (String path : paths) {
-            if (!path.startsWith("/") || path.contains("*") || path.contains("{")) {
-                section.wrong("paths", "\"" + path + "\" is not the beginning of a path; write for example /payments");
-            }
-        }
-        return paths;
     }
 
     /** An upstream's URL; throws {@link IllegalArgumentException} with what to write. */

@@ -287,12 +287,25 @@ final class Section {
     /** The same for a file whose content is checked too. */
     @Nullable
     Path file(String key, FileCheck content) {
+        return fromFile(key, file -> {
+            content.check(file);
+            return file;
+        });
+    }
+
+    /** Makes something of a file, or says what is wrong with it by an {@link IllegalArgumentException}. */
+    @FunctionalInterface
+    interface FileReader<T> {
+        T read(Path file) throws IOException;
+    }
+
+    /** What is made of a file that must exist. */
+    <T> @Nullable T fromFile(String key, FileReader<T> content) {
         return optional(key, text -> {
             Path file = folder.resolve(text);
             try {
                 if (Files.isReadable(file)) {
-                    content.check(file);
-                    return file;
+                    return content.read(file);
                 }
             } catch (IOException e) {
                 // The same as one that is not readable.

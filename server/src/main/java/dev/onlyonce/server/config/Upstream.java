@@ -16,9 +16,17 @@ import org.jspecify.annotations.Nullable;
  * @param keepHost whether it sees the client's {@code Host}, or its own
  * @param honoursKey whether it recognises a repeated {@code Idempotency-Key} itself, so that an unknown outcome may be found
  *     out by asking again with the same key
+ * @param authorities who must have signed its certificate; none for those that the JVM trusts
  */
 public record Upstream(
-        String name, URI url, List<String> paths, Pool pool, Timeouts timeouts, boolean keepHost, boolean honoursKey) {
+        String name,
+        URI url,
+        List<String> paths,
+        Pool pool,
+        Timeouts timeouts,
+        boolean keepHost,
+        boolean honoursKey,
+        @Nullable Authorities authorities) {
 
     /**
      * Connections to an upstream, for each event loop.
@@ -52,7 +60,12 @@ public record Upstream(
 
     /** All requests to this URL, with standard pool and time-outs. */
     public static Upstream of(URI url) {
-        return new Upstream("default", url, List.of(), Pool.standard(), Timeouts.standard(), true, false);
+        return new Upstream("default", url, List.of(), Pool.standard(), Timeouts.standard(), true, false, null);
+    }
+
+    /** The same service at another URL. */
+    public Upstream at(URI other) {
+        return new Upstream(name, other, paths, pool, timeouts, keepHost, honoursKey, authorities);
     }
 
     /** Whether requests go over TLS. */

@@ -24,6 +24,7 @@ import io.vertx.core.http.HttpServerResponse;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -268,6 +269,9 @@ final class Forwarding {
     }
 
     private static String describe(Throwable failure) {
-        return failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
+        String message = failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
+        Throwable cause = failure.getCause();
+        // That TLS failed helps nobody who does not know what is wrong with the certificate.
+        return failure instanceof SSLException && cause != null ? message + ": " + cause.getMessage() : message;
     }
 }

@@ -178,8 +178,7 @@ public final class Gateway {
     }
 
     private Map<String, Reconciler> reconcilers() {
-        HttpClient client =
-                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        Map<Upstream, HttpClient> clients = new HashMap<>();
         Map<String, Reconciler> reconcilers = new HashMap<>();
         settings.protection().lookUps().forEach((operation, lookUp) -> {
             Upstream upstream = lookUp.upstream(settings.upstreams());
@@ -187,6 +186,7 @@ public final class Gateway {
                 throw new IllegalArgumentException(
                         "the look-up of " + operation + " asks for " + lookUp.path() + ", which no upstream takes");
             }
+            HttpClient client = clients.computeIfAbsent(upstream, UpstreamReconciler::client);
             reconcilers.put(operation, new UpstreamReconciler(lookUp, upstream, client));
         });
         return reconcilers;

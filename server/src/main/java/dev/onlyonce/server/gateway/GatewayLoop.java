@@ -95,11 +95,15 @@ final class GatewayLoop implements Front.Handling {
                 return;
             }
         }
-        if (request.method().equals(HttpMethod.GET) && isOurs(target.path())) {
+        if (isRead(request.method()) && isOurs(target.path())) {
             new OwnResources(this).answer(request, target);
         } else {
             proxy.pass(request, target, upstream);
         }
+    }
+
+    private static boolean isRead(HttpMethod method) {
+        return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
     }
 
     private boolean isOurs(String path) {

@@ -5,6 +5,7 @@ import dev.onlyonce.http.HttpAnswer;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.ArrayList;
@@ -38,6 +39,12 @@ final class Messages {
         head(response, answer);
         boolean bodiless = answer.status() == 204 || answer.status() == 304;
         if (bodiless) {
+            response.end();
+        } else if (request.method().equals(HttpMethod.HEAD)) {
+            // What was recorded for HEAD has no body either, and so nobody knows how long it would be.
+            if (answer.body().length > 0) {
+                response.putHeader(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(answer.body().length));
+            }
             response.end();
         } else {
             response.end(Buffer.buffer(answer.body()));

@@ -8,6 +8,7 @@ import dev.onlyonce.Reconciler;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.StoredResponse;
+import dev.onlyonce.server.config.Authorities;
 import dev.onlyonce.server.config.LookUp;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.store.Entry;
@@ -39,6 +40,13 @@ final class UpstreamReconciler implements Reconciler {
         this.lookUp = lookUp;
         this.upstream = upstream;
         this.client = client;
+    }
+
+    /** Trusts whom requests to the upstream trust. */
+    static HttpClient client(Upstream upstream) {
+        HttpClient.Builder client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1);
+        Authorities authorities = upstream.authorities();
+        return (authorities == null ? client : client.sslContext(authorities.context())).build();
     }
 
     @Override

@@ -5,9 +5,16 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameListener;
+import io.netty.handler.codec.http2.Http2FrameListenerDecorator;
+import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.impl.http1.Http1ClientConnection;
+import io.vertx.core.http.impl.http2.codec.Http2ClientConnectionImpl;
+import io.vertx.core.http.impl.http2.codec.VertxHttp2ConnectionHandler;
 import java.util.Set;
 
 /**
@@ -18,7 +25,7 @@ final class InterimFilter extends ChannelInboundHandlerAdapter {
     /** Of the handler that turns messages into responses. */
     private static final String READER = "handler";
     /** Continue, Switching Protocols (after which no other response comes), and Early Hints. */
-    private static final Set<Integer> UNDERSTOOD = Set.of(100, 101, 103);
+    private static final Set<String> UNDERSTOOD = Set.of("100", "101", "103");
 
     private boolean skipping;
 
@@ -26,14 +33,24 @@ final class InterimFilter extends ChannelInboundHandlerAdapter {
     static void install(HttpConnection connection) {
         if (connection instanceof Http1ClientConnection http1) {
             http1.channel().pipeline().addBefore(READER, null, new InterimFilter());
+        } else if (connection instanceof Http2ClientConnectionImpl http2) {
+            Http2ConnectionDecoder decoder = http2.channel()
+                    .pipeline()
+                    .get(VertxHttp2ConnectionHandler.class)
+                    .decoder();
+            decoder.frameListener(new Frames(decoder.frameListener()));
         }
+    }
+
+    private static boolean isUnknown(CharSequence status) {
+        return HttpStatusClass.valueOf(status) == HttpStatusClass.INFORMATIONAL
+                && !UNDERSTOOD.contains(status.toString());
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         if (message instanceof HttpResponse response) {
-            skipping = response.status().codeClass() == HttpStatusClass.INFORMATIONAL
-                    && !UNDERSTOOD.contains(response.status().code());
+            skipping = isUnknown(response.status().codeAsText());
         }
         if (!skipping) {
             context.fireChannelRead(message);
@@ -41,5 +58,43 @@ final class InterimFilter extends ChannelInboundHandlerAdapter {
         }
         ReferenceCountUtil.release(message);
         skipping = !(message instanceof LastHttpContent);
+    }
+
+    /** The same for HTTP/2, whose connection has many exchanges at once. */
+    private static final class Frames extends Http2FrameListenerDecorator {
+        Frames(Http2FrameListener reader) {
+            super(reader);
+        }
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext context, int stream, Http2Headers headers, int padding, boolean last)
+                throws Http2Exception {
+            if (!isUnknown(headers, last)) {
+                super.onHeadersRead(context, stream, headers, padding, last);
+            }
+        }
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext context,
+                int stream,
+                Http2Headers headers,
+                int dependency,
+                short weight,
+                boolean exclusive,
+                int padding,
+                boolean last)
+                throws Http2Exception {
+            if (!isUnknown(headers, last)) {
+                super.onHeadersRead(context, stream, headers, dependency, weight, exclusive, padding, last);
+            }
+        }
+
+        /** Not one that ends the stream: after that no answer comes. */
+        private static boolean isUnknown(Http2Headers headers, boolean last) {
+            CharSequence status = headers.status();
+            return status != null && !last && InterimFilter.isUnknown(status);
+        }
     }
 }

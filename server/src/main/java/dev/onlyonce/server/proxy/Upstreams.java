@@ -1,5 +1,6 @@
 package dev.onlyonce.server.proxy;
 
+import dev.onlyonce.server.config.Authorities;
 import dev.onlyonce.server.config.Upstream;
 import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
@@ -12,6 +13,7 @@ import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
 import io.vertx.core.net.HostAndPort;
+import io.vertx.core.net.TrustOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -81,6 +83,10 @@ public final class Upstreams {
             options.setProtocolVersion(HttpVersion.HTTP_2)
                     .setUseAlpn(upstream.isSecure())
                     .setHttp2ClearTextUpgrade(false);
+        }
+        Authorities authorities = upstream.authorities();
+        if (authorities != null) {
+            options.setTrustOptions(TrustOptions.wrap(authorities.trustManagers()));
         }
         int share = Math.max(1, (pool.connectionsMax() + eventLoops - 1) / eventLoops);
         PoolOptions poolOptions = new PoolOptions()
