@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * writes is not recorded.
  *
  * <p>A protected request's body and response are held in memory within the operation's bounds. Nothing reaches the client
- * before the entry is durable. It also answers {@code GET} on {@link Boundary#SPECIFICATION_PATH} and on the boundary's
- * status path.
+ * before the entry is durable. It also answers {@code GET} and {@code HEAD} on {@link Boundary#SPECIFICATION_PATH} and on the
+ * boundary's status path.
  */
 public final class OnlyonceFilter extends HttpFilter {
     @Serial
@@ -67,7 +67,8 @@ public final class OnlyonceFilter extends HttpFilter {
             }
             return;
         }
-        if (request.getMethod().equals("GET")) {
+        // The container leaves the body out of what answers HEAD.
+        if (request.getMethod().equals("GET") || request.getMethod().equals("HEAD")) {
             Optional<HttpAnswer> published = published(request);
             if (published.isPresent()) {
                 send(response, published.get());

@@ -97,6 +97,10 @@ interface AnswerPart extends Part {
                 .contains("\"state\":\"completed\"")
                 .contains("\"responseStatus\":201")
                 .contains("\"location\":\"/things/1\"");
+        Answer head = ask.method("HEAD").send();
+        assertThat(head.status()).isEqualTo(200);
+        assertThat(head.header("Content-Length")).isEqualTo(status.header("Content-Length"));
+        assertThat(head.text()).isEmpty();
     }
 
     @Test
