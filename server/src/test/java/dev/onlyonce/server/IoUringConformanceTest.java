@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,9 +17,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** All tests of gateways run on it with {@code -Dio-uring=true}. */
 @DisplayName("A gateway on io_uring")
 class IoUringConformanceTest extends GatewayConformance {
-    @BeforeAll
-    static void onlyWhereAllowed() {
+    /** The first thing that is done. */
+    @Override
+    Service launch() throws IOException {
         assumeTrue(Transport.IO_URING != null && Transport.IO_URING.available(), "io_uring is forbidden here");
+        return super.launch();
     }
 
     @Override
@@ -53,7 +55,7 @@ class IoUringConformanceTest extends GatewayConformance {
     void unavailable(@TempDir Path folder) throws Exception {
         Path config = Files.writeString(
                 folder.resolve("gateway.yaml"),
-                "listen: {host: 127.0.0.1, port: 0, io-uring: true}\nupstreams: [{url: 'http://127.0.0.1:9'}]\n");
+                "listen: {host: 127.0.0.1, port: 0, io-uring: true}\nadmin: {port: 0}\nupstreams: [{url: 'http://127.0.0.1:9'}]\n");
         List<String> command = GatewayProcess.java();
         command.add(1, "-Dio.netty.transport.noNative=true");
         command.addAll(List.of("gateway", "--config", config.toString()));
@@ -62,7 +64,12 @@ class IoUringConformanceTest extends GatewayConformance {
                 .redirectErrorStream(true)
                 .redirectOutput(said.toFile())
                 .start();
-        assertThat(process.waitFor()).as("the exit code").isNotZero();
+        try {
+            assertThat(process.waitFor(1, TimeUnit.MINUTES)).as("it has ended").isTrue();
+            assertThat(process.exitValue()).isNotZero();
+        } finally {
+            process.destroyForcibly();
+        }
         assertThat(said).content().contains("io_uring is not available here", "remove io-uring from listen");
     }
 }
