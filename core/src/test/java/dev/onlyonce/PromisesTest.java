@@ -23,9 +23,9 @@ class PromisesTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path LIST = ROOT.resolve("docs/reference/promises.md");
     private static final String NONE = "not yet";
-    private static final Pattern ROW = Pattern.compile("^\\| ([KCFRDWTSN]\\d+) \\| (.*?) \\| (.*?) \\|$");
-    private static final Pattern NAME = Pattern.compile("@DisplayName\\(\\s*\"((?:[KCFRDWTSN]\\d+[ ,/]+)+)");
-    private static final Pattern ID = Pattern.compile("[KCFRDWTSN]\\d+");
+    private static final Pattern ROW = Pattern.compile("^\\| ([KCFRDWTSNEXO]\\d+) \\| (.*?) \\| (.*?) \\|$");
+    private static final Pattern NAME = Pattern.compile("@DisplayName\\(\\s*\"((?:[KCFRDWTSNEXO]\\d+[ ,/]+)+)");
+    private static final Pattern ID = Pattern.compile("[KCFRDWTSNEXO]\\d+");
 
     @Test
     @DisplayName("every test that the list of promises names carries the promise's id")
