@@ -5,7 +5,6 @@ import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Operation;
-import dev.onlyonce.http.TenantLimits;
 import dev.onlyonce.server.admin.AdminApi;
 import dev.onlyonce.server.admin.AdminToken;
 import dev.onlyonce.server.admin.LocalOperator;
@@ -93,10 +92,9 @@ public final class Gateway {
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
         reconcilers().forEach(builder::reconciler);
         once = builder.build();
-        Settings.TenantLimit limit = settings.protection().limits();
         boundary = Boundary.builder(once)
                 .operations(operations)
-                .limits(new TenantLimits(limit.newKeysPerSecond(), limit.liveMax(), limit.lookUpsPerSecond(), time))
+                .limits(settings.protection().limits())
                 .build();
         LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
         admin = new AdminApi(new AdminApi.Parts(vertx, operator, token, metrics, this::isReady, this::self));
