@@ -8,10 +8,10 @@ import java.sql.SQLException;
 /** Bounded counts, from indexes alone. */
 final class Counting {
     private static final String ENTRIES = """
-            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_entry WHERE tenant = ? LIMIT ?) some""";
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_entry WHERE tenant = ? LIMIT ?) bounded""";
 
     private static final String DEAD_LETTERS = """
-            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 1 LIMIT ?) some""";
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 1 LIMIT ?) bounded""";
 
     private Counting() {}
 
