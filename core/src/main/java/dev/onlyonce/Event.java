@@ -4,7 +4,10 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
 
-/** Something that operators count or keep. */
+/**
+ * Something that operators count or keep. The names it is counted under follow {@code api.idempotency.}; {@code
+ * docs/reference/metrics.md} lists them.
+ */
 public sealed interface Event {
 
     /** What a request was answered with. Each is counted under {@code api.idempotency.reserve.<name>}. */
@@ -43,8 +46,30 @@ public sealed interface Event {
     /** An entry changed its state through this node. */
     record Changed(Transition transition) implements Event {}
 
-    /** An owner on this node found that it had lost its claim; counted as {@code zombie_key}. */
+    /**
+     * This node swept an entry whose lease had lapsed: its owner, on whatever node, died or hung; counted as {@code
+     * zombie_key}. Told once for each lapsed lease, besides {@link Changed}.
+     */
+    record LeaseLapsed(Transition transition) implements Event {}
+
+    /** An owner on this node found that it had lost its claim; counted as {@code claim_lost}. */
     record ClaimLost(Key key, int attempt) implements Event {}
+
+    /** How long a part of an execution took; timed as {@code <part>.duration}. */
+    record Took(String operation, Part part, long nanos) implements Event {
+        /** What was timed. */
+        public enum Part {
+            /** From asking the store for the claim until it was granted. */
+            CLAIM,
+            /** From asking for the claim until the action had ended. */
+            EXECUTE,
+            /** From the end of the action until the store had recorded it. */
+            SETTLE
+        }
+    }
+
+    /** A ledger was compared with a provider's; the gauges {@code ledger.differences} show the latest comparison. */
+    record LedgerCompared(int missing, int extra, int different) implements Event {}
 
     /** The store failed; counted as {@code store.error}. */
     record StoreFailed(StoreException failure) implements Event {}

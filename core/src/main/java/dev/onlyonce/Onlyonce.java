@@ -171,6 +171,11 @@ public final class Onlyonce implements AutoCloseable {
         return node.store().list(query);
     }
 
+    /** How many entries a tenant has in the store, tombstones included; stops counting at {@code max}. */
+    public int countStored(String tenant, int max) {
+        return node.store().countStored(tenant, max);
+    }
+
     /** For operators: what the audit has about a key, oldest first. */
     public List<AuditRecord> history(Key key) {
         return node.store().history(key.entryId());

@@ -28,22 +28,41 @@ final class Beginning implements Prepared.Ready.Begin {
 
     @Override
     public HttpDecision begin(Prepared.Ready ready) {
-        return beginLimited(ready, operation.policy());
+        Policy policy = operation.policy();
+        // A duplicate that waits must not keep the room that a request to be executed needs: so it asks first, then
+        // waits.
+        boolean asksFirst = boundary.limitsKeys() && !policy.waitMax().isZero();
+        if (!ready.isInFlight()) {
+            HttpDecision decision = beginLimited(ready, asksFirst ? atOnce() : policy);
+            if (!asksFirst || !ready.isInFlight()) {
+                return decision;
+            }
+        }
+        return decide(ready, () -> once.begin(asked.key(), asked.fingerprint(), policy));
     }
 
     @Override
     public CompletionStage<HttpDecision> begin(Prepared.Ready ready, EventLoop on) {
-        Policy policy = operation.policy();
-        Policy atOnce = policy.waitMax().isZero()
-                ? policy
-                : policy.toBuilder().waitMax(Duration.ZERO).build();
-        if (boundary.over(asked).isPresent()) {
+        Policy policy = atOnce();
+        if (asked.room().reserve().isPresent()) {
             // The store must be asked whether the key exists.
-            return CompletableFuture.supplyAsync(() -> beginLimited(ready, atOnce), on.blocking())
+            return CompletableFuture.supplyAsync(() -> beginLimited(ready, policy), on.blocking())
                     .thenApplyAsync(decision -> decision, on.loop());
         }
-        return once.begin(asked.key(), asked.fingerprint(), atOnce, on.blocking())
-                .handleAsync((begun, failure) -> decide(ready, () -> Later.get(begun, failure)), on.loop());
+        try {
+            return once.begin(asked.key(), asked.fingerprint(), policy, on.blocking())
+                    .handleAsync((begun, failure) -> decide(ready, () -> Later.get(begun, failure)), on.loop());
+        } catch (Throwable e) {
+            asked.room().release();
+            throw e;
+        }
+    }
+
+    private Policy atOnce() {
+        Policy policy = operation.policy();
+        return policy.waitMax().isZero()
+                ? policy
+                : policy.toBuilder().waitMax(Duration.ZERO).build();
     }
 
     private HttpDecision beginLimited(Prepared.Ready ready, Policy policy) {
@@ -57,20 +76,27 @@ final class Beginning implements Prepared.Ready.Begin {
         return decide(ready, () -> once.begin(asked.key(), asked.fingerprint(), policy));
     }
 
+    /** Goes on from the store's answer. Room that was reserved goes to the exchange that begins, or back. */
     private HttpDecision decide(Prepared.Ready ready, Supplier<Begun> begin) {
-        Begun begun;
+        boolean runs = false;
         try {
-            begun = begin.get();
+            Begun begun = begin.get();
+            if (begun instanceof Begun.Mine mine) {
+                OpenClaim claim = mine.claim();
+                asked.room().began(claim.attempt() == 1);
+                runs = true;
+                return new HttpDecision.Run(
+                        new Exchange(operation, claim, () -> asked.room().release()));
+            }
+            Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
+            ready.setInFlight(outcome instanceof Outcome.InFlight);
+            return new HttpDecision.Answer(boundary.answer(operation, outcome));
         } catch (StoreException e) {
             return new HttpDecision.Answer(boundary.unavailable(operation, e));
+        } finally {
+            if (!runs) {
+                asked.room().release();
+            }
         }
-        if (begun instanceof Begun.Mine mine) {
-            OpenClaim claim = mine.claim();
-            Runnable onEnd = boundary.began(asked.key(), claim.attempt() == 1);
-            return new HttpDecision.Run(new Exchange(operation, claim, onEnd));
-        }
-        Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
-        ready.setInFlight(outcome instanceof Outcome.InFlight);
-        return new HttpDecision.Answer(boundary.answer(operation, outcome));
     }
 }

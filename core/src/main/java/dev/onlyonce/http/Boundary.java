@@ -10,7 +10,9 @@ import dev.onlyonce.MalformedKey;
 import dev.onlyonce.MalformedRequest;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.State;
 import dev.onlyonce.internal.KeyRules;
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,7 +52,7 @@ public final class Boundary {
 
     private final Onlyonce once;
     private final List<Route> routes;
-    private final @Nullable TenantLimits limits;
+    private final TenantLimits limits;
     private final @Nullable String anonymous;
     private final String challenge;
     private final String statusPath;
@@ -62,7 +64,7 @@ public final class Boundary {
         routes = builder.operations.values().stream()
                 .map(operation -> new Route(new PathTemplate(operation.path()), operation))
                 .toList();
-        limits = builder.limits;
+        limits = new TenantLimits(builder.limits, once);
         anonymous = builder.anonymous;
         challenge = builder.challenge;
         statusPath = builder.statusPath;
@@ -125,7 +127,10 @@ public final class Boundary {
         }
     }
 
-    /** Checks a request for an operation, up to the point where the key would be claimed. */
+    /**
+     * Checks a request for an operation, up to the point where the key would be claimed. The caller says when the action
+     * {@linkplain Room#began begins} and {@linkplain Room#release releases} the room of what is asked for, whatever happens.
+     */
     public Checked check(Operation operation, HttpRequest request) {
         Checked checked = inspect(operation, request);
         try {
@@ -150,7 +155,7 @@ public final class Boundary {
                     : operation.age().check(request.headers(), once.time().now());
             return stale.isPresent()
                     ? refuse(operation, stale.get())
-                    : new Checked.Asked(key, fingerprint(operation, request));
+                    : new Checked.Asked(key, fingerprint(operation, request), limits.room(tenant));
         } catch (MalformedKey e) {
             return refuse(operation, report(e));
         } catch (MalformedRequest e) {
@@ -159,15 +164,20 @@ public final class Boundary {
         }
     }
 
-    /** Over its limits a tenant may still ask about keys that it has. */
+    /** Reserves room. Over its limits a tenant may still ask about keys that it has, but not run them again. */
     Checked limit(Operation operation, Checked.Asked asked) {
-        Optional<Problem.Report> over = over(asked);
-        return over.isPresent() && once.find(asked.key()).isEmpty() ? refuse(operation, over.get()) : asked;
+        Optional<Problem.Report> over = asked.room().reserve();
+        if (over.isEmpty()) {
+            return asked;
+        }
+        Optional<Entry> entry = once.find(asked.key());
+        boolean runs = entry.isEmpty()
+                || (entry.get().state() == State.RETRYABLE && over.get().problem() == Problem.TOO_MANY_LIVE);
+        return runs ? refuse(operation, over.get()) : asked;
     }
 
-    /** What a new key would go over, if anything. */
-    Optional<Problem.Report> over(Checked.Asked asked) {
-        return limits == null ? Optional.empty() : limits.check(asked.key().tenant());
+    boolean limitsKeys() {
+        return limits.limitsKeys();
     }
 
     /** What a request is told that cannot even wait for the store, because too many do. Nothing was executed. */
@@ -182,15 +192,6 @@ public final class Boundary {
                 .refuse(Problem.BODY_TOO_LARGE
                         .because("the limit is " + operation.bodyBytesMax() + " bytes")
                         .member("reason", code(MalformedRequest.Reason.BODY_TOO_LARGE)));
-    }
-
-    /**
-     * Counts a request that begins to execute towards its tenant's limits; {@link #decide} does so itself.
-     *
-     * @return to be run when it has ended
-     */
-    public Runnable began(Key key, boolean newKey) {
-        return limits == null ? () -> {} : limits.began(key.tenant(), newKey);
     }
 
     /** The answer when the store failed before anything was executed: 503. */
@@ -362,7 +363,7 @@ public final class Boundary {
         if (tenant == null) {
             return Profile.ietf().refuse(unauthenticated());
         }
-        Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.lookUp(tenant);
+        Optional<Problem.Report> over = limits.lookUp(tenant);
         if (over.isPresent()) {
             return Profile.ietf().refuse(over.get());
         }
@@ -378,7 +379,7 @@ public final class Boundary {
     public static final class Builder {
         private final Onlyonce once;
         private final Map<String, Operation> operations = new LinkedHashMap<>();
-        private @Nullable TenantLimits limits;
+        private Limits limits = Limits.none();
         private @Nullable String anonymous;
         private String challenge = "Bearer";
         private String statusPath = STATUS_PATH;
@@ -406,7 +407,7 @@ public final class Boundary {
         }
 
         /** Limits what one tenant may do. */
-        public Builder limits(@Nullable TenantLimits limits) {
+        public Builder limits(Limits limits) {
             this.limits = limits;
             return this;
         }

@@ -11,6 +11,10 @@ public sealed interface Checked {
     /** It breaks a rule or a limit: send this. Nothing was stored. */
     record Refused(HttpAnswer answer) implements Checked {}
 
-    /** It asks for this. */
-    record Asked(Key key, Fingerprint fingerprint) implements Checked {}
+    /**
+     * It asks for this.
+     *
+     * @param room its share of the tenant's limits, to be released when the request has ended in whatever way
+     */
+    record Asked(Key key, Fingerprint fingerprint, Room room) implements Checked {}
 }

@@ -73,6 +73,7 @@ public enum ErrorFormat {
                     AUTHENTICATION_REQUIRED,
                     TOO_MANY_KEYS,
                     TOO_MANY_LIVE,
+                    TOO_MANY_STORED,
                     TOO_MANY_LOOKUPS,
                     KEY_UNKNOWN,
                     OPERATION_UNKNOWN -> "invalid_request_error";

@@ -54,6 +54,8 @@ public enum Problem {
     TOO_MANY_KEYS(429, "Too many new Idempotency-Keys"),
     /** The tenant has too many requests under way. */
     TOO_MANY_LIVE(429, "Too many requests are being executed"),
+    /** The tenant has too many keys in the store. */
+    TOO_MANY_STORED(429, "Too many Idempotency-Keys are stored"),
     /** The caller asks for the status of keys too often. */
     TOO_MANY_LOOKUPS(429, "Too many status requests"),
     /** The status resource knows no such key of this caller. */

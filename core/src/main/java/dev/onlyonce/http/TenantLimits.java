@@ -2,6 +2,7 @@ package dev.onlyonce.http;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.Time;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.TimeMeter;
@@ -9,46 +10,27 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * What one tenant may do on this node: new keys a second, requests being executed at once, and status look-ups a second.
- * Retries of keys that exist are never limited. Each node counts for itself: with n nodes a tenant may do n times as much. A
- * limit of 0 is none.
- *
- * <p>"Live" are the keys that are being executed on this node. Keys that are settled and still answer are bounded by the
- * rate of new keys times the retention; counting them in the store would cost more than they do.
- */
-public final class TenantLimits {
+/** Counts what every tenant uses of its {@link Limits} on this node. A {@link Room} takes its share of all of them. */
+final class TenantLimits {
     /** More tenants than this at once on one node share nothing but the risk of a fresh allowance. */
-    private static final int TENANTS_MAX = 100_000;
+    static final int TENANTS_MAX = 100_000;
     /** What is under way ends on its own; asking again sooner is of no use. */
     private static final Duration RETRY_AFTER_LIVE = Duration.ofSeconds(1);
+    /** Room appears when entries expire, which takes hours rather than seconds. */
+    private static final Duration RETRY_AFTER_STORED = Duration.ofMinutes(1);
 
-    private final int newKeysPerSecond;
-    private final int liveMax;
-    private final int lookUpsPerSecond;
+    private final Limits max;
     private final LoadingCache<String, Bucket> newKeys;
     private final LoadingCache<String, Bucket> lookUps;
+    private final StoredKeys stored;
     private final Map<String, Integer> live = new ConcurrentHashMap<>();
 
-    /**
-     * Limits per tenant and node; 0 for none.
-     *
-     * @param newKeysPerSecond and as many at once after a pause
-     * @param liveMax requests being executed
-     * @param lookUpsPerSecond on the status resource, and as many at once after a pause
-     * @param time drives the buckets
-     */
-    public TenantLimits(int newKeysPerSecond, int liveMax, int lookUpsPerSecond, Time time) {
-        if (newKeysPerSecond < 0 || liveMax < 0 || lookUpsPerSecond < 0) {
-            throw new IllegalArgumentException("limits must not be negative; 0 is none");
-        }
-        this.newKeysPerSecond = newKeysPerSecond;
-        this.liveMax = liveMax;
-        this.lookUpsPerSecond = lookUpsPerSecond;
-        newKeys = buckets(newKeysPerSecond, time);
-        lookUps = buckets(lookUpsPerSecond, time);
+    TenantLimits(Limits max, Onlyonce once) {
+        this.max = max;
+        newKeys = buckets(max.newKeysPerSecond(), once.time());
+        lookUps = buckets(max.lookUpsPerSecond(), once.time());
+        stored = new StoredKeys(max.storedMax(), once);
     }
 
     private static LoadingCache<String, Bucket> buckets(int perSecond, Time time) {
@@ -72,52 +54,99 @@ public final class TenantLimits {
                         .build());
     }
 
-    /** What a new key of this tenant would go over, if anything. Takes nothing: the key may turn out to exist. */
-    Optional<Problem.Report> check(String tenant) {
-        if (liveMax > 0 && live.getOrDefault(tenant, 0) >= liveMax) {
-            return Optional.of(Problem.TOO_MANY_LIVE
-                    .because("at most " + liveMax + " at once")
-                    .retryAfter(RETRY_AFTER_LIVE));
-        }
-        return newKeysPerSecond == 0
-                ? Optional.empty()
-                : over(newKeys.get(tenant), false, Problem.TOO_MANY_KEYS, newKeysPerSecond);
+    boolean limitsKeys() {
+        return max.limitKeys();
     }
 
-    /**
-     * An operation began. Racers that were all let in may leave the bucket below zero; later keys pay for that.
-     *
-     * @return to be run when it has ended
-     */
-    Runnable began(String tenant, boolean newKey) {
-        if (newKey && newKeysPerSecond > 0) {
+    /** The share of one request, nothing reserved yet. */
+    Room room(String tenant) {
+        return new Room(max.limitKeys() ? this : null, tenant);
+    }
+
+    /** Takes one of the executions at once; returns false and takes nothing if all are taken. */
+    boolean takeLive(String tenant) {
+        if (max.liveMax() == 0) {
+            return true;
+        }
+        boolean[] taken = {false};
+        live.compute(tenant, (name, count) -> {
+            int now = count == null ? 0 : count;
+            taken[0] = now < max.liveMax();
+            return taken[0] ? Integer.valueOf(now + 1) : count;
+        });
+        return taken[0];
+    }
+
+    void forceLive(String tenant) {
+        if (max.liveMax() > 0) {
+            live.merge(tenant, 1, Integer::sum);
+        }
+    }
+
+    void giveLive(String tenant) {
+        if (max.liveMax() > 0) {
+            live.computeIfPresent(tenant, (name, count) -> count == 1 ? null : count - 1);
+        }
+    }
+
+    boolean takeNewKey(String tenant) {
+        return max.newKeysPerSecond() == 0 || newKeys.get(tenant).tryConsume(1);
+    }
+
+    void spendNewKey(String tenant, boolean reserved) {
+        if (max.newKeysPerSecond() > 0 && !reserved) {
             newKeys.get(tenant).consumeIgnoringRateLimits(1);
         }
-        if (liveMax == 0) {
-            // Every request of a tenant would go through one place in the map, for a number that nobody asks for.
-            return () -> {};
+    }
+
+    void giveNewKey(String tenant) {
+        if (max.newKeysPerSecond() > 0) {
+            newKeys.get(tenant).addTokens(1);
         }
-        live.merge(tenant, 1, Integer::sum);
-        AtomicBoolean ended = new AtomicBoolean();
-        return () -> {
-            if (ended.compareAndSet(false, true)) {
-                live.computeIfPresent(tenant, (name, count) -> count == 1 ? null : count - 1);
-            }
-        };
+    }
+
+    boolean takeStored(String tenant) {
+        return max.storedMax() == 0 || stored.reserve(tenant);
+    }
+
+    void spendStored(String tenant, boolean reserved) {
+        if (max.storedMax() > 0) {
+            stored.spend(tenant, reserved);
+        }
+    }
+
+    void giveStored(String tenant) {
+        if (max.storedMax() > 0) {
+            stored.giveBack(tenant);
+        }
+    }
+
+    Problem.Report overLive() {
+        return Problem.TOO_MANY_LIVE
+                .because("at most " + max.liveMax() + " at once")
+                .retryAfter(RETRY_AFTER_LIVE);
+    }
+
+    Problem.Report overStored() {
+        return Problem.TOO_MANY_STORED
+                .because("at most " + max.storedMax() + " are kept")
+                .retryAfter(RETRY_AFTER_STORED);
+    }
+
+    Problem.Report overNewKeys(String tenant) {
+        return over(newKeys.get(tenant), Problem.TOO_MANY_KEYS, max.newKeysPerSecond());
     }
 
     /** Takes one look-up, or says what it would go over. */
     Optional<Problem.Report> lookUp(String tenant) {
-        return lookUpsPerSecond == 0
-                ? Optional.empty()
-                : over(lookUps.get(tenant), true, Problem.TOO_MANY_LOOKUPS, lookUpsPerSecond);
-    }
-
-    private static Optional<Problem.Report> over(Bucket bucket, boolean take, Problem problem, int perSecond) {
-        if (take ? bucket.tryConsume(1) : bucket.getAvailableTokens() > 0) {
+        if (max.lookUpsPerSecond() == 0 || lookUps.get(tenant).tryConsume(1)) {
             return Optional.empty();
         }
+        return Optional.of(over(lookUps.get(tenant), Problem.TOO_MANY_LOOKUPS, max.lookUpsPerSecond()));
+    }
+
+    private static Problem.Report over(Bucket bucket, Problem problem, int perSecond) {
         Duration wait = Duration.ofNanos(bucket.estimateAbilityToConsume(1).getNanosToWaitForRefill());
-        return Optional.of(problem.because("at most " + perSecond + " a second").retryAfter(wait));
+        return problem.because("at most " + perSecond + " a second").retryAfter(wait);
     }
 }

@@ -212,6 +212,7 @@ final class Engine implements LiveClaim.Settling {
                 this, key, asking.fingerprint(), asking.policy(), asking.token(), attempt, asking.sinceNanos());
         claims.add(claim);
         events.tell(new Event.Decided(key, attempt == 1 ? Decision.CREATED : Decision.FAILED_RETRY));
+        events.tell(new Event.Took(key.operation(), Event.Took.Part.CLAIM, time.nanos() - asking.sinceNanos()));
         State from = attempt == 1 ? null : State.RETRYABLE;
         events.tell(new Event.Changed(
                 new Transition(key.entryId(), key.operation(), from, State.PROCESSING, attempt, node, "claimed")));
@@ -348,6 +349,7 @@ final class Engine implements LiveClaim.Settling {
                 cache.put(claim.entry(settlement, settled, node), claim.begunNanos());
             }
             usual.took(claim.key().operation(), time.nanos() - claim.begunNanos());
+            tellDurations(claim);
             events.tell(new Event.Changed(new Transition(
                     settlement.id(),
                     claim.key().operation(),
@@ -360,5 +362,12 @@ final class Engine implements LiveClaim.Settling {
             events.tell(new Event.ClaimLost(claim.key(), claim.attempt()));
         }
         claims.remove(claim);
+    }
+
+    private void tellDurations(LiveClaim claim) {
+        String operation = claim.key().operation();
+        long ended = claim.actionEndedNanos();
+        events.tell(new Event.Took(operation, Event.Took.Part.EXECUTE, ended - claim.begunNanos()));
+        events.tell(new Event.Took(operation, Event.Took.Part.SETTLE, time.nanos() - ended));
     }
 }

@@ -36,6 +36,7 @@ final class LiveClaim implements OpenClaim {
     /** When the lease lapses, if the store granted it as soon as it was asked: never later than it really does. */
     private volatile long leaseUntilNanos;
 
+    private volatile long actionEndedNanos;
     private volatile boolean lost;
     private List<Runnable> lostCallbacks = List.of();
     private @Nullable CompletableFuture<Void> ended;
@@ -87,6 +88,11 @@ final class LiveClaim implements OpenClaim {
 
     long begunNanos() {
         return begunNanos;
+    }
+
+    /** When its settlement was asked for. */
+    long actionEndedNanos() {
+        return actionEndedNanos;
     }
 
     @Override
@@ -170,6 +176,7 @@ final class LiveClaim implements OpenClaim {
         if (!settled.compareAndSet(false, true)) {
             throw new IllegalStateException("The claim of " + key + " has been settled already");
         }
+        actionEndedNanos = settling.nanos();
         return settlement;
     }
 

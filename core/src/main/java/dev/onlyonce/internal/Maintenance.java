@@ -1,6 +1,7 @@
 package dev.onlyonce.internal;
 
 import dev.onlyonce.Event;
+import dev.onlyonce.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
@@ -60,6 +61,9 @@ final class Maintenance {
             swept = store.sweep(SWEEP_BATCH);
             for (Transition transition : swept) {
                 events.tell(new Event.Changed(transition));
+                if (transition.from() == State.PROCESSING) {
+                    events.tell(new Event.LeaseLapsed(transition));
+                }
                 log.info("{}: {} is now {}", transition.why(), transition.id(), transition.to());
             }
             total += swept.size();

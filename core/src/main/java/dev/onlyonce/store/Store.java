@@ -98,6 +98,24 @@ public interface Store extends AutoCloseable {
     List<Entry> list(EntryQuery query);
 
     /**
+     * How many entries a tenant has, tombstones included; stops counting at {@code max}. It may be called for every active
+     * tenant every few seconds, so a store that can count without reading the entries overrides it.
+     */
+    default int countStored(String tenant, int max) {
+        int counted = 0;
+        EntryQuery query = new EntryQuery(tenant, null, null, null, null, Math.min(max, EntryQuery.LIMIT_MAX));
+        List<Entry> page;
+        do {
+            page = list(query);
+            counted += page.size();
+            query = page.isEmpty()
+                    ? query
+                    : query.after(page.get(page.size() - 1).id());
+        } while (page.size() == query.limit() && counted < max);
+        return Math.min(counted, max);
+    }
+
+    /**
      * What the audit has about a key, oldest first, and at most about the newest {@value AuditQuery#LIMIT_MAX} changes: of
      * the entry that stands there and of those before it. The records of
      * one entry begin with one from nothing, unless that has been purged, and follow one another; the last one of an entry

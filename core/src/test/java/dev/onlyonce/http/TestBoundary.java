@@ -33,6 +33,7 @@ final class TestBoundary implements AutoCloseable {
         private Instant now = Instant.parse("2026-01-02T03:04:05.600Z");
         private long nanos;
         final List<Duration> delays = new ArrayList<>();
+        private final List<Runnable> atOnce = new ArrayList<>();
 
         void pass(Duration duration) {
             now = now.plus(duration);
@@ -52,7 +53,17 @@ final class TestBoundary implements AutoCloseable {
         @Override
         public Scheduled schedule(Duration delay, Runnable task) {
             delays.add(delay);
+            if (delay.isZero()) {
+                atOnce.add(task);
+            }
             return () -> {};
+        }
+
+        /** Does what was to be done at once in the background. */
+        void runAtOnce() {
+            List<Runnable> tasks = List.copyOf(atOnce);
+            atOnce.clear();
+            tasks.forEach(Runnable::run);
         }
 
         @Override

@@ -13,6 +13,7 @@ import dev.onlyonce.payments.domain.ChargeReconciler;
 import dev.onlyonce.payments.domain.Charging;
 import dev.onlyonce.payments.domain.ForgottenRefunds;
 import dev.onlyonce.payments.domain.LedgerCheck;
+import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.payments.domain.Orders;
 import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.payments.domain.ProviderClient;
@@ -37,15 +38,6 @@ import org.springframework.scheduling.annotation.SchedulingConfigurer;
 @Configuration(proxyBeanMethods = false)
 @EnableScheduling
 class Wiring {
-    /** A key that has paid once does not pay again after a day: it is refused with 410. */
-    private static final Duration KEYS_REMEMBERED = Duration.ofDays(365);
-
-    /**
-     * A refund whose answer was lost can be resumed for so long; one that was forgotten could be made twice. Longer than {@link
-     * ForgottenRefunds} takes to end it.
-     */
-    private static final Duration REFUNDS_REMEMBERED = Duration.ofDays(30);
-
     private static final Duration LEDGER_EVERY = Duration.ofHours(1);
 
     /** A refund is left alone while its owner may be at work. */
@@ -119,23 +111,24 @@ class Wiring {
     }
 
     @Bean
+    Operations operations(PaymentsProperties properties) {
+        return new Operations(properties.lease(), properties.waitMax());
+    }
+
+    @Bean
     Onlyonce onlyonce(
             SqlStore store,
             Time time,
             PaymentsProperties properties,
+            Operations operations,
             ChargeReconciler reconciler,
             ObjectProvider<Listener> listeners) {
         Onlyonce.Builder once = Onlyonce.builder(store)
                 .time(time)
                 .name("payments")
                 .lease(properties.lease())
-                .operation(
-                        Refunding.OPERATION,
-                        Policy.builder()
-                                .lease(properties.lease())
-                                .retention(REFUNDS_REMEMBERED)
-                                .build())
                 .reconciler(ChargeReconciler.OPERATION, reconciler);
+        operations.all().forEach(operation -> once.operation(operation.name(), operation.policy()));
         listeners.orderedStream().forEach(once::listener);
         return once.build();
     }
@@ -179,8 +172,14 @@ class Wiring {
     }
 
     @Bean
-    LedgerCheck ledgerCheck(Database database, Refunding.Tables tables, ProviderClient provider, InstantSource clock) {
-        return new LedgerCheck(database, tables, provider, clock);
+    LedgerCheck ledgerCheck(
+            Database database,
+            Refunding.Tables tables,
+            ProviderClient provider,
+            InstantSource clock,
+            ObjectProvider<Listener> listeners) {
+        return new LedgerCheck(
+                database, tables, provider, clock, listeners.orderedStream().toList());
     }
 
     @Bean
@@ -204,16 +203,12 @@ class Wiring {
 
     @Bean(initMethod = "start")
     Outbox outbox(
-            SqlStore store,
-            Charging charging,
-            Time time,
-            PaymentsProperties properties,
-            ObjectProvider<Listener> listeners) {
+            SqlStore store, Charging charging, Time time, Operations operations, ObjectProvider<Listener> listeners) {
+        // The controller waits after the commit. To wait for an uncommitted duplicate would hold a connection.
+        Policy policy =
+                operations.payment().policy().toBuilder().waitMax(Duration.ZERO).build();
         Outbox.Builder outbox = store.outbox()
-                .policy(Policy.builder()
-                        .lease(properties.lease())
-                        .tombstone(KEYS_REMEMBERED)
-                        .build())
+                .policy(policy)
                 .time(time)
                 .handler(Charging.TOPIC, charging)
                 .backoff(Duration.ofMillis(200), Duration.ofSeconds(30))

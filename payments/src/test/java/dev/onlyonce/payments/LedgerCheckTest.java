@@ -2,12 +2,15 @@ package dev.onlyonce.payments;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Listener;
 import dev.onlyonce.payments.PaymentsServer.Reply;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.domain.LedgerCheck;
 import dev.onlyonce.payments.domain.Payment;
 import dev.onlyonce.payments.domain.PaymentOrder;
 import dev.onlyonce.payments.domain.Payments;
+import dev.onlyonce.payments.domain.ProviderClient;
+import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.payments.provider.Provider;
 import dev.onlyonce.payments.provider.ProviderOptions;
 import dev.onlyonce.sql.LedgerReconciliation.Difference;
@@ -15,6 +18,8 @@ import dev.onlyonce.sql.LedgerReconciliation.Line;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +31,8 @@ class LedgerCheckTest {
     private Path folder;
 
     @Test
-    @DisplayName("W6 the payments and refunds of a period are compared with the provider's ledger")
+    @DisplayName(
+            "W6 the payments and refunds of a period are compared with the provider's ledger, and differences are counted")
     void differences() throws Exception {
         try (Provider provider = Provider.start(ProviderOptions.in(folder));
                 PaymentsServer server = PaymentsServer.start(
@@ -59,6 +65,26 @@ class LedgerCheckTest {
                             new Difference.Different(
                                     new Line(different, 2000, "succeeded"), new Line(different, 1999, "succeeded")));
             assertThat(check.compare(now - 2 * HOUR, now - HOUR)).isEmpty();
+            counted(server, now);
+        }
+    }
+
+    /** The hourly comparison leaves out the last hour, so it is made two hours later. */
+    private static void counted(PaymentsServer server, long now) throws Exception {
+        LedgerCheck later = new LedgerCheck(
+                server.context().getBean(Database.class),
+                server.context().getBean(Refunding.Tables.class),
+                server.context().getBean(ProviderClient.class),
+                () -> Instant.ofEpochMilli(now + 2 * HOUR),
+                List.copyOf(server.context().getBeansOfType(Listener.class).values()));
+        for (String kind : List.of("missing", "extra", "different")) {
+            assertThat(server.send("GET", "/metrics", "").body())
+                    .contains("api_idempotency_ledger_differences{kind=\"" + kind + "\"} 0.0");
+        }
+        later.run();
+        for (String kind : List.of("missing", "extra", "different")) {
+            assertThat(server.send("GET", "/metrics", "").body())
+                    .contains("api_idempotency_ledger_differences{kind=\"" + kind + "\"} 1.0");
         }
     }
 

@@ -2,6 +2,9 @@ package dev.onlyonce.payments;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.micrometer.Metric;
 import dev.onlyonce.payments.PaymentsServer.Reply;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Faults;
@@ -9,14 +12,18 @@ import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.payments.provider.Provider;
 import dev.onlyonce.payments.provider.ProviderOptions;
 import dev.onlyonce.payments.storm.ProviderLedger;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.Terms;
 import dev.onlyonce.testservers.MariaDbServer;
 import dev.onlyonce.testservers.PostgresServer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -196,10 +203,10 @@ class PaymentsTest {
             }
             String metrics = server.send("GET", "/metrics", "").body();
             for (String counted : List.of(
-                    "reserve_total{operation=\"POST /payments\"",
+                    "reserve_created_total{operation=\"POST /payments\"",
                     "reserve_replay_total{operation=\"POST /payments\"",
                     "reserve_key_misuse_total{operation=\"POST /payments\"",
-                    "reserve_total{operation=\"POST /transfers\"",
+                    "reserve_created_total{operation=\"POST /transfers\"",
                     "reserve_replay_total{operation=\"POST /transfers\"")) {
                 assertThat(metrics).contains("api_idempotency_" + counted + ",tenant=\"bob\"}");
             }
@@ -208,6 +215,61 @@ class PaymentsTest {
                             .get("operations")
                             .findValuesAsString("name"))
                     .contains("POST /payments", "POST /payments/{id}/refunds", "POST /transfers");
+        }
+
+        @Test
+        @DisplayName(
+                "S1 S4 every published metric is there, so that dashboard and alerts work, and deliveries are counted")
+        void published() throws Exception {
+            pay("delivered", ORDER, "Authorization", "Bearer test_bob");
+            String metrics = server.send("GET", "/metrics", "").body();
+            for (Metric metric : Metric.values()) {
+                String suffix = metric.kind() == Metric.Kind.TIMER ? "_bucket" : "";
+                assertThat(metrics).containsPattern("(?m)^" + metric.prometheusName() + suffix + "[ {]");
+            }
+            assertThat(metrics)
+                    .containsPattern("api_idempotency_outbox_delivered_total"
+                            + "\\{operation=\"POST /payments\",tenant=\"bob\"\\} [1-9]");
+        }
+
+        @Test
+        @DisplayName("T1 the published retention and tombstone of every operation are those that its entries have")
+        void terms() throws Exception {
+            String id = pay("terms", ORDER).json().get("id").asString();
+            server.send("POST", "/payments/" + id + "/refunds", "{\"amount\":1}", "Idempotency-Key", "terms-refund");
+            String transfer = "{\"from_account\":\"current\",\"to_account\":\"savings\",\"amount\":1}";
+            server.send("POST", "/transfers", transfer, "Idempotency-Key", "terms-transfer");
+            Map<String, Terms> used = new TreeMap<>();
+            Onlyonce once = server.context().getBean(Onlyonce.class);
+            for (String key : List.of("terms", "terms-refund", "terms-transfer")) {
+                Entry entry = once.find(Key.of("alice", "any", key)).orElseThrow();
+                used.put(entry.operation(), entry.terms());
+            }
+            assertThat(used).containsOnlyKeys("POST /payments", "POST /payments/{id}/refunds", "POST /transfers");
+            Map<String, Terms> published = new TreeMap<>();
+            server.send("GET", "/.well-known/idempotency", "")
+                    .json()
+                    .get("operations")
+                    .forEach(operation -> {
+                        String name = operation.get("name").asString();
+                        Terms terms = used.get(name);
+                        if (terms != null) {
+                            published.put(
+                                    name,
+                                    new Terms(
+                                            terms.lease(),
+                                            terms.onLeaseLost(),
+                                            Duration.ofSeconds(operation
+                                                    .get("retentionSeconds")
+                                                    .asLong()),
+                                            Duration.ofSeconds(operation
+                                                    .get("tombstoneSeconds")
+                                                    .asLong())));
+                        }
+                    });
+            assertThat(published).isEqualTo(used);
+            assertThat(used.get("POST /payments/{id}/refunds").retention()).isEqualTo(Duration.ofDays(30));
+            assertThat(used.get("POST /payments").tombstone()).isEqualTo(Duration.ofDays(365));
         }
 
         @Test

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A service that counts the effects of each key. What it answers is in the path: {@code /status/503}, {@code /bytes/1000}. */
@@ -23,7 +24,7 @@ final class CountingUpstream implements AutoCloseable {
     private final Map<String, AtomicInteger> effects = new ConcurrentHashMap<>();
     private final Map<String, String> lastHeaders = new ConcurrentHashMap<>();
     private final CountDownLatch held = new CountDownLatch(1);
-    private final CountDownLatch arrived = new CountDownLatch(1);
+    private final Semaphore arrived = new Semaphore(0);
 
     CountingUpstream() {
         try {
@@ -52,7 +53,13 @@ final class CountingUpstream implements AutoCloseable {
 
     /** Returns when a request to {@code /held} has come. */
     void awaitHeld() throws InterruptedException {
-        arrived.await();
+        awaitHeld(1);
+    }
+
+    /** Returns when so many have come. */
+    void awaitHeld(int requests) throws InterruptedException {
+        arrived.acquire(requests);
+        arrived.release(requests);
     }
 
     /** Lets requests to {@code /held} go on. */
@@ -68,7 +75,7 @@ final class CountingUpstream implements AutoCloseable {
             String path = exchange.getRequestURI().getPath();
             String key = exchange.getRequestHeaders().getFirst("Idempotency-Key");
             if (path.equals("/held")) {
-                arrived.countDown();
+                arrived.release();
                 held.await();
             }
             int effect = key == null || exchange.getRequestMethod().equals("GET")

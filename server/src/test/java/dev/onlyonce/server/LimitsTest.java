@@ -14,6 +14,8 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -64,6 +66,49 @@ class LimitsTest {
                     gateway.request("/.well-known/idempotency/status", "k1").GET();
             Eventually.eventually(
                     () -> assertThat(gateway.send(status).statusCode()).isEqualTo(429));
+        }
+    }
+
+    @Test
+    @DisplayName("S3 a burst of requests runs no more of them at once than live-max, and the end of those makes room")
+    void burst() throws Exception {
+        int burst = 60;
+        int live = 5;
+        try (CountingUpstream upstream = new CountingUpstream();
+                Running gateway = Running.start(folder, upstream.url(), "tenant-limits: {live-max: " + live + "}")) {
+            List<CompletableFuture<HttpResponse<String>>> sent = new ArrayList<>();
+            CountDownLatch refused = new CountDownLatch(burst - live);
+            for (int i = 0; i < burst; i++) {
+                sent.add(gateway.begin("/held", "k" + i).whenComplete((answer, failure) -> refused.countDown()));
+            }
+            boolean limited = refused.await(30, TimeUnit.SECONDS);
+            upstream.release();
+            Map<Integer, Integer> answers = new TreeMap<>();
+            for (CompletableFuture<HttpResponse<String>> answer : sent) {
+                answers.merge(answer.get(60, TimeUnit.SECONDS).statusCode(), 1, Integer::sum);
+            }
+            assertThat(answers).isEqualTo(Map.of(201, live, 429, burst - live));
+            assertThat(limited).as("refused while the others ran").isTrue();
+            for (int i = 0; i < 2 * live; i++) {
+                assertThat(gateway.post("/payments", "next" + i, "{}").statusCode())
+                        .isEqualTo(201);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("S3 a tenant has no more keys in the store than stored-max, and its retries are still answered")
+    void stored() throws Exception {
+        try (CountingUpstream upstream = new CountingUpstream();
+                Running gateway = Running.start(folder, upstream.url(), "tenant-limits: {stored-max: 3}")) {
+            assertThat(gateway.post("/payments", "first", "{}").statusCode()).isEqualTo(201);
+            for (int i = 0; i < 10; i++) {
+                gateway.post("/payments", "k" + i, "{}");
+            }
+            HttpResponse<String> refused = gateway.post("/payments", "one-more", "{}");
+            assertThat(refused.statusCode()).isEqualTo(429);
+            assertThat(refused.body()).contains("too_many_stored");
+            assertThat(gateway.post("/payments", "first", "{}").statusCode()).isEqualTo(201);
         }
     }
 

@@ -131,6 +131,36 @@ class ProcessTest {
         assertThat(upstream.effects("k1")).isEqualTo(1);
     }
 
+    @Test
+    @DisplayName("S1 killed: the leases that it left are counted as zombies by the one that sweeps them")
+    void killedOwnersAreCounted() throws Exception {
+        Path config = Files.writeString(folder.resolve("gateway.yaml"), """
+                listen: {host: 127.0.0.1, port: 0}
+                admin: {port: 0}
+                upstreams: [{url: %s}]
+                operations: [{method: POST, path: /held}]
+                defaults: {lease: 2s}
+                """.formatted(upstream.url()));
+        try (GatewayProcess gateway = startOne(0, config)) {
+            List<CompletableFuture<HttpResponse<String>>> cut = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                cut.add(client.sendAsync(request(gateway, "/held", "k" + i), HttpResponse.BodyHandlers.ofString()));
+            }
+            upstream.awaitHeld(2);
+            gateway.kill();
+            cut.forEach(answer -> assertThat(answer).failsWithin(Duration.ofMinutes(1)));
+        }
+        upstream.release();
+        try (GatewayProcess gateway = startOne(0, config)) {
+            HttpRequest metrics =
+                    HttpRequest.newBuilder(gateway.admin("/metrics")).build();
+            Eventually.eventually(() -> assertThat(client.send(metrics, HttpResponse.BodyHandlers.ofString())
+                            .body())
+                    .contains("api_idempotency_zombie_key_total{operation=\"POST /held\",tenant=\"default\"} 2.0")
+                    .contains("\napi_idempotency_reconcile_backlog 2.0"));
+        }
+    }
+
     /** A gateway that may be down for a while. */
     private final AtomicReferenceArray<GatewayProcess> gateways = new AtomicReferenceArray<>(GATEWAYS);
 

@@ -35,7 +35,6 @@ final class TransactionalCall implements CapturedResponse.Owner {
     private final CapturedResponse response;
     private final ProtectedCall.ErrorPage errorPage;
     private @Nullable HttpAnswer own;
-    private Runnable ended = () -> {};
 
     TransactionalCall(
             Boundary boundary, Operation operation, HttpRequest asked, BufferedRequest request, Sending sending) {
@@ -57,7 +56,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
     void run(Checked.Asked key, Transactions transactions, FilterChain chain) throws IOException, ServletException {
         try {
             Outcome<byte[]> outcome = transactions.execute(operation, key.key(), key.fingerprint(), () -> {
-                ended = boundary.began(key.key(), true);
+                key.room().began(true);
                 return handle(chain);
             });
             if (outcome instanceof Outcome.Executed<byte[]> executed) {
@@ -66,13 +65,15 @@ final class TransactionalCall implements CapturedResponse.Owner {
                 response.replace(boundary.answer(operation, outcome));
             }
         } catch (Transactions.RolledBack e) {
+            // Recording the refusal takes room of its own.
+            key.room().release();
             sendRolledBack(e);
         } catch (StoreOutcomeUnknown e) {
             response.replace(boundary.notRecorded(operation, e));
         } catch (StoreException e) {
             response.replace(boundary.unavailable(operation, e));
         } finally {
-            ended.run();
+            key.room().release();
         }
     }
 

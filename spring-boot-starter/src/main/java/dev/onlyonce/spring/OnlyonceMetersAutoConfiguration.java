@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.micrometer.Meters;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -17,10 +18,12 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
 public class OnlyonceMetersAutoConfiguration {
+    /** What a time series database takes without complaint. */
+    private static final int TENANTS_MAX = 100;
 
     @Bean
     @ConditionalOnMissingBean
-    OnlyonceMeters onlyonceMeters(MeterRegistry registry) {
-        return new OnlyonceMeters(registry);
+    Meters onlyonceMeters(MeterRegistry registry) {
+        return new Meters(registry, TENANTS_MAX);
     }
 }

@@ -98,11 +98,13 @@ public record OnlyonceProperties(
      *
      * @param newKeysPerSecond New keys a second.
      * @param liveMax Requests being executed at once.
+     * @param storedMax Entries that the store holds for the tenant: running, settled and tombstones; for all nodes together.
      * @param lookUpsPerSecond Status look-ups a second.
      */
     public record Limits(
             @DefaultValue("0") int newKeysPerSecond,
             @DefaultValue("0") int liveMax,
+            @DefaultValue("0") int storedMax,
             @DefaultValue("10") int lookUpsPerSecond) {}
 
     /**

@@ -2,11 +2,10 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
-import dev.onlyonce.http.TenantLimits;
 import dev.onlyonce.servlet.OnlyonceFilter;
 import dev.onlyonce.servlet.TenantResolver;
-import dev.onlyonce.store.Time;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +15,7 @@ final class OnlyonceWeb {
     private final Boundary boundary;
     private final OnlyonceFilter filter;
 
-    OnlyonceWeb(
-            OnlyonceProperties properties, Onlyonce once, HandlerOperations operations, Outside outside, Time time) {
+    OnlyonceWeb(OnlyonceProperties properties, Onlyonce once, HandlerOperations operations, Outside outside) {
         this.operations = operations;
         OnlyonceProperties.Limits limits = properties.limits();
         try {
@@ -26,8 +24,8 @@ final class OnlyonceWeb {
                     .operations(outside.published())
                     .anonymous(properties.anonymousTenant())
                     .statusPath(properties.statusPath())
-                    .limits(new TenantLimits(
-                            limits.newKeysPerSecond(), limits.liveMax(), limits.lookUpsPerSecond(), time))
+                    .limits(new Limits(
+                            limits.newKeysPerSecond(), limits.liveMax(), limits.storedMax(), limits.lookUpsPerSecond()))
                     .build();
         } catch (IllegalArgumentException e) {
             throw new InvalidSettings(

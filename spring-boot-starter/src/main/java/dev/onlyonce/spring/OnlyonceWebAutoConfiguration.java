@@ -3,7 +3,6 @@ package dev.onlyonce.spring;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
-import dev.onlyonce.store.Time;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
@@ -57,7 +56,6 @@ public class OnlyonceWebAutoConfiguration {
             OperationFactory factory,
             ObjectProvider<RequestMappingHandlerMapping> mappings,
             TenantResolver tenants,
-            Time time,
             ObjectProvider<TransactionalWay> ways,
             ObjectProvider<Operation> executedElsewhere,
             @Value("${spring.web.error.path:${server.error.path:${error.path:/error}}}") String errorPath) {
@@ -66,7 +64,7 @@ public class OnlyonceWebAutoConfiguration {
                 new HandlerOperations(mappings.orderedStream().toList(), factory, way);
         OnlyonceWeb.Outside outside = new OnlyonceWeb.Outside(
                 tenants, errorPath, way, executedElsewhere.orderedStream().toList());
-        return new OnlyonceWeb(properties, once, operations, outside, time);
+        return new OnlyonceWeb(properties, once, operations, outside);
     }
 
     /** Before the first request comes in. */

@@ -323,6 +323,16 @@ public final class SqlStore implements Store {
     }
 
     @Override
+    public int countStored(String tenant, int max) {
+        return calls.read(c -> Counting.entries(c, database.kind(), tenant, max));
+    }
+
+    /** How many dead letters the outbox has, for gauges; stops counting at {@code max}. */
+    public int countDeadLetters(int max) {
+        return calls.read(c -> Counting.deadLetters(c, max));
+    }
+
+    @Override
     public List<AuditRecord> history(EntryId id) {
         return calls.read(c -> audit.history(c, id));
     }

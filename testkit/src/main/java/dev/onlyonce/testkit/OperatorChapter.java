@@ -76,6 +76,23 @@ interface OperatorChapter extends Chapter {
     }
 
     @Test
+    @DisplayName("S3 the entries of one tenant are counted, tombstones too, up to a bound")
+    default void counts() {
+        ClaimRequest completed = fresh("a", "completed");
+        bench().claimed(completed);
+        bench().settled(completed, COMPLETED, bytes("done"));
+        ClaimRequest doubtful = fresh("a", "doubtful");
+        bench().claimed(doubtful);
+        bench().settled(doubtful, UNKNOWN, null);
+        bench().claimed(fresh("a", "running"));
+        bench().claimed(fresh("b", "theirs"));
+        assertThat(bench().node().countStored("a", 100)).isEqualTo(3);
+        assertThat(bench().node().countStored("a", 2)).as("up to a bound").isEqualTo(2);
+        assertThat(bench().node().countStored("b", 100)).isEqualTo(1);
+        assertThat(bench().node().countStored("A", 100)).isZero();
+    }
+
+    @Test
     @DisplayName("R7 a listing shows each entry as reading it does")
     default void listsWholeEntries() {
         ClaimRequest claim = on(KEPT, fresh("key"));

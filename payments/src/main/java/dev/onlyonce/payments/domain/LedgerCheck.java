@@ -1,5 +1,7 @@
 package dev.onlyonce.payments.domain;
 
+import dev.onlyonce.Event;
+import dev.onlyonce.Listener;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.payments.provider.Movement;
@@ -33,25 +35,40 @@ public final class LedgerCheck {
     private final Refunding.Tables tables;
     private final ProviderClient provider;
     private final InstantSource clock;
+    private final List<Listener> listeners;
 
     /** Compares these tables with this provider's ledger. */
-    public LedgerCheck(Database database, Refunding.Tables tables, ProviderClient provider, InstantSource clock) {
+    public LedgerCheck(
+            Database database,
+            Refunding.Tables tables,
+            ProviderClient provider,
+            InstantSource clock,
+            List<Listener> listeners) {
         this.database = database;
         this.tables = tables;
         this.provider = provider;
         this.clock = clock;
+        this.listeners = listeners;
     }
 
-    /** Compares the last day, and logs what does not agree. */
+    /** Compares the last day, logs what does not agree, and counts it. */
     public void run() {
         long to = clock.millis() - UNDER_WAY.toMillis();
         try {
-            for (Difference difference : compare(to - PERIOD.toMillis(), to)) {
-                log.warn("The provider's ledger differs: {}", difference);
-            }
+            List<Difference> differences = compare(to - PERIOD.toMillis(), to);
+            differences.forEach(difference -> log.warn("The provider's ledger differs: {}", difference));
+            Event compared = new Event.LedgerCompared(
+                    count(differences, Difference.Missing.class),
+                    count(differences, Difference.Extra.class),
+                    count(differences, Difference.Different.class));
+            listeners.forEach(listener -> listener.on(compared));
         } catch (Database.Unavailable | ProviderClient.NoAnswer e) {
-            log.debug("The ledger is compared the next time: {}", e.toString());
+            log.warn("The ledger could not be compared, which is tried again: {}", e.toString());
         }
+    }
+
+    private static int count(List<Difference> differences, Class<? extends Difference> kind) {
+        return (int) differences.stream().filter(kind::isInstance).count();
     }
 
     /**

@@ -49,6 +49,14 @@ final class Keyed {
         if (!(checked instanceof Checked.Asked asked)) {
             throw new IllegalStateException(operation.name() + " needs a profile that requires a key");
         }
+        try {
+            return execute(operation, asked, execution);
+        } finally {
+            asked.room().release();
+        }
+    }
+
+    private ResponseEntity<byte[]> execute(Operation operation, Checked.Asked asked, Execution execution) {
         for (int attempt = 1; ; attempt++) {
             try {
                 return send(execution.execute(asked.key(), asked.fingerprint()));

@@ -6,9 +6,11 @@ import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.PaymentsProperties;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.domain.Charging;
+import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.payments.domain.Payment;
 import dev.onlyonce.payments.domain.PaymentOrder;
 import dev.onlyonce.payments.domain.Payments;
@@ -40,6 +42,7 @@ class PaymentsController {
     private final Outbox outbox;
     private final Keyed keyed;
     private final Bodies bodies;
+    private final Operation operation;
     private final Duration waitMax;
 
     PaymentsController(
@@ -49,6 +52,7 @@ class PaymentsController {
             Outbox outbox,
             Keyed keyed,
             Bodies bodies,
+            Operations operations,
             PaymentsProperties properties) {
         this.database = database;
         this.payments = payments;
@@ -56,6 +60,7 @@ class PaymentsController {
         this.outbox = outbox;
         this.keyed = keyed;
         this.bodies = bodies;
+        this.operation = operations.payment();
         this.waitMax = properties.waitMax();
     }
 
@@ -64,7 +69,7 @@ class PaymentsController {
     ResponseEntity<byte[]> create(HttpServletRequest request, @RequestBody byte[] body) {
         PaymentOrder order = bodies.read(body, PaymentOrder.class);
         order.check();
-        return keyed.handle(Operations.PAYMENT, request, body, (key, fingerprint) -> accept(key, fingerprint, order));
+        return keyed.handle(operation, request, body, (key, fingerprint) -> accept(key, fingerprint, order));
     }
 
     private HttpAnswer accept(Key key, Fingerprint fingerprint, PaymentOrder order) {
@@ -75,12 +80,11 @@ class PaymentsController {
                         ? Event.Decision.of(existing.outcome())
                         : Event.Decision.CREATED);
         if (accepted instanceof Accepted.Existing existing && !(existing.outcome() instanceof Outcome.InFlight)) {
-            return keyed.answer(Operations.PAYMENT, existing.outcome());
+            return keyed.answer(operation, existing.outcome());
         }
         Outcome<byte[]> outcome = await(key, fingerprint);
-        HttpAnswer answer = accepted instanceof Accepted.New
-                ? keyed.first(outcome, Operations.PAYMENT)
-                : keyed.answer(Operations.PAYMENT, outcome);
+        HttpAnswer answer =
+                accepted instanceof Accepted.New ? keyed.first(outcome, operation) : keyed.answer(operation, outcome);
         return outcome instanceof Outcome.InFlight ? withLocation(answer, key) : answer;
     }
 

@@ -5,7 +5,9 @@ import static java.util.Objects.requireNonNull;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.db.Database;
+import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.payments.domain.RefundOrder;
 import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.spring.Unprotected;
@@ -27,12 +29,14 @@ class RefundsController {
     private final Stepped stepped;
     private final Keyed keyed;
     private final Bodies bodies;
+    private final Operation operation;
 
-    RefundsController(Refunding refunding, Stepped stepped, Keyed keyed, Bodies bodies) {
+    RefundsController(Refunding refunding, Stepped stepped, Keyed keyed, Bodies bodies, Operations operations) {
         this.refunding = refunding;
         this.stepped = stepped;
         this.keyed = keyed;
         this.bodies = bodies;
+        this.operation = operations.refund();
     }
 
     @PostMapping(path = "/payments/{id}/refunds", consumes = MediaType.APPLICATION_JSON_VALUE)
@@ -41,13 +45,12 @@ class RefundsController {
         RefundOrder order = bodies.read(body, RefundOrder.class);
         order.check();
         long amount = requireNonNull(order.amount());
-        return keyed.handle(
-                Operations.REFUND, request, body, (key, fingerprint) -> refund(key, fingerprint, id, amount));
+        return keyed.handle(operation, request, body, (key, fingerprint) -> refund(key, fingerprint, id, amount));
     }
 
     private HttpAnswer refund(Key key, Fingerprint fingerprint, String paymentId, long amount) {
         try {
-            return keyed.answer(Operations.REFUND, refunding.refund(stepped, key, fingerprint, paymentId, amount));
+            return keyed.answer(operation, refunding.refund(stepped, key, fingerprint, paymentId, amount));
         } catch (SQLException | StoreException e) {
             // Not as for others: some of the steps may have been done.
             throw new Database.Unavailable(e);

@@ -7,7 +7,9 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.db.Database;
+import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.payments.domain.PaymentAnswer;
 import dev.onlyonce.payments.domain.TransferOrder;
 import dev.onlyonce.payments.domain.Transfers;
@@ -32,13 +34,16 @@ class TransfersController {
     private final SqlTransactions transactions;
     private final Keyed keyed;
     private final Bodies bodies;
+    private final Operation operation;
 
-    TransfersController(Database database, Transfers transfers, SqlStore store, Keyed keyed, Bodies bodies) {
+    TransfersController(
+            Database database, Transfers transfers, SqlStore store, Keyed keyed, Bodies bodies, Operations operations) {
         this.database = database;
         this.transfers = transfers;
-        this.transactions = store.transactions(Operations.TRANSFER.policy());
+        this.transactions = store.transactions(operations.transfer().policy());
         this.keyed = keyed;
         this.bodies = bodies;
+        this.operation = operations.transfer();
     }
 
     @PostMapping(path = "/transfers", consumes = MediaType.APPLICATION_JSON_VALUE)
@@ -46,7 +51,7 @@ class TransfersController {
     ResponseEntity<byte[]> create(HttpServletRequest request, @RequestBody byte[] body) {
         TransferOrder order = bodies.read(body, TransferOrder.class);
         order.check();
-        return keyed.handle(Operations.TRANSFER, request, body, (key, fingerprint) -> execute(key, fingerprint, order));
+        return keyed.handle(operation, request, body, (key, fingerprint) -> execute(key, fingerprint, order));
     }
 
     private HttpAnswer execute(Key key, Fingerprint fingerprint, TransferOrder order) {
@@ -57,7 +62,7 @@ class TransfersController {
                     Codec.bytes(),
                     connection -> PaymentAnswer.record(transfer(connection, key.tenant(), order)));
             keyed.decided(key, Event.Decision.of(outcome));
-            return keyed.answer(Operations.TRANSFER, outcome);
+            return keyed.answer(operation, outcome);
         } catch (SQLException e) {
             throw new Database.Unavailable(e);
         }

@@ -2,8 +2,10 @@ package dev.onlyonce.payments.web;
 
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.domain.ApiKeys;
+import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.servlet.TenantResolver;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -33,24 +35,25 @@ class WebWiring {
     }
 
     @Bean
-    Keyed keyed(Onlyonce once, ObjectProvider<Listener> listeners) {
-        return new Keyed(Operations.boundary(once), listeners.orderedStream().toList());
+    Keyed keyed(Onlyonce once, Operations operations, ObjectProvider<Listener> listeners) {
+        Boundary boundary = Boundary.builder(once).operations(operations.all()).build();
+        return new Keyed(boundary, listeners.orderedStream().toList());
     }
 
     /** For the starter to publish. */
     @Bean
-    Operation payment() {
-        return Operations.PAYMENT;
+    Operation payment(Operations operations) {
+        return operations.payment();
     }
 
     @Bean
-    Operation refund() {
-        return Operations.REFUND;
+    Operation refund(Operations operations) {
+        return operations.refund();
     }
 
     @Bean
-    Operation transfer() {
-        return Operations.TRANSFER;
+    Operation transfer(Operations operations) {
+        return operations.transfer();
     }
 
     @Bean

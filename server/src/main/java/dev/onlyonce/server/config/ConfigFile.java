@@ -1,5 +1,6 @@
 package dev.onlyonce.server.config;
 
+import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import java.io.IOException;
@@ -80,7 +81,7 @@ public final class ConfigFile {
         Settings.Admin admin = admin(root.section("admin"));
         List<Upstream> upstreams = upstreams(root);
         Tenancy tenancy = new TenancySection(root.section("tenants")).read();
-        Settings.TenantLimit limits = limits(root.section("tenant-limits"));
+        Limits limits = limits(root.section("tenant-limits"));
         Defaults defaults = new Defaults(root.section("defaults"));
         Map<String, LookUp> lookUps = new HashMap<>();
         List<Operation> operations = operations(root, defaults, lookUps);
@@ -198,13 +199,14 @@ public final class ConfigFile {
         }
     }
 
-    private static Settings.TenantLimit limits(@Nullable Section section) {
+    private static Limits limits(@Nullable Section section) {
         if (section == null) {
-            return new Settings.TenantLimit(0, 0, 0);
+            return Limits.none();
         }
-        Settings.TenantLimit limits = new Settings.TenantLimit(
+        Limits limits = new Limits(
                 section.number("new-keys-per-second", 0, 0, MANY),
                 section.number("live-max", 0, 0, MANY),
+                section.number("stored-max", 0, 0, MANY),
                 section.number("look-ups-per-second", 0, 0, MANY));
         section.end();
         return limits;
@@ -330,10 +332,7 @@ public final class ConfigFile {
                 new Settings.Admin("127.0.0.1", 8091, null),
                 List.of(Upstream.of(upstream)),
                 new Settings.Protection(
-                        everything(new Defaults(profile)),
-                        Map.of(),
-                        new Tenancy.Fixed("default"),
-                        new Settings.TenantLimit(0, 0, 0)),
+                        everything(new Defaults(profile)), Map.of(), new Tenancy.Fixed("default"), Limits.none()),
                 StoreSettings.standard(),
                 Path.of("data"),
                 new Settings.Observe(false, 100, null));

@@ -1,5 +1,6 @@
 package dev.onlyonce.server.config;
 
+import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import java.nio.file.Path;
 import java.util.List;
@@ -43,17 +44,7 @@ public record Settings(
      * @param tenancy whose a request is
      * @param limits of each tenant
      */
-    public record Protection(
-            List<Operation> operations, Map<String, LookUp> lookUps, Tenancy tenancy, TenantLimit limits) {}
-
-    /**
-     * What one tenant may do on one gateway; 0 for no limit.
-     *
-     * @param newKeysPerSecond new keys
-     * @param liveMax requests being executed at once
-     * @param lookUpsPerSecond questions for the status of a key
-     */
-    public record TenantLimit(int newKeysPerSecond, int liveMax, int lookUpsPerSecond) {}
+    public record Protection(List<Operation> operations, Map<String, LookUp> lookUps, Tenancy tenancy, Limits limits) {}
 
     /**
      * What the gateway tells about itself.

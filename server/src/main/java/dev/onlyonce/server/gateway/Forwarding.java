@@ -215,7 +215,7 @@ final class Forwarding {
 
     private void end() {
         settled = true;
-        loop.metrics().took(Metrics.Part.UPSTREAM, exchange.operation().name(), loop.nanos() - sentNanos);
+        loop.metrics().upstreamTook(exchange.operation().name(), loop.nanos() - sentNanos);
         Traces.end(span, failure);
         if (timer >= 0) {
             loop.vertx().cancelTimer(timer);

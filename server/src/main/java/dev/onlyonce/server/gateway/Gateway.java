@@ -2,10 +2,9 @@ package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
-import dev.onlyonce.State;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Operation;
-import dev.onlyonce.http.TenantLimits;
+import dev.onlyonce.micrometer.Backlog;
 import dev.onlyonce.server.admin.AdminApi;
 import dev.onlyonce.server.admin.AdminToken;
 import dev.onlyonce.server.admin.LocalOperator;
@@ -19,7 +18,6 @@ import dev.onlyonce.server.proxy.Front;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import io.vertx.core.Context;
@@ -57,8 +55,6 @@ public final class Gateway {
     private static final EntryId PROBE = new EntryId("-", "-", "health");
 
     private static final long MILLIS_PER_SECOND = 1000;
-    /** Often enough for a gauge. */
-    private static final Duration COUNT_EVERY = Duration.ofSeconds(5);
     /** How long to wait between two looks at what is still open. */
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
     /** What is abandoned must still be recorded as unknown. */
@@ -76,7 +72,7 @@ public final class Gateway {
     private final Workers workers = new Workers();
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger open = new AtomicInteger();
-    private final AtomicInteger backlog = new AtomicInteger();
+    private final Backlog backlog;
     private final List<Front> fronts = new CopyOnWriteArrayList<>();
     private final List<GatewayLoop> loops = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
@@ -93,14 +89,13 @@ public final class Gateway {
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
         reconcilers().forEach(builder::reconciler);
         once = builder.build();
-        Settings.TenantLimit limit = settings.protection().limits();
         boundary = Boundary.builder(once)
                 .operations(operations)
-                .limits(new TenantLimits(limit.newKeysPerSecond(), limit.liveMax(), limit.lookUpsPerSecond(), time))
+                .limits(settings.protection().limits())
                 .build();
         LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
         admin = new AdminApi(new AdminApi.Parts(vertx, operator, token, metrics, this::isReady, this::self));
-        metrics.gauge("reconcile.backlog", "Entries whose outcome is unknown, at most 1000", backlog::get);
+        backlog = metrics.watch(once, () -> store.countDeadLetters(Backlog.COUNT_MAX));
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
     }
@@ -174,7 +169,6 @@ public final class Gateway {
                         },
                         new DeploymentOptions().setInstances(eventLoops())));
         open(settings.admin().host() + ":" + settings.admin().port(), () -> admin.listen(settings.admin()));
-        time.schedule(COUNT_EVERY, this::countBacklog);
     }
 
     private Map<String, Reconciler> reconcilers() {
@@ -190,17 +184,6 @@ public final class Gateway {
             reconcilers.put(operation, new UpstreamReconciler(lookUp, upstream, client));
         });
         return reconcilers;
-    }
-
-    private void countBacklog() {
-        try {
-            backlog.set(once.list(EntryQuery.all(EntryQuery.LIMIT_MAX).in(State.UNKNOWN))
-                    .size());
-        } catch (StoreException e) {
-            log.debug("Unknown entries cannot be counted now: {}", e.getMessage());
-        } finally {
-            time.schedule(COUNT_EVERY, this::countBacklog);
-        }
     }
 
     private static void open(String where, Supplier<Future<?>> listening) {
@@ -307,6 +290,7 @@ public final class Gateway {
 
     private void close() {
         workers.close();
+        backlog.close();
         once.close();
         time.close();
         traces.close();

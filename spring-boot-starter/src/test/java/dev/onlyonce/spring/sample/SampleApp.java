@@ -43,6 +43,9 @@ class SampleApp {
 
     final AtomicInteger runs = new AtomicInteger();
 
+    /** What requests to {@code /held} wait for. */
+    final CountDownLatch held = new CountDownLatch(1);
+
     @Value("${sample.stuck:false}")
     private boolean stuck;
 
@@ -157,6 +160,20 @@ class SampleApp {
                 new CountDownLatch(1).await();
             }
             return ResponseEntity.status(201).body("done");
+        }
+
+        @PostMapping("/held")
+        @Idempotent
+        public ResponseEntity<String> held() throws InterruptedException {
+            app.held.await();
+            return ResponseEntity.status(201).body("run " + app.runs.incrementAndGet());
+        }
+
+        @PostMapping("/held-transactional")
+        @Idempotent
+        @Transactional
+        public ResponseEntity<String> heldTransactional() throws InterruptedException {
+            return held();
         }
 
         @GetMapping("/rows/{id}")

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Outcome;
+import dev.onlyonce.micrometer.Metric;
 import dev.onlyonce.spring.NotRepeated;
 import dev.onlyonce.testservers.PostgresServer;
 import java.net.http.HttpResponse;
@@ -203,7 +204,8 @@ class SampleTest {
     }
 
     @Test
-    @DisplayName("S1 decisions are counted by operation and tenant, leased and transactional ones")
+    @DisplayName(
+            "S1 decisions are counted by operation and tenant, leased and transactional ones; every metric is there")
     void meters() {
         app.post("/payments", id, order(10));
         app.post("/payments", id, order(10));
@@ -218,8 +220,12 @@ class SampleTest {
             assertThat(meter.statusCode()).as(counted).isEqualTo(200);
             assertThat(meter.body()).contains("\"statistic\":\"COUNT\"").doesNotContain("\"value\":0.0");
         }
-        assertThat(app.send("GET", "/actuator/metrics/store.error", "").statusCode())
-                .isEqualTo(200);
+        for (Metric metric : Metric.values()) {
+            assertThat(app.send("GET", "/actuator/metrics/" + metric.meterName(), "")
+                            .statusCode())
+                    .as(metric.meterName())
+                    .isEqualTo(200);
+        }
     }
 
     @Test

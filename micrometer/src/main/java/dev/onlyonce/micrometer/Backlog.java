@@ -1,0 +1,79 @@
+package dev.onlyonce.micrometer;
+
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.State;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.StoreException;
+import io.micrometer.core.instrument.Tags;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The gauges of what waits for somebody: unknown entries, the oldest of them, and dead letters. The store is asked every few
+ * seconds in the background, not when metrics are read. All nodes see the same store and show the same numbers.
+ */
+public final class Backlog implements AutoCloseable {
+    /** How many are counted at most: past that, nobody needs the exact number. */
+    public static final int COUNT_MAX = EntryQuery.LIMIT_MAX;
+
+    private static final Duration COUNT_EVERY = Duration.ofSeconds(5);
+    private static final Logger log = LoggerFactory.getLogger(Backlog.class);
+
+    private final Onlyonce once;
+    private final IntSupplier countDeadLetters;
+    private volatile int unknown;
+    private volatile double oldestSeconds;
+    private volatile int deadLetters;
+    private volatile boolean closed;
+
+    private Backlog(Onlyonce once, IntSupplier countDeadLetters) {
+        this.once = once;
+        this.countDeadLetters = countDeadLetters;
+    }
+
+    /**
+     * Starts to watch.
+     *
+     * @param deadLetters counts them in the store, up to {@link #COUNT_MAX}; 0 where there is no outbox
+     */
+    public static Backlog watch(Meters meters, Onlyonce once, IntSupplier deadLetters) {
+        Backlog backlog = new Backlog(once, deadLetters);
+        meters.gauge(Metric.RECONCILE_BACKLOG, Tags.empty(), () -> backlog.unknown);
+        meters.gauge(Metric.RECONCILE_OLDEST, Tags.empty(), () -> backlog.oldestSeconds);
+        meters.gauge(Metric.OUTBOX_DEAD_LETTERS, Tags.empty(), () -> backlog.deadLetters);
+        once.time().schedule(Duration.ZERO, backlog::count);
+        return backlog;
+    }
+
+    private void count() {
+        try {
+            List<Entry> entries = once.list(EntryQuery.all(COUNT_MAX).in(State.UNKNOWN));
+            unknown = entries.size();
+            oldestSeconds = entries.stream().mapToDouble(Backlog::age).max().orElse(0);
+            deadLetters = countDeadLetters.getAsInt();
+        } catch (StoreException e) {
+            log.debug("The backlog cannot be counted now: {}", e.getMessage());
+        } finally {
+            if (!closed) {
+                once.time().schedule(COUNT_EVERY, this::count);
+            }
+        }
+    }
+
+    /** By the store's clock. */
+    private static double age(Entry entry) {
+        Instant since = entry.settledAt() == null ? entry.createdAt() : entry.settledAt();
+        return Math.max(0, Duration.between(since, entry.readAt()).toMillis() / 1000.0);
+    }
+
+    /** Stops asking the store. */
+    @Override
+    public void close() {
+        closed = true;
+    }
+}

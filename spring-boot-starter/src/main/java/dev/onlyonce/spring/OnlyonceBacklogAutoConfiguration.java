@@ -1,0 +1,25 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.micrometer.Backlog;
+import dev.onlyonce.micrometer.Meters;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.Store;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+
+/** Gauges of unknown entries and dead letters, which need the engine that the other meters come before. */
+@AutoConfiguration(after = {OnlyonceAutoConfiguration.class, OnlyonceMetersAutoConfiguration.class})
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean({Meters.class, Onlyonce.class})
+public class OnlyonceBacklogAutoConfiguration {
+
+    @Bean(destroyMethod = "close")
+    Backlog onlyonceBacklog(Meters meters, Onlyonce once, Store store) {
+        return Backlog.watch(
+                meters, once, () -> store instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
+    }
+}

@@ -1,0 +1,41 @@
+package dev.onlyonce.sql;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+/** Bounded counts, from indexes alone. */
+final class Counting {
+    private static final String ENTRIES = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_entry WHERE tenant = ? LIMIT ?) bounded""";
+
+    private static final String DEAD_LETTERS = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 1 LIMIT ?) bounded""";
+
+    private Counting() {}
+
+    /** The entries of a tenant, at most {@code max}. */
+    static int entries(Connection connection, SqlDatabase kind, String tenant, int max) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(ENTRIES)) {
+            Columns.of(kind).text(statement, 1, tenant);
+            statement.setInt(2, max);
+            return number(statement);
+        }
+    }
+
+    /** The dead letters of all tenants, at most {@code max}. */
+    static int deadLetters(Connection connection, int max) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(DEAD_LETTERS)) {
+            statement.setInt(1, max);
+            return number(statement);
+        }
+    }
+
+    private static int number(PreparedStatement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery()) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+}
