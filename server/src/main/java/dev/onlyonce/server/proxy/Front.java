@@ -83,11 +83,11 @@ public final class Front extends VerticleBase {
         return starting.connectionHandler(clients::connected)
                 .invalidRequestHandler(plan.errors()::malformed)
                 .exceptionHandler(failure -> {})
-                .requestHandler(receive(upstreams, handling))
+                .requestHandler(receive(proxy, upstreams, handling))
                 .listen(port == 0 ? SHARED_FREE_PORT : port, plan.listen().host());
     }
 
-    private Handler<HttpServerRequest> receive(Upstreams upstreams, Handling handling) {
+    private Handler<HttpServerRequest> receive(Proxy proxy, Upstreams upstreams, Handling handling) {
         return request -> {
             if (clients.isClosing(request)) {
                 return;
@@ -115,7 +115,7 @@ public final class Front extends VerticleBase {
                 plan.errors().refuse(request, 404, "no_upstream", "No upstream is configured for this path");
                 return;
             }
-            handling.handle(request, target, upstream);
+            Guarded.run(() -> handling.handle(request, target, upstream), failure -> proxy.failed(request, failure));
         };
     }
 
