@@ -8,19 +8,25 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.http.impl.http1.Http1ClientConnection;
 import io.vertx.core.net.HostAndPort;
 import io.vertx.core.net.TrustOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The upstreams with their connections, for one event loop. */
 public final class Upstreams {
+    private static final Logger log = LoggerFactory.getLogger(Upstreams.class);
+
     /** As much as clients may send: what an upstream answers with is not trusted either. */
     private static final int HEADER_BYTES_MAX = 64 << 10;
 
@@ -71,6 +77,7 @@ public final class Upstreams {
 
     private static HttpClientAgent client(Vertx vertx, Upstream upstream, int eventLoops) {
         Upstream.Pool pool = upstream.pool();
+        Doubt doubt = new Doubt(upstream.name(), System::nanoTime);
         HttpClientOptions options = new HttpClientOptions()
                 .setConnectTimeout((int) upstream.timeouts().connect().toMillis())
                 .setKeepAliveTimeout(Math.max(1, (int) pool.idle().toSeconds()))
@@ -96,8 +103,17 @@ public final class Upstreams {
         return vertx.httpClientBuilder()
                 .with(options)
                 .with(poolOptions)
-                .withConnectHandler(InterimFilter::install)
+                .withConnectHandler(connection -> connected(connection, doubt))
                 .build();
+    }
+
+    private static void connected(HttpConnection connection, Doubt doubt) {
+        // Without a handler Vert.x logs as an error what every exchange on it hears anyway.
+        connection.exceptionHandler(failure -> log.debug("A connection to an upstream failed", failure));
+        if (connection instanceof Http1ClientConnection http1) {
+            UpstreamCodec.install(http1, HEADER_BYTES_MAX, doubt);
+        }
+        InterimFilter.install(connection);
     }
 
     /** The upstream for a path: the one with the longest matching prefix. */
