@@ -31,7 +31,12 @@ class UpstreamConnectionsTest {
 
     private void start(RawUpstream.Behaviour behaviour) {
         upstream = new RawUpstream(behaviour);
-        gateway = Running.start(folder, upstream.url(), "defaults: {body-bytes-max: 32MiB}");
+        // Kept for so long that no connection is closed for being idle.
+        gateway = Running.start(
+                folder,
+                upstream.url(),
+                "upstreams: [{url: %s, keep-idle: 5m, response-timeout: 20s}]\ndefaults: {body-bytes-max: 32MiB}"
+                        .formatted(upstream.url()));
     }
 
     @AfterEach

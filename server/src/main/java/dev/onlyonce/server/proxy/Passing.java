@@ -3,6 +3,7 @@ package dev.onlyonce.server.proxy;
 import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
+import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -119,8 +120,10 @@ final class Passing {
 
     private void connect(boolean hasBody) {
         MultiMap headers = proxy.headers().ofRequest(request);
-        upstream.request(request.method(), target.uri(), headers, target.host())
-                .onComplete(guarded(to -> send(to, hasBody)), guarded(this::fail));
+        Future<HttpClientRequest> connecting = hasBody
+                ? upstream.upload(request.method(), target.uri(), headers, target.host())
+                : upstream.request(request.method(), target.uri(), headers, target.host());
+        connecting.onComplete(guarded(to -> send(to, hasBody)), guarded(this::fail));
     }
 
     private void send(HttpClientRequest to, boolean hasBody) {

@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestEncoder;
 import io.netty.handler.codec.http.HttpResponse;
@@ -115,6 +116,13 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
             if (last >= produced && answer != null && out.get(last) instanceof LastHttpContent whole) {
                 out.remove(last);
                 end = whole;
+                refuseNameless(whole, whole.trailingHeaders());
+            }
+        }
+
+        private static void refuseNameless(HttpObject message, HttpHeaders headers) {
+            if (headers.contains("")) {
+                message.setDecoderResult(DecoderResult.failure(StrictDecoder.nameless()));
             }
         }
 
@@ -122,14 +130,12 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
             doubt.arose();
             ambiguous = true;
             if (end == null) {
-                context.close();
+                hangUp(context);
             }
         }
 
         private void begin(HttpResponse head) {
-            if (head.headers().contains("")) {
-                head.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("a header without a name")));
-            }
+            refuseNameless(head, head.headers());
             switched = head.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS);
             answer = head.status().codeClass() == HttpStatusClass.INFORMATIONAL ? null : head;
         }
@@ -197,10 +203,14 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
             context.fireChannelRead(held);
             if (!sent) {
                 // Nobody can use it before its request ends, which would end it for good.
-                context.close();
+                hangUp(context);
             } else if (unsent) {
-                context.executor().schedule(() -> context.close(), LINGER_SECONDS, TimeUnit.SECONDS);
+                var unused = context.executor().schedule(() -> hangUp(context), LINGER_SECONDS, TimeUnit.SECONDS);
             }
+        }
+
+        private static void hangUp(ChannelHandlerContext context) {
+            var unused = context.close();
         }
 
         private static boolean hasUnsent(ChannelHandlerContext context) {

@@ -19,6 +19,7 @@ import io.vertx.core.net.TrustOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,16 +31,21 @@ public final class Upstreams {
     /** As much as clients may send: what an upstream answers with is not trusted either. */
     private static final int HEADER_BYTES_MAX = 64 << 10;
 
+    /** One connection of so many is for uploads that are not protected. */
+    private static final int UPLOADS_SHARE = 4;
+
     private final List<Pooled> pools = new ArrayList<>();
 
     /** An upstream and its connections. */
     public static final class Pooled {
         private final Upstream upstream;
         private final HttpClientAgent client;
+        private final HttpClientAgent uploads;
 
-        private Pooled(Upstream upstream, HttpClientAgent client) {
+        private Pooled(Upstream upstream, HttpClientAgent client, HttpClientAgent uploads) {
             this.upstream = upstream;
             this.client = client;
+            this.uploads = uploads;
         }
 
         /** How it is configured. */
@@ -53,6 +59,20 @@ public final class Upstreams {
          */
         public Future<HttpClientRequest> request(
                 HttpMethod method, String uri, MultiMap headers, @Nullable HostAndPort host) {
+            return request(client, method, uri, headers, host);
+        }
+
+        /**
+         * The same for a request whose body is yet to come. It has connections of its own: a client that sends slowly keeps
+         * one for as long as it likes, and all of them must not keep out a request that is there.
+         */
+        public Future<HttpClientRequest> upload(
+                HttpMethod method, String uri, MultiMap headers, @Nullable HostAndPort host) {
+            return request(uploads, method, uri, headers, host);
+        }
+
+        private Future<HttpClientRequest> request(
+                HttpClientAgent client, HttpMethod method, String uri, MultiMap headers, @Nullable HostAndPort host) {
             RequestOptions options = new RequestOptions()
                     .setMethod(method)
                     .setHost(upstream.url().getHost())
@@ -71,13 +91,17 @@ public final class Upstreams {
     /** Opens no connection yet. */
     public Upstreams(Vertx vertx, List<Upstream> upstreams, int eventLoops) {
         for (Upstream upstream : upstreams) {
-            pools.add(new Pooled(upstream, client(vertx, upstream, eventLoops)));
+            Doubt doubt = new Doubt(upstream.name(), System::nanoTime);
+            int share = Math.max(1, (upstream.pool().connectionsMax() + eventLoops - 1) / eventLoops);
+            int uploads = Math.max(1, share / UPLOADS_SHARE);
+            int others = Math.max(1, share - uploads);
+            pools.add(new Pooled(
+                    upstream, client(vertx, upstream, others, doubt), client(vertx, upstream, uploads, doubt)));
         }
     }
 
-    private static HttpClientAgent client(Vertx vertx, Upstream upstream, int eventLoops) {
+    private static HttpClientAgent client(Vertx vertx, Upstream upstream, int connectionsMax, Doubt doubt) {
         Upstream.Pool pool = upstream.pool();
-        Doubt doubt = new Doubt(upstream.name(), System::nanoTime);
         HttpClientOptions options = new HttpClientOptions()
                 .setConnectTimeout((int) upstream.timeouts().connect().toMillis())
                 .setKeepAliveTimeout(Math.max(1, (int) pool.idle().toSeconds()))
@@ -95,9 +119,8 @@ public final class Upstreams {
         if (authorities != null) {
             options.setTrustOptions(TrustOptions.wrap(authorities.trustManagers()));
         }
-        int share = Math.max(1, (pool.connectionsMax() + eventLoops - 1) / eventLoops);
         PoolOptions poolOptions = new PoolOptions()
-                .setHttp1MaxSize(share)
+                .setHttp1MaxSize(connectionsMax)
                 .setMaxLifetimeUnit(TimeUnit.SECONDS)
                 .setMaxWaitQueueSize(pool.queueMax());
         return vertx.httpClientBuilder()
@@ -132,7 +155,10 @@ public final class Upstreams {
 
     /** Closes all connections. */
     public Future<Void> close() {
-        return Future.all(pools.stream().map(pooled -> pooled.client.close()).toList())
+        return Future.all(pools.stream()
+                        .flatMap(pooled -> Stream.of(pooled.client, pooled.uploads))
+                        .map(HttpClientAgent::close)
+                        .toList())
                 .mapEmpty();
     }
 }
