@@ -7,6 +7,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,13 +33,17 @@ class UpstreamConnectionsTest {
     private Running gateway;
 
     private void start(RawUpstream.Behaviour behaviour) {
+        start(behaviour, "connections-max: 100");
+    }
+
+    private void start(RawUpstream.Behaviour behaviour, String more) {
         upstream = new RawUpstream(behaviour);
         // Kept for so long that no connection is closed for being idle.
         gateway = Running.start(
                 folder,
                 upstream.url(),
-                "upstreams: [{url: %s, keep-idle: 5m, response-timeout: 20s}]\ndefaults: {body-bytes-max: 32MiB}"
-                        .formatted(upstream.url()));
+                "upstreams: [{url: %s, keep-idle: 5m, response-timeout: 20s, %s}]\ndefaults: {body-bytes-max: 32MiB}"
+                        .formatted(upstream.url(), more));
     }
 
     @AfterEach
@@ -103,6 +110,21 @@ class UpstreamConnectionsTest {
     void leftOver(String extra) throws Exception {
         start((head, socket) -> pay(head, socket, extra));
         othersPay();
+    }
+
+    @Test
+    @DisplayName("D11 is not handed to a request that waits for it when bytes follow an answer")
+    void leftOverForWaiting() throws Exception {
+        start((head, socket) -> pay(head, socket, "}"), "connections-max: 1");
+        List<CompletableFuture<HttpResponse<String>>> paying = new ArrayList<>();
+        for (int i = 0; i < 4 * PAYMENTS; i++) {
+            paying.add(gateway.begin("/payments", "w" + i));
+        }
+        for (int i = 0; i < paying.size(); i++) {
+            HttpResponse<String> answer = paying.get(i).get();
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(201);
+            assertThat(answer.headers().firstValue("X-Paid")).hasValue("w" + i);
+        }
     }
 
     @Test
