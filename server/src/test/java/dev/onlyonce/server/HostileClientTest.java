@@ -78,6 +78,7 @@ class HostileClientTest {
                 "Host: other\r\nContent-Length: 2\r\n",
                 "X-Nul: secret\u0000\r\nContent-Length: 2\r\n",
                 "X Space: a\r\nContent-Length: 2\r\n",
+                ": nameless\r\nContent-Length: 2\r\n",
             })
     @DisplayName("refuses heads that two servers may read differently, and closes")
     void smuggling(String lines) throws Exception {
@@ -120,6 +121,61 @@ class HostileClientTest {
         String two = "\r\nPOST /two HTTP/1.1\r\nHost: a\r\nIdempotency-Key: p\r\nContent-Length: 4\r\n\r\n\n x\n";
         String three = "GET /three HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
         assertThat(say(one + two + three).split("HTTP/1.1 200", -1)).hasSize(4);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"close", "keep-alive, Close", "keep-alive\r\nConnection: close", "TE\r\nConnection: x, close"})
+    @DisplayName("does not run what is pipelined after the request that was to be the last")
+    void pipelinedAfterLast(String connection) throws Exception {
+        gateway.post("/last", "p", "{}");
+        String close = "Connection: " + connection + "\r\n\r\n";
+        for (String last : List.of(
+                "DELETE /last HTTP/1.1\r\nHost: a\r\n" + close,
+                // Answered at once, from memory.
+                "POST /last HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nIdempotency-Key: p\r\nContent-Length: 2\r\n"
+                        + close + "{}")) {
+            String after = "DELETE /after HTTP/1.1\r\nHost: a\r\n\r\n";
+            assertThat(say(last + after + after).split("HTTP/1.1 200", -1))
+                    .as("one answer")
+                    .hasSize(2);
+        }
+        assertThat(upstream.heads()).hasSize(2).allMatch(head -> head.contains(" /last "));
+        goesOn();
+    }
+
+    @Test
+    @DisplayName("answers 417 to expectations that it does not know, and runs nothing")
+    void expectations() throws Exception {
+        for (String expected : List.of("foo", "100-continue, foo", "100-continue\r\nExpect: foo", "")) {
+            for (String key : List.of("", "Idempotency-Key: e\r\n")) {
+                String answer = say("POST / HTTP/1.1\r\nHost: a\r\n" + key + "Content-Length: 2\r\nExpect: " + expected
+                        + "\r\n\r\n{}");
+                assertThat(answer).startsWith("HTTP/1.1 417");
+                Documented.problem(answer.substring(answer.indexOf('{')));
+            }
+        }
+        assertThat(upstream.heads()).isEmpty();
+        goesOn();
+    }
+
+    @Test
+    @DisplayName("takes the host from an absolute target, whatever Host says, and refuses one that is no host")
+    void absoluteTarget() throws Exception {
+        for (String target : List.of("http://shop.example/a?b=/c", "HTTP://shop.example?b=/c", "http://shop.example")) {
+            say("GET " + target + " HTTP/1.1\r\nHost: other.example\r\nConnection: close\r\n\r\n");
+        }
+        assertThat(upstream.heads())
+                .hasSize(3)
+                .allSatisfy(head -> assertThat(head.toLowerCase(Locale.ROOT))
+                        .contains("\r\nhost: shop.example\r\n")
+                        .contains("\r\nx-forwarded-host: shop.example\r\n")
+                        .doesNotContain("other.example"));
+        assertThat(upstream.heads().get(1)).startsWith("GET /?b=/c ");
+        for (String target : List.of("http:///a", "http://a@b/c", "http://a b/c", "http://a:b/c", "ftp://a/b")) {
+            assertThat(say("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n")).matches("(?s)HTTP/1.[01] 400.*");
+        }
+        assertThat(upstream.heads()).hasSize(3);
     }
 
     @Test

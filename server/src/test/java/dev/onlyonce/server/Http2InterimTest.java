@@ -114,8 +114,8 @@ class Http2InterimTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"101", "102", "1xx"})
-    @DisplayName("D4 knows no outcome when nothing comes after them, and goes on")
+    @ValueSource(strings = {"101", "102", "1xx", "099", "600", "999"})
+    @DisplayName("D4 knows no outcome when nothing but them or what is no status comes, and goes on")
     void nothingAfter(String status) throws Exception {
         try (RawUpstream upstream = service((socket, stream) -> {
                     if (effects.get() == 0) {

@@ -13,9 +13,13 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A service that does with a connection what a test says, byte by byte. */
 final class RawUpstream implements AutoCloseable {
+    private static final Pattern LENGTH = Pattern.compile("(?i)\r\ncontent-length: *([0-9]+)");
+
     private final ServerSocket listening;
     private final Behaviour behaviour;
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -45,6 +49,11 @@ final class RawUpstream implements AutoCloseable {
     /** The heads of all requests that came, as they came. */
     List<String> heads() {
         return heads;
+    }
+
+    /** How many connections were opened. */
+    int connections() {
+        return open.size();
     }
 
     private void accept() {
@@ -87,6 +96,14 @@ final class RawUpstream implements AutoCloseable {
             end = b == (end % 2 == 0 ? '\r' : '\n') ? end + 1 : b == '\r' ? 1 : 0;
         }
         return head.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Reads the body that a head announces by its length. */
+    static void body(String head, Socket socket) throws IOException {
+        Matcher length = LENGTH.matcher(head);
+        if (length.find()) {
+            socket.getInputStream().readNBytes(Integer.parseInt(length.group(1)));
+        }
     }
 
     /** Lines of a head, and the empty one after them. */

@@ -7,6 +7,7 @@ import dev.onlyonce.http.KeyHeader;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
+import dev.onlyonce.server.proxy.Guarded;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
@@ -14,6 +15,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.context.Context;
+import io.vertx.core.Handler;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientRequest;
@@ -73,6 +75,29 @@ final class Forwarding {
     }
 
     void start() {
+        Guarded.run(this::connect, failure -> notSent("the gateway failed: " + describe(failure)));
+    }
+
+    private void notSent(String reason) {
+        if (!settled) {
+            settle(() -> exchange.notExecuted("not sent: " + reason));
+        }
+    }
+
+    /** After the first byte may have left, nobody can say what became of a request; after its settlement, the client gets no more. */
+    private <T> Handler<T> guarded(Handler<T> handler) {
+        return Guarded.handler(handler, failure -> {
+            log.error("An exchange broke", failure);
+            if (settled) {
+                reset();
+                Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR);
+            } else {
+                ambiguous("the gateway failed: " + describe(failure));
+            }
+        });
+    }
+
+    private void connect() {
         MultiMap headers = loop.proxy().headersFor(sent.request());
         headers.remove(HttpHeaderNames.EXPECT);
         span = loop.traces()
@@ -84,7 +109,7 @@ final class Forwarding {
         headers.set(ATTEMPT, Integer.toString(exchange.claim().attempt()));
         headers.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(sent.body().length()));
         if (loop.isStopping()) {
-            settle(() -> exchange.notExecuted("not sent: the gateway was stopped"));
+            notSent("the gateway was stopped");
             return;
         }
         upstream.request(
@@ -92,23 +117,27 @@ final class Forwarding {
                         sent.target().uri(),
                         headers,
                         sent.target().host())
-                .onComplete(connected -> {
-                    if (settled) {
-                        // It was abandoned while connecting: nothing may be sent any more.
-                        if (connected.succeeded()) {
-                            connected.result().reset();
-                        }
-                    } else if (connected.failed()) {
-                        failure = describe(connected.cause());
+                .onComplete(guarded(this::connected), guarded(cause -> {
+                    if (!settled) {
+                        failure = describe(cause);
                         loop.metrics().upstreamFailed();
-                        settle(() -> exchange.notExecuted("not sent: " + describe(connected.cause())));
-                    } else if (!exchange.claim().isHeld()) {
-                        connected.result().reset();
-                        settle(() -> exchange.notExecuted("not sent: the lease was lost while connecting"));
-                    } else {
-                        send(connected.result());
+                        notSent(describe(cause));
                     }
-                });
+                }));
+    }
+
+    private void connected(HttpClientRequest to) {
+        // Failures show up in the answer.
+        to.exceptionHandler(failed -> {});
+        if (settled) {
+            // It was abandoned while connecting: nothing may be sent any more.
+            to.reset();
+        } else if (!exchange.claim().isHeld()) {
+            to.reset();
+            notSent("the lease was lost while connecting");
+        } else {
+            send(to);
+        }
     }
 
     /** Quoted and bare they are one key to us, and must be to an upstream that is trusted to recognise it. */
@@ -123,17 +152,13 @@ final class Forwarding {
         long millis = upstream.upstream().timeouts().response().toMillis();
         // However slowly it comes: the whole response must be there in time.
         timer = loop.vertx().setTimer(millis, late -> ambiguous("no whole response within " + millis + " ms"));
-        to.response().onComplete(answered -> {
-            if (answered.failed()) {
-                ambiguous("no response: " + describe(answered.cause()));
-            } else {
-                receive(answered.result());
-            }
-        });
+        to.response()
+                .onComplete(guarded(this::receive), guarded(cause -> ambiguous("no response: " + describe(cause))));
         to.end(sent.body());
     }
 
     private void receive(HttpClientResponse response) {
+        response.exceptionHandler(failed -> {});
         if (Proxy.isInterim(response)) {
             ambiguous("no response: it switched protocols unasked");
             return;
@@ -142,19 +167,19 @@ final class Forwarding {
             broken = true;
             ambiguous("the response broke off: " + describe(failure));
         });
-        response.handler(chunk -> {
+        response.handler(guarded(chunk -> {
             held.appendBuffer(chunk);
             if (!settled && !fits(chunk)) {
                 response.pause();
                 stream(response);
             }
-        });
-        response.endHandler(ended -> {
+        }));
+        response.endHandler(guarded(ended -> {
             if (!settled) {
                 HttpAnswer answer = new HttpAnswer(response.statusCode(), endToEnd(response), held.getBytes());
                 settle(() -> exchange.finish(answer, loop.ending()), this::send);
             }
-        });
+        }));
     }
 
     private boolean fits(Buffer chunk) {
@@ -199,7 +224,7 @@ final class Forwarding {
                 () -> loop.timed(Metrics.Part.SETTLE, exchange.operation(), trace, ending),
                 result -> {
                     sent.owner().end();
-                    then.accept(result);
+                    guarded((Handler<T>) then::accept).handle(result);
                 },
                 failure -> {
                     sent.owner().end();
@@ -256,14 +281,14 @@ final class Forwarding {
         }
         to.closeHandler(gone -> reset());
         from.exceptionHandler(failure -> Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR));
-        from.endHandler(ended -> to.end());
-        from.handler(chunk -> {
+        from.endHandler(guarded(ended -> to.end()));
+        from.handler(guarded(chunk -> {
             to.write(chunk);
             if (to.writeQueueFull()) {
                 from.pause();
                 to.drainHandler(drained -> from.resume());
             }
-        });
+        }));
         to.write(held);
         from.resume();
     }

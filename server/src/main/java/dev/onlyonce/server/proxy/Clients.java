@@ -13,12 +13,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The client connections of one event loop: no more than allowed, none that waits for ever. A connection without an open
  * exchange must send a whole head in time, however slowly it sends its bytes. Not thread-safe: for its event loop only.
  */
 final class Clients {
+    private static final Logger log = LoggerFactory.getLogger(Clients.class);
+
     private final Listen.Limits limits;
     private final LongSupplier nanos;
     private final AtomicInteger total;
@@ -46,6 +50,8 @@ final class Clients {
         Client client = new Client();
         client.idleSince = nanos.getAsLong();
         clients.put(connection, client);
+        // Without a handler Vert.x logs as an error that a client hung up.
+        connection.exceptionHandler(failure -> log.debug("A client's connection failed", failure));
         connection.closeHandler(closed -> {
             total.decrementAndGet();
             clients.remove(connection);

@@ -102,7 +102,8 @@ final class ForwardedHeaders {
         }
     }
 
-    private static Set<String> namedByConnection(MultiMap headers) {
+    /** What the {@code Connection} lines name, in lower case. */
+    static Set<String> namedByConnection(MultiMap headers) {
         List<String> values = headers.getAll(HttpHeaderNames.CONNECTION);
         // Almost always there is none, or one that names nothing that would be passed on.
         if (values.isEmpty() || (values.size() == 1 && values.get(0).equalsIgnoreCase("keep-alive"))) {

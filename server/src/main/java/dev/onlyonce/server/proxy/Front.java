@@ -14,7 +14,6 @@ import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.PemKeyCertOptions;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -83,17 +82,21 @@ public final class Front extends VerticleBase {
         return starting.connectionHandler(clients::connected)
                 .invalidRequestHandler(plan.errors()::malformed)
                 .exceptionHandler(failure -> {})
-                .requestHandler(receive(upstreams, handling))
+                .requestHandler(receive(proxy, upstreams, handling))
                 .listen(port == 0 ? SHARED_FREE_PORT : port, plan.listen().host());
     }
 
-    private Handler<HttpServerRequest> receive(Upstreams upstreams, Handling handling) {
+    private Handler<HttpServerRequest> receive(Proxy proxy, Upstreams upstreams, Handling handling) {
         return request -> {
             if (clients.isClosing(request)) {
                 return;
             }
             clients.begun(request);
             boolean last = isLast(request);
+            if (last) {
+                // Whatever is pipelined after it was not asked for.
+                clients.closing(request);
+            }
             request.response().endHandler(ended -> {
                 clients.ended(request);
                 if (last) {
@@ -104,10 +107,11 @@ public final class Front extends VerticleBase {
             try {
                 target = Target.of(request);
             } catch (Target.Refused e) {
-                request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-                plan.errors().refuse(request, e.status(), "request_malformed", String.valueOf(e.getMessage()));
-                clients.closing(request);
-                plan.errors().closeSoon(request);
+                refuse(request, e.status(), "request_malformed", String.valueOf(e.getMessage()));
+                return;
+            }
+            if (!isExpectationKnown(request)) {
+                refuse(request, 417, "expectation_failed", "Expect has another value than 100-continue");
                 return;
             }
             Upstreams.Pooled upstream = upstreams.forPath(target.path());
@@ -115,24 +119,39 @@ public final class Front extends VerticleBase {
                 plan.errors().refuse(request, 404, "no_upstream", "No upstream is configured for this path");
                 return;
             }
-            handling.handle(request, target, upstream);
+            Guarded.run(() -> handling.handle(request, target, upstream), failure -> proxy.failed(request, failure));
         };
     }
 
+    /** Answers without having looked at the body, so the connection cannot be used again. */
+    private void refuse(HttpServerRequest request, int status, String code, String detail) {
+        if (request.version() != HttpVersion.HTTP_2) {
+            request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
+        plan.errors().refuse(request, status, code, detail);
+        clients.closing(request);
+        plan.errors().closeSoon(request);
+    }
+
+    private static boolean isExpectationKnown(HttpServerRequest request) {
+        for (String expected : request.headers().getAll(HttpHeaderNames.EXPECT)) {
+            if (!HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(expected)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /**
-     * Whether the client closes after this one and says so among other things; alone, the server sees it itself. A proxy
-     * keeps no connection of HTTP/1.0 (RFC 9112): only its end tells such a client where a response without a length ends.
+     * Whether the client closes after this one. A proxy keeps no connection of HTTP/1.0 (RFC 9112): only its end tells such a
+     * client where a response without a length ends.
      */
     private static boolean isLast(HttpServerRequest request) {
         if (request.version() == HttpVersion.HTTP_1_0) {
             return true;
         }
-        String connection = request.getHeader(HttpHeaderNames.CONNECTION);
-        return connection != null
-                && connection.indexOf(',') >= 0
-                && request.version() != HttpVersion.HTTP_2
-                && List.of(connection.toLowerCase(Locale.ROOT).split("\\s*,\\s*"))
-                        .contains("close");
+        return request.version() != HttpVersion.HTTP_2
+                && ForwardedHeaders.namedByConnection(request.headers()).contains("close");
     }
 
     private HttpServerOptions options() {

@@ -6,6 +6,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2FrameListenerDecorator;
@@ -70,7 +71,7 @@ final class InterimFilter extends ChannelInboundHandlerAdapter {
         public void onHeadersRead(
                 ChannelHandlerContext context, int stream, Http2Headers headers, int padding, boolean last)
                 throws Http2Exception {
-            if (!isUnknown(headers, last)) {
+            if (!isUnknown(stream, headers, last)) {
                 super.onHeadersRead(context, stream, headers, padding, last);
             }
         }
@@ -86,14 +87,17 @@ final class InterimFilter extends ChannelInboundHandlerAdapter {
                 int padding,
                 boolean last)
                 throws Http2Exception {
-            if (!isUnknown(headers, last)) {
+            if (!isUnknown(stream, headers, last)) {
                 super.onHeadersRead(context, stream, headers, dependency, weight, exclusive, padding, last);
             }
         }
 
         /** Not one that ends the stream: after that no answer comes. */
-        private static boolean isUnknown(Http2Headers headers, boolean last) {
+        private static boolean isUnknown(int stream, Http2Headers headers, boolean last) throws Http2Exception {
             CharSequence status = headers.status();
+            if (status != null && !Status.isValid(status)) {
+                throw Http2Exception.streamError(stream, Http2Error.PROTOCOL_ERROR, "not a status: %s", status);
+            }
             return status != null && !last && InterimFilter.isUnknown(status);
         }
     }

@@ -3,6 +3,8 @@ package dev.onlyonce.server.proxy;
 import dev.onlyonce.server.config.Upstream;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientRequest;
@@ -15,12 +17,17 @@ import java.net.ProtocolException;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One unprotected exchange, streamed both ways as it comes: nothing is buffered beyond what the slower side is behind, and
- * nothing is changed but what belongs to the hop. All on one event loop.
+ * nothing is changed but what belongs to the hop. All on one event loop. Whatever fails here breaks both sides: neither may
+ * take a part of a body for the whole.
  */
 final class Passing {
+    private static final Logger log = LoggerFactory.getLogger(Passing.class);
+
     /** Of HTTP/2. */
     private static final long INTERNAL_ERROR = 2;
 
@@ -36,6 +43,8 @@ final class Passing {
     private boolean requestEnded;
     private boolean clientGone;
     private boolean retried;
+    private boolean bodyBegun;
+    private boolean broken;
 
     Passing(Proxy proxy, Upstreams.Pooled upstream, Target target, HttpServerRequest request) {
         this.proxy = proxy;
@@ -53,7 +62,7 @@ final class Passing {
             requestEnded = true;
         }
         watchClient();
-        connect(hasBody);
+        Guarded.run(() -> connect(hasBody), this::breakBoth);
     }
 
     /** Goes on with the answer to a request that had no body and was sent already. */
@@ -61,7 +70,34 @@ final class Passing {
         requestEnded = true;
         forward = answer.request();
         watchClient();
-        answer(answer);
+        Guarded.run(() -> answer(answer), this::breakBoth);
+    }
+
+    /** Events that still come after the exchange broke are dropped. */
+    private <T> Handler<T> guarded(Handler<T> handler) {
+        return Guarded.handler(
+                event -> {
+                    if (!broken) {
+                        handler.handle(event);
+                    }
+                },
+                this::breakBoth);
+    }
+
+    private void breakBoth(Throwable failure) {
+        if (broken) {
+            return;
+        }
+        broken = true;
+        if (forward != null) {
+            forward.reset();
+        }
+        if (response.headWritten()) {
+            log.error("An exchange broke", failure);
+            abort();
+        } else {
+            proxy.failed(request, failure);
+        }
     }
 
     private void watchClient() {
@@ -84,42 +120,35 @@ final class Passing {
 
     private void connect(boolean hasBody) {
         MultiMap headers = proxy.headers().ofRequest(request);
-        upstream.request(request.method(), target.uri(), headers, target.host()).onComplete(connected -> {
-            if (connected.failed()) {
-                fail(connected.cause());
-            } else if (clientGone) {
-                connected.result().reset();
-            } else {
-                send(connected.result(), hasBody);
-            }
-        });
+        Future<HttpClientRequest> connecting = hasBody
+                ? upstream.upload(request.method(), target.uri(), headers, target.host())
+                : upstream.request(request.method(), target.uri(), headers, target.host());
+        connecting.onComplete(guarded(to -> send(to, hasBody)), guarded(this::fail));
     }
 
     private void send(HttpClientRequest to, boolean hasBody) {
-        forward = to;
-        to.response().onComplete(answered -> {
-            if (answered.succeeded()) {
-                answer(answered.result());
-            } else {
-                retryOrFail(answered.cause());
-            }
-        });
         // Failures show up in the answer.
         to.exceptionHandler(failure -> {});
-        to.earlyHintsHandler(hints -> {
+        if (clientGone) {
+            to.reset();
+            return;
+        }
+        forward = to;
+        to.response().onComplete(guarded(this::answer), guarded(this::retryOrFail));
+        to.earlyHintsHandler(guarded(hints -> {
             if (!response.headWritten() && Proxy.takesInterim(request)) {
                 response.writeEarlyHints(hints);
             }
-        });
+        }));
         if (!hasBody) {
             to.end();
             return;
         }
-        to.continueHandler(go -> {
+        to.continueHandler(guarded(go -> {
             if (!response.headWritten() && Proxy.takesInterim(request)) {
                 response.writeContinue();
             }
-        });
+        }));
         sendBody(to);
     }
 
@@ -129,31 +158,37 @@ final class Passing {
                 nullToEmpty(request.getHeader(HttpHeaderNames.EXPECT)));
         if (known || expects) {
             to.setChunked(!known);
+            bodyBegun = true;
             to.writeHead();
         }
-        request.handler(chunk -> {
-            if (!known) {
-                to.setChunked(true);
-            }
-            to.write(chunk);
-            // Nobody can answer a request that is still on its way.
-            to.idleTimeout(timeouts().idle().toMillis());
-            if (to.writeQueueFull()) {
-                request.pause();
-                to.drainHandler(drained -> request.resume());
-            }
-        });
-        request.endHandler(ended -> {
+        request.handler(guarded(chunk -> sendChunk(to, chunk)));
+        request.endHandler(guarded(ended -> {
             requestEnded = true;
             to.end();
             if (!response.headWritten()) {
                 to.idleTimeout(timeouts().response().toMillis());
             }
-        });
+        }));
         request.resume();
     }
 
+    private void sendChunk(HttpClientRequest to, Buffer chunk) {
+        if (!bodyBegun) {
+            // Only now: a request that turns out to have no body is sent without Transfer-Encoding.
+            bodyBegun = true;
+            to.setChunked(true);
+        }
+        to.write(chunk);
+        // Nobody can answer a request that is still on its way.
+        to.idleTimeout(timeouts().idle().toMillis());
+        if (to.writeQueueFull()) {
+            request.pause();
+            to.drainHandler(guarded(drained -> request.resume()));
+        }
+    }
+
     private void answer(HttpClientResponse answer) {
+        answer.exceptionHandler(failure -> {});
         if (clientGone) {
             answer.request().reset();
             return;
@@ -179,14 +214,14 @@ final class Passing {
             response.setChunked(true);
         }
         answer.exceptionHandler(failure -> abort());
-        answer.handler(chunk -> pass(answer, chunk));
-        answer.endHandler(ended -> {
+        answer.handler(guarded(chunk -> pass(answer, chunk)));
+        answer.endHandler(guarded(ended -> {
             MultiMap trailers = answer.trailers();
             if (!trailers.isEmpty() && response.isChunked()) {
                 response.trailers().addAll(trailers);
             }
             finish();
-        });
+        }));
     }
 
     private void closeAfter() {
@@ -201,10 +236,10 @@ final class Passing {
             from.pause();
             // It is the client now that is slow, and its connection has a time-out of its own.
             from.request().idleTimeout(FOR_EVER.toMillis());
-            response.drainHandler(drained -> {
+            response.drainHandler(guarded(drained -> {
                 from.request().idleTimeout(timeouts().idle().toMillis());
                 from.resume();
-            });
+            }));
         }
     }
 

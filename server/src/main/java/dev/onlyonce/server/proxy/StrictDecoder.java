@@ -10,7 +10,8 @@ import io.vertx.core.http.impl.http1.VertxHttpRequestDecoder;
 import java.util.List;
 
 /**
- * Refuses folded header lines. Netty joins them silently, where the next server may see two headers; everything else that
+ * Refuses folded header lines and those without a name. Netty joins the former silently, where the next server may see two
+ * headers, and keeps the latter, which the next server may read as anything; everything else that
  * servers read differently (both lengths, two lengths, bare line feeds, white space before the colon) it refuses itself.
  *
  * <p>The decoder that this extends consumes a head in whole lines, so whenever it is called between two messages the buffer
@@ -51,11 +52,19 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
         }
         for (int i = produced; i < out.size(); i++) {
             Object message = out.get(i);
+            if (message instanceof HttpMessage head && head.headers().contains("")) {
+                bad = true;
+                head.setDecoderResult(DecoderResult.failure(nameless()));
+            }
             inHead = message instanceof LastHttpContent;
             if (inHead) {
                 afterFirstLine = false;
             }
         }
+    }
+
+    static IllegalArgumentException nameless() {
+        return new IllegalArgumentException("a header line has no name");
     }
 
     private boolean hasFold(ByteBuf in) {

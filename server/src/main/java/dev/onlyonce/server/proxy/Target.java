@@ -48,14 +48,14 @@ public record Target(
         if (hosts.isEmpty() && request.version() == HttpVersion.HTTP_1_1) {
             throw new Refused(400, "no Host header");
         }
-        HostAndPort host = request.authority();
-        if (host == null && !hosts.isEmpty() && !hosts.get(0).isEmpty()) {
+        if (!hosts.isEmpty() && !hosts.get(0).isEmpty() && HostAndPort.parseAuthority(hosts.get(0), -1) == null) {
             throw new Refused(400, "the Host header is malformed");
         }
         String uri = request.uri();
         if (uri.isEmpty() || uri.charAt(0) != '/') {
-            uri = withoutAuthority(uri, method);
+            uri = withoutAuthority(uri, request);
         }
+        HostAndPort host = request.authority();
         if (!isVisibleAscii(uri)) {
             throw new Refused(400, "the request target has a character that must be percent-encoded");
         }
@@ -80,24 +80,27 @@ public record Target(
     }
 
     /** From the absolute form of a target, which servers must accept though clients of a gateway do not send it. */
-    private static String withoutAuthority(String uri, HttpMethod method) throws Refused {
-        if (uri.equals("*") && method.equals(HttpMethod.OPTIONS)) {
+    private static String withoutAuthority(String uri, HttpServerRequest request) throws Refused {
+        if (uri.equals("*") && request.method().equals(HttpMethod.OPTIONS)) {
             return uri;
         }
         int start =
                 uri.regionMatches(true, 0, "http://", 0, 7) ? 7 : uri.regionMatches(true, 0, "https://", 0, 8) ? 8 : -1;
-        if (start < 0) {
+        if (start < 0 || request.version() == HttpVersion.HTTP_2) {
             throw new Refused(400, "the request target must be a path");
         }
-        for (int i = start; i < uri.length(); i++) {
-            if (uri.charAt(i) == '/') {
-                return uri.substring(i);
-            }
-            if (uri.charAt(i) == '?') {
-                return "/" + uri.substring(i);
-            }
+        int end = start;
+        while (end < uri.length() && uri.charAt(end) != '/' && uri.charAt(end) != '?') {
+            end++;
         }
-        return "/";
+        String authority = uri.substring(start, end);
+        if (authority.isEmpty() || HostAndPort.parseAuthority(authority, -1) == null) {
+            throw new Refused(400, "the request target has a malformed host");
+        }
+        // RFC 9112: the target wins. Written back, so that nobody sees another host than this one from here on.
+        request.headers().set(HttpHeaderNames.HOST, authority);
+        String path = uri.substring(end);
+        return path.startsWith("/") ? path : "/" + path;
     }
 
     /** Path and query as they go into a request line. */

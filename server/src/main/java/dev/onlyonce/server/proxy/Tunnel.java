@@ -1,6 +1,8 @@
 package dev.onlyonce.server.proxy;
 
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.vertx.core.Handler;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
@@ -9,13 +11,20 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.NetSocket;
 import java.util.Locale;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** An upgrade such as WebSocket: once the upstream agrees, bytes go both ways as they are. */
 final class Tunnel {
+    private static final Logger log = LoggerFactory.getLogger(Tunnel.class);
+
     private final Proxy proxy;
     private final Upstreams.Pooled upstream;
     private final Target target;
     private final HttpServerRequest request;
+    private @Nullable HttpClientRequest forward;
 
     Tunnel(Proxy proxy, Upstreams.Pooled upstream, Target target, HttpServerRequest request) {
         this.proxy = proxy;
@@ -44,24 +53,41 @@ final class Tunnel {
         headers.set(HttpHeaderNames.CONNECTION, "upgrade");
         headers.set(HttpHeaderNames.UPGRADE, request.getHeader(HttpHeaderNames.UPGRADE));
         request.pause();
-        upstream.request(request.method(), target.uri(), headers, target.host()).onComplete(connected -> {
-            if (connected.failed()) {
-                proxy.errors().upstreamFailed(request, upstream.upstream(), connected.cause());
-                return;
-            }
-            HttpClientRequest forward = connected.result();
-            // Failures show up in the answer.
-            forward.exceptionHandler(failure -> {});
-            forward.connect().onComplete(answered -> {
-                if (answered.failed()) {
-                    proxy.errors().upstreamFailed(request, upstream.upstream(), answered.cause());
-                } else if (answered.result().statusCode() == 101) {
-                    join(answered.result());
-                } else {
-                    refuse(answered.result());
-                }
-            });
-        });
+        // A client that hangs up is no failure of ours.
+        request.exceptionHandler(gone -> {});
+        request.response().exceptionHandler(gone -> {});
+        upstream.request(request.method(), target.uri(), headers, target.host())
+                .onComplete(guarded(this::send), guarded(this::fail));
+    }
+
+    private <T> Handler<T> guarded(Handler<T> handler) {
+        return Guarded.handler(handler, this::breakBoth);
+    }
+
+    private void breakBoth(Throwable failure) {
+        if (forward != null) {
+            forward.reset();
+        }
+        proxy.failed(request, failure);
+    }
+
+    private void fail(Throwable cause) {
+        proxy.errors().upstreamFailed(request, upstream.upstream(), cause);
+    }
+
+    private void send(HttpClientRequest to) {
+        forward = to;
+        // Failures show up in the answer.
+        to.exceptionHandler(failure -> {});
+        to.connect().onComplete(guarded(this::answered), guarded(this::fail));
+    }
+
+    private void answered(HttpClientResponse answer) {
+        if (answer.statusCode() == HttpResponseStatus.SWITCHING_PROTOCOLS.code()) {
+            join(answer);
+        } else {
+            refuse(answer);
+        }
     }
 
     private void join(HttpClientResponse answer) {
@@ -70,31 +96,36 @@ final class Tunnel {
         response.headers().addAll(answer.headers());
         NetSocket back = answer.netSocket();
         back.pause();
-        request.toNetSocket().onComplete(opened -> {
-            if (opened.failed()) {
-                back.close();
-                return;
-            }
-            proxy.clients().tunnelled(request);
-            NetSocket client = opened.result();
-            pump(client, back);
-            pump(back, client);
-            client.closeHandler(closed -> {
-                proxy.clients().tunnelClosed();
-                back.close();
-            });
-            back.resume();
-        });
+        request.toNetSocket()
+                .onComplete(
+                        guarded(client -> {
+                            proxy.clients().tunnelled(request);
+                            pump(client, back);
+                            pump(back, client);
+                            client.closeHandler(closed -> {
+                                proxy.clients().tunnelClosed();
+                                back.close();
+                            });
+                            back.resume();
+                        }),
+                        failed -> back.close());
     }
 
     private static void pump(NetSocket from, NetSocket to) {
-        from.handler(bytes -> {
-            to.write(bytes);
-            if (to.writeQueueFull()) {
-                from.pause();
-                to.drainHandler(drained -> from.resume());
-            }
-        });
+        Consumer<Throwable> closeBoth = failure -> {
+            log.error("A tunnel broke", failure);
+            from.close();
+            to.close();
+        };
+        from.handler(Guarded.handler(
+                bytes -> {
+                    to.write(bytes);
+                    if (to.writeQueueFull()) {
+                        from.pause();
+                        to.drainHandler(drained -> from.resume());
+                    }
+                },
+                closeBoth));
         from.endHandler(ended -> to.end());
         from.exceptionHandler(failure -> to.close());
         from.closeHandler(closed -> to.close());
