@@ -60,8 +60,15 @@ public interface Store extends AutoCloseable {
     /** Settles and claims in one commit where the store can; settlements first. */
     default BatchResult write(Batch batch) {
         List<SettleResult> settled = batch.settlements().isEmpty() ? List.of() : settle(batch.settlements());
-        List<ClaimResult> claimed = batch.claims().isEmpty() ? List.of() : claim(batch.claims());
-        return new BatchResult(claimed, settled);
+        try {
+            List<ClaimResult> claimed = batch.claims().isEmpty() ? List.of() : claim(batch.claims());
+            return new BatchResult(claimed, settled);
+        } catch (StoreException e) {
+            if (settled.isEmpty()) {
+                throw e;
+            }
+            throw new StoreOutcomeUnknown("the settlements of the batch were written before this failed", e);
+        }
     }
 
     /** Renews the leases of entries that are {@link State#PROCESSING} with this token, lapsed or not. */

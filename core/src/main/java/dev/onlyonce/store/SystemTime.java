@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
 /** Real time. */
 final class SystemTime implements Time {
     /**
-     * Heartbeats, sweep and purge block on the store, reconciling on whoever is asked; none may wait for another, and giving
-     * up on a store that hangs must not wait for them. One to spare is for the node's owner.
+     * Heartbeats, late settlements, sweep and purge block on the store, reconciling on whoever is asked; none may wait for
+     * another, and giving up on a store that hangs must not wait for them. One to spare is for the node's owner.
      */
-    private static final int THREADS = 6;
+    private static final int THREADS = 7;
 
     private static final Logger log = LoggerFactory.getLogger(SystemTime.class);
 
