@@ -84,10 +84,10 @@ public final class Onlyonce implements AutoCloseable {
         }
         byte[] encoded;
         try {
-            encoded = codec.encode(value);
-        } catch (RuntimeException e) {
+            encoded = requireNonNull(codec.encode(value), "the encoded result");
+        } catch (RuntimeException | Error e) {
             // The effect has happened: whatever is wrong with its result, it must not happen again.
-            claim.completeWithoutResult();
+            settle(claim, new Ending.CompletedWithoutResult(), e);
             throw e;
         }
         SettleResult result = claim.complete(encoded);
@@ -97,28 +97,39 @@ public final class Onlyonce implements AutoCloseable {
     }
 
     private static void settle(OpenClaim claim, FailureRule failures, Throwable thrown) {
-        String reason = thrown.getClass().getName();
+        Ending unknown = new Ending.Unknown(thrown.getClass().getName());
         try {
-            FailureRule.Verdict verdict = judge(failures, thrown);
+            FailureRule.Verdict verdict = failures.judge(thrown);
             if (verdict instanceof FailureRule.Verdict.NoEffect) {
-                claim.retryable(reason);
+                settle(claim, new Ending.Retryable(thrown.getClass().getName()), thrown);
             } else if (verdict instanceof FailureRule.Verdict.Final failed) {
-                claim.fail(failed.failure());
+                settle(claim, new Ending.Failed(failed.failure()), thrown);
             } else {
-                claim.unknown(reason);
+                settle(claim, unknown, thrown);
             }
-        } catch (StoreException e) {
-            // The caller must see the action's exception; the entry stays claimed and ends as its terms say.
-            thrown.addSuppressed(e);
+        } catch (RuntimeException | Error e) {
+            // Either the rule broke, or its verdict cannot be recorded: nobody knows, then.
+            suppress(thrown, e);
+            try {
+                settle(claim, unknown, thrown);
+            } catch (RuntimeException | Error again) {
+                suppress(thrown, again);
+            }
         }
     }
 
-    private static FailureRule.Verdict judge(FailureRule failures, Throwable thrown) {
+    private static void suppress(Throwable thrown, Throwable other) {
+        if (other != thrown) {
+            thrown.addSuppressed(other);
+        }
+    }
+
+    /** Ends a claim for a caller that must see what was thrown; recording goes on without it. */
+    private static void settle(OpenClaim claim, Ending ending, Throwable thrown) {
         try {
-            return failures.judge(thrown);
-        } catch (RuntimeException e) {
-            thrown.addSuppressed(e);
-            return new FailureRule.Verdict.Unknown();
+            claim.settle(ending);
+        } catch (StoreException e) {
+            suppress(thrown, e);
         }
     }
 
@@ -299,6 +310,12 @@ public final class Onlyonce implements AutoCloseable {
         /** What exceptions prove, unless the operation says otherwise. */
         public Builder failures(FailureRule failures) {
             policy.failures(failures);
+            return this;
+        }
+
+        /** How long a claim may be held before it is settled, unless the operation says otherwise; see {@link Policy}. */
+        public Builder heldMax(Duration heldMax) {
+            policy.heldMax(heldMax);
             return this;
         }
 

@@ -7,12 +7,13 @@ import java.util.concurrent.Executor;
 
 /**
  * A claim whose holder settles it itself, exactly once: for callers that cannot put their work into an {@link Action},
- * such as proxies and asynchronous handlers. Until it is settled, heartbeats keep its lease. A holder that never settles
- * keeps the key for as long as the process lives.
+ * such as proxies and asynchronous handlers. Until it is settled, heartbeats keep its lease, for at most
+ * {@link Policy#heldMax()}: then the lease lapses, and the entry becomes what its policy says.
  *
  * <p>Each settling method returns when the record is durable, or answers {@link SettleResult.Lost} when the claim was lost
  * and nothing was recorded. When the store cannot be reached it throws {@link StoreOutcomeUnknown} after a bounded time;
- * recording goes on in the background while the lease holds, and no answer may be sent as if it were recorded.
+ * recording goes on in the background until the store takes it or says that the claim is lost, and no answer may be sent as
+ * if it were recorded.
  */
 public interface OpenClaim extends Claim {
     /** Records how it ended. */

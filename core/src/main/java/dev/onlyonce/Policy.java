@@ -2,6 +2,7 @@ package dev.onlyonce;
 
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How an operation is protected.
@@ -10,15 +11,26 @@ import java.time.Duration;
  * @param waitMax how long a duplicate waits for the running one before it is told that it is in flight; zero for not at all
  * @param resultBytesMax larger results are delivered but not stored: a retry is told so, and never executes
  * @param failures what the action's exceptions prove
+ * @param heldMax how long a claim may be held before it is settled. After it heartbeats stop, the lease lapses, and the
+ *     entry becomes what the terms say: a holder that has forgotten its claim must not keep the key for ever
  */
-public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures) {
+public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures, Duration heldMax) {
     /** Waiting longer than clients and proxies do helps nobody and holds a thread. */
     public static final Duration WAIT_MAX = Duration.ofMinutes(5);
     /** What every store takes in one row and one statement without special care. */
     public static final int RESULT_BYTES_MAX = 16 << 20;
 
+    /** Longer than any request that a client still waits for; jobs that take longer say so themselves. */
+    public static final Duration HELD_STANDARD = Duration.ofHours(1);
+    /** Longer than this nobody waits for a forgotten claim, and few actions run. */
+    public static final Duration HELD_MAX = Duration.ofDays(7);
+
     /** Checks the bounds; throws {@link IllegalArgumentException}. */
     public Policy {
+        if (heldMax.compareTo(terms.lease()) < 0 || heldMax.compareTo(HELD_MAX) > 0) {
+            throw new IllegalArgumentException(
+                    "heldMax must be between the lease, " + terms.lease() + ", and " + HELD_MAX + ": " + heldMax);
+        }
         if (waitMax.isNegative() || waitMax.compareTo(WAIT_MAX) > 0) {
             throw new IllegalArgumentException("waitMax must be between 0 and " + WAIT_MAX + ": " + waitMax);
         }
@@ -28,7 +40,7 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
         }
     }
 
-    /** Lease 30 s, unknown when it is lost, retention 24 h, no tombstone, no waiting, results up to 1 MiB. */
+    /** Lease 30 s, unknown when it is lost, held up to 1 h, retention 24 h, no tombstone, no waiting, results up to 1 MiB. */
     public static Policy standard() {
         return builder().build();
     }
@@ -48,6 +60,7 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
         builder.waitMax = waitMax;
         builder.resultBytesMax = resultBytesMax;
         builder.failures = failures;
+        builder.heldMax = heldMax;
         return builder;
     }
 
@@ -60,6 +73,7 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
         private Duration waitMax = Duration.ZERO;
         private int resultBytesMax = 1 << 20;
         private FailureRule failures = FailureRule.standard();
+        private @Nullable Duration heldMax;
 
         private Builder() {}
 
@@ -105,9 +119,20 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
             return this;
         }
 
+        /**
+         * How long a claim may be held before it is settled; one hour, or the lease if that is longer, unless told otherwise.
+         * Set it for actions that take longer.
+         */
+        public Builder heldMax(Duration heldMax) {
+            this.heldMax = heldMax;
+            return this;
+        }
+
         /** Checks and builds; throws {@link IllegalArgumentException}. */
         public Policy build() {
-            return new Policy(new Terms(lease, onLeaseLost, retention, tombstone), waitMax, resultBytesMax, failures);
+            Terms terms = new Terms(lease, onLeaseLost, retention, tombstone);
+            Duration standard = lease.compareTo(HELD_STANDARD) > 0 ? lease : HELD_STANDARD;
+            return new Policy(terms, waitMax, resultBytesMax, failures, heldMax == null ? standard : heldMax);
         }
     }
 }

@@ -1,95 +1,142 @@
 package dev.onlyonce.internal;
 
 import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Time;
 import java.util.List;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Takes a batch of one kind to the store and hands out the answers.
  *
- * <p>If the outcome of a call is unknown, the same call is made again: tokens make it answer as the first would have. If
- * the store rejects a batch or finds a row of it busy, its halves go one after the other, down to the bad row alone, so
- * that it fails nobody else.
+ * <ol>
+ *   <li>If the outcome of a call is unknown, the same call is made again: tokens make it answer as the first would have.
+ *   <li>If the leader was interrupted, that may be why the call failed. The interrupt is the leader's own affair: it is put
+ *       aside and the call is made again.
+ *   <li>If the store refuses a batch, it goes again in parts, see {@link Splitting}, so that a bad row fails nobody else.
+ *   <li>What its caller has given up does not go again. When the leader's time is over, nothing goes again.
+ * </ol>
  */
 final class Carrier {
     /** How often a call whose outcome is unknown is repeated before its callers are told so. */
     static final int OUTCOME_TRIES = 3;
 
+    private static final Logger log = LoggerFactory.getLogger(Carrier.class);
+
     private final Store store;
+    private final Time time;
     private final Pause pause;
     private final Consumer<StoreException> onFailure;
 
-    Carrier(Store store, Pause pause, Consumer<StoreException> onFailure) {
+    Carrier(Store store, Time time, Pause pause, Consumer<StoreException> onFailure) {
         this.store = store;
+        this.time = time;
         this.pause = pause;
         this.onFailure = onFailure;
     }
 
-    /** Ends every item of the batch, whatever comes of it. */
-    void carry(List<Item<?>> batch) {
-        try {
-            attempt(batch);
-        } catch (RuntimeException | Error e) {
-            // Nobody must wait for an answer that nobody will give.
-            batch.forEach(item -> item.fail(e));
-            throw e;
-        }
+    /**
+     * Carries a batch; throws nothing. Items that are not done afterwards ran out of the leader's time, and go with another.
+     *
+     * @param deadlineNanos no call is begun after it, except the first
+     * @return whether this thread was interrupted meanwhile; its status is cleared
+     */
+    boolean carry(List<Item<?>> batch, long deadlineNanos) {
+        Trip trip = new Trip(deadlineNanos);
+        trip.attempt(batch);
+        return trip.interrupted;
     }
 
-    private void attempt(List<Item<?>> batch) {
-        try {
-            answer(batch);
-            pause.succeeded();
-        } catch (StoreUnavailable e) {
-            pause.failed();
-            fail(batch, e);
-        } catch (StoreOutcomeUnknown e) {
-            fail(batch, e);
-        } catch (RuntimeException e) {
-            if (batch.size() == 1) {
-                fail(batch, e);
+    /** One batch's way to the store and back. */
+    private final class Trip {
+        private final long deadlineNanos;
+        private boolean begun;
+        private boolean interrupted = Thread.interrupted();
+
+        Trip(long deadlineNanos) {
+            this.deadlineNanos = deadlineNanos;
+        }
+
+        void attempt(List<Item<?>> batch) {
+            List<Item<?>> rest = batch;
+            for (int tries = 1; ; tries++) {
+                rest = begun ? rest.stream().filter(item -> !item.isDone()).toList() : rest;
+                if (rest.isEmpty() || (begun && time.nanos() - deadlineNanos >= 0)) {
+                    return;
+                }
+                begun = true;
+                try {
+                    answer(rest);
+                    interrupted |= Thread.interrupted();
+                    pause.succeeded();
+                    return;
+                } catch (RuntimeException | Error e) {
+                    boolean now = Thread.interrupted();
+                    interrupted |= now;
+                    if (!isNothingChanged(e)) {
+                        rest.forEach(Item::doubt);
+                    }
+                    if (tries == OUTCOME_TRIES || !(now || e instanceof StoreOutcomeUnknown)) {
+                        failed(rest, e);
+                        return;
+                    }
+                    report(e);
+                }
+            }
+        }
+
+        private void failed(List<Item<?>> batch, Throwable e) {
+            if (e instanceof StoreUnavailable) {
+                pause.failed();
+            }
+            boolean ofTheStore = e instanceof StoreUnavailable || e instanceof StoreOutcomeUnknown;
+            if (ofTheStore || batch.size() == 1) {
+                report(e);
+                batch.forEach(item -> item.fail(item.isDoubted() ? doubt(e) : e));
             } else {
-                int half = batch.size() / 2;
-                attemptRest(batch.subList(0, half));
-                attemptRest(batch.subList(half, batch.size()));
+                Splitting.parts(batch, e).forEach(this::attempt);
             }
         }
     }
 
-    /** What its caller gave up must not go again: the caller may have gone on to the next thing with the same token. */
-    private void attemptRest(List<Item<?>> part) {
-        List<Item<?>> rest = part.stream().filter(item -> !item.isDone()).toList();
-        if (!rest.isEmpty()) {
-            attempt(rest);
-        }
+    private static boolean isNothingChanged(Throwable e) {
+        return e instanceof StoreUnavailable || e instanceof StoreBusy || e instanceof StoreRejected;
     }
 
-    private void fail(List<Item<?>> batch, RuntimeException e) {
+    /** What an earlier try did stays unknown, even if this one did nothing; and what broke may have done it. */
+    private static StoreOutcomeUnknown doubt(Throwable e) {
+        return e instanceof StoreOutcomeUnknown unknown
+                ? unknown
+                : new StoreOutcomeUnknown("The store broke, or did not answer and then failed again", e);
+    }
+
+    private void report(Throwable e) {
         if (e instanceof StoreException failure) {
             onFailure.accept(failure);
+        } else {
+            log.error("A call of the store broke", e);
         }
-        batch.forEach(item -> item.fail(item.isDoubted() ? doubt(e) : e));
-    }
-
-    /** What an earlier try did stays unknown, even if this one did nothing. */
-    private static RuntimeException doubt(RuntimeException e) {
-        return e instanceof StoreOutcomeUnknown
-                ? e
-                : new StoreOutcomeUnknown("The store did not answer, and then failed again", e);
     }
 
     private void answer(List<Item<?>> batch) {
         if (batch.get(0) instanceof Item.Claim) {
             List<Item.Claim> claims = all(Item.Claim.class, batch);
-            answerAll(claims, write(claims, List.of()).claims());
+            Batch asked = new Batch(claims.stream().map(Item.Claim::request).toList(), List.of());
+            answerAll(claims, store.write(asked).claims());
         } else if (batch.get(0) instanceof Item.Settle) {
             List<Item.Settle> settlements = all(Item.Settle.class, batch);
-            answerAll(settlements, write(List.of(), settlements).settlements());
+            Batch asked = new Batch(
+                    List.of(), settlements.stream().map(Item.Settle::settlement).toList());
+            answerAll(settlements, store.write(asked).settlements());
         } else {
             List<Item.Find> finds = all(Item.Find.class, batch);
             answerAll(finds, store.find(finds.stream().map(Item::id).toList()));
@@ -100,31 +147,23 @@ final class Carrier {
         return batch.stream().map(kind::cast).toList();
     }
 
-    private static <R> void answerAll(List<? extends Item<R>> items, List<R> results) {
+    private <R> void answerAll(List<? extends Item<R>> items, List<R> results) {
         if (items.size() != results.size()) {
             throw new IllegalStateException(
                     "The store gave " + results.size() + " answers to " + items.size() + " questions");
         }
+        StoreBusy busy = null;
         for (int i = 0; i < items.size(); i++) {
-            items.get(i).answer(results.get(i));
-        }
-    }
-
-    private BatchResult write(List<Item.Claim> claims, List<Item.Settle> settlements) {
-        Batch batch = new Batch(
-                claims.stream().map(Item.Claim::request).toList(),
-                settlements.stream().map(Item.Settle::settlement).toList());
-        for (int attempt = 1; ; attempt++) {
-            try {
-                return store.write(batch);
-            } catch (StoreOutcomeUnknown e) {
-                claims.forEach(Item::doubt);
-                settlements.forEach(Item::doubt);
-                if (attempt == OUTCOME_TRIES) {
-                    throw e;
-                }
-                onFailure.accept(e);
+            R result = results.get(i);
+            if (result instanceof ClaimResult.Busy || result instanceof SettleResult.Busy) {
+                busy = busy == null ? new StoreBusy("Somebody else holds the row", null) : busy;
+                items.get(i).fail(items.get(i).isDoubted() ? doubt(busy) : busy);
+            } else {
+                items.get(i).answer(result);
             }
+        }
+        if (busy != null) {
+            onFailure.accept(busy);
         }
     }
 }

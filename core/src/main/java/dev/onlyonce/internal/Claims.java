@@ -1,11 +1,11 @@
 package dev.onlyonce.internal;
 
 import dev.onlyonce.Event;
+import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
-import dev.onlyonce.store.SettleResult;
-import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,39 +13,34 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The claims that this node holds. On every beat:
  *
  * <ol>
- *   <li>settlements that the store did not take when they were made are tried again, for as long as their lease holds;
- *   <li>leases of which a third has gone are renewed, many in one statement;
- *   <li>actions whose renewal was refused, or whose lease has lapsed for want of an answer, are told that they lost it.
+ *   <li>leases of which a third has gone are renewed, many in one statement. Claims whose row was busy the last time go in
+ *       a statement of their own, after the others;
+ *   <li>actions whose renewal was refused, or whose lease has lapsed for want of an answer, are told that they lost it;
+ *   <li>claims that have been held for longer than their policy allows are not renewed any more, and forgotten when their
+ *       lease has lapsed: nobody is going to settle them.
  * </ol>
+ *
+ * <p>Nothing else happens on a beat, so that no lease waits for anything but the store.
  */
 final class Claims {
+    private static final Logger log = LoggerFactory.getLogger(Claims.class);
+
     private final Store store;
     private final Time time;
     private final Events events;
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
-    /** In the order of their tokens, which is that of their claims, so that a simulation goes the same way every time. */
-    private final Map<UUID, Unsettled> unsettled = new ConcurrentSkipListMap<>();
 
     private volatile Duration beat;
     private Time.Scheduled next = () -> {};
     private volatile boolean closed;
-
-    /**
-     * A settlement that the store has not taken yet.
-     *
-     * @param claim what it ends; none for a claim that was never confirmed, and may yet arrive at the store
-     * @param untilNanos when to give up on a claim that was never confirmed
-     * @param done what follows when it was taken or refused
-     */
-    record Unsettled(Settlement settlement, @Nullable LiveClaim claim, long untilNanos, Consumer<SettleResult> done) {}
 
     Claims(Store store, Time time, Duration beat, Events events) {
         this.store = store;
@@ -100,87 +95,103 @@ final class Claims {
         return live.size();
     }
 
-    /** Goes on trying in the background. */
-    void settleLater(Unsettled late) {
-        unsettled.put(late.settlement().token(), late);
-    }
-
     void close() {
         closed = true;
     }
 
     private void beat() {
         try {
-            unsettled.values().forEach(this::settleLate);
             renew();
-        } catch (StoreException e) {
-            events.tell(new Event.StoreFailed(e));
+        } catch (RuntimeException | Error e) {
+            log.error("A heartbeat broke; the next one tries again", e);
         } finally {
-            tellLapsed();
-            beatLater();
-        }
-    }
-
-    private void settleLate(Unsettled late) {
-        long now = time.nanos();
-        LiveClaim claim = late.claim();
-        if (claim == null ? now - late.untilNanos() >= 0 : claim.isLapsed(now)) {
-            // The sweeper has it, or soon will: the entry ends as its terms say.
-            forget(late);
-            return;
-        }
-        try {
-            SettleResult result = store.settle(List.of(late.settlement())).get(0);
-            boolean arrivesYet = claim == null && result instanceof SettleResult.Lost;
-            if (!arrivesYet) {
-                forget(late);
-                late.done().accept(result);
+            try {
+                endLapsed();
+            } finally {
+                beatLater();
             }
-        } catch (StoreException e) {
-            // The next beat tries again; renewing the others must not wait for this one.
-            events.tell(new Event.StoreFailed(e));
-        }
-    }
-
-    private void forget(Unsettled late) {
-        unsettled.remove(late.settlement().token());
-        if (late.claim() != null) {
-            remove(late.claim());
         }
     }
 
     private void renew() {
         long now = time.nanos();
         List<LiveClaim> due = new ArrayList<>();
+        List<LiveClaim> busy = new ArrayList<>();
         for (LiveClaim claim : live.values()) {
             if (claim.isDue(now)) {
-                due.add(claim);
+                (claim.wasBusy() ? busy : due).add(claim);
             }
         }
-        for (int from = 0; from < due.size(); from += Store.BATCH_MAX) {
-            renew(due.subList(from, Math.min(due.size(), from + Store.BATCH_MAX)));
+        if (renewAll(due)) {
+            renewAll(busy);
         }
     }
 
-    private void renew(List<LiveClaim> claims) {
-        long asked = time.nanos();
+    /** Returns false if the store is unavailable. */
+    private boolean renewAll(List<LiveClaim> claims) {
+        for (int from = 0; from < claims.size(); from += Store.BATCH_MAX) {
+            List<LiveClaim> batch = claims.subList(from, Math.min(claims.size(), from + Store.BATCH_MAX));
+            try {
+                Splitting.send(batch, this::renew, new Answers(time.nanos()));
+            } catch (StoreException e) {
+                // The next beat tries again; the other batches must not wait for it.
+                events.tell(new Event.StoreFailed(e));
+                if (e instanceof StoreUnavailable) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private List<RenewResult> renew(List<LiveClaim> claims) {
         List<Renewal> renewals = claims.stream().map(LiveClaim::renewal).toList();
-        List<Boolean> renewed = store.renew(renewals);
-        for (int i = 0; i < claims.size(); i++) {
-            LiveClaim claim = claims.get(i);
-            if (renewed.get(i)) {
-                claim.renewed(asked);
-            } else if (live.containsKey(claim.token())) {
+        return store.renew(renewals);
+    }
+
+    private final class Answers implements Splitting.Answers<LiveClaim, RenewResult> {
+        /** A lease runs from when the store was asked: never longer than it really does. */
+        private final long askedNanos;
+
+        Answers(long askedNanos) {
+            this.askedNanos = askedNanos;
+        }
+
+        @Override
+        public void answered(LiveClaim claim, RenewResult result) {
+            claim.setBusy(result == RenewResult.BUSY);
+            if (result == RenewResult.RENEWED) {
+                claim.renewed(askedNanos);
+            } else if (result == RenewResult.LOST && live.containsKey(claim.token())) {
                 claim.markLost();
             }
         }
+
+        @Override
+        public void failed(LiveClaim claim, Throwable thrown) {
+            claim.setBusy(true);
+            if (thrown instanceof StoreException failure) {
+                events.tell(new Event.StoreFailed(failure));
+            } else {
+                log.error("Renewing {} broke", claim.id(), thrown);
+            }
+        }
     }
 
-    private void tellLapsed() {
+    private void endLapsed() {
         long now = time.nanos();
         for (LiveClaim claim : live.values()) {
             if (claim.isLapsed(now)) {
                 claim.markLost();
+                if (claim.isHeldTooLong(now)) {
+                    remove(claim);
+                    events.tell(new Event.ClaimLost(claim.key(), claim.attempt()));
+                    log.warn(
+                            "{} of {} was not settled within {}; its lease is no longer renewed",
+                            claim.id(),
+                            claim.key().operation(),
+                            claim.policy().heldMax());
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 package dev.onlyonce.internal;
 
 import dev.onlyonce.Begun;
+import dev.onlyonce.Ending;
 import dev.onlyonce.Event;
 import dev.onlyonce.Event.Decision;
 import dev.onlyonce.Fingerprint;
@@ -25,8 +26,8 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +41,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>Everybody else is told what stands there: a mismatch before anything else, then by state.
  *   <li>A duplicate of a running claim may wait, within a bound, until that one ends: woken at once if it runs on this
  *       node, by polling with backoff otherwise.
- *   <li>The winner's settlement is durable before anybody hears of it. If the store does not take it, it is tried again,
- *       first for a while by the caller and then in the background, for as long as the lease holds.
+ *   <li>The winner's settlement is durable before anybody hears of it. If the store does not take it, it is tried again in
+ *       the background, see {@link LateSettlements}; the caller waits for that within a bound.
+ *   <li>Whatever goes wrong on the way, a claim is in one of three hands: its holder's, the late settlements', or nobody's,
+ *       and then it is not renewed and its lease lapses.
  * </ol>
  */
 final class Engine implements LiveClaim.Settling {
@@ -51,9 +54,14 @@ final class Engine implements LiveClaim.Settling {
     static final int CLAIM_ROUNDS_MAX = 8;
     /** What a client is told to wait at least. */
     static final Duration RETRY_AFTER_MIN = Duration.ofMillis(100);
+    /** What a client is told to wait for an operation that this node has never seen end: most are done by then. */
+    static final Duration RETRY_AFTER_GUESS = Duration.ofSeconds(1);
+
+    private static final String GIVEN_UP = "its caller gave up before the action ran";
 
     private final GroupCommit store;
     private final Claims claims;
+    private final LateSettlements late;
     private final @Nullable ReplayCache cache;
     private final Waiting waiting;
     private final Time time;
@@ -62,10 +70,11 @@ final class Engine implements LiveClaim.Settling {
     private final String node;
     private final Usual usual = new Usual();
 
-    Engine(Parts parts, GroupCommit store, Claims claims, @Nullable ReplayCache cache) {
+    Engine(Parts parts, GroupCommit store, Claims claims, LateSettlements late) {
         this.store = store;
         this.claims = claims;
-        this.cache = cache;
+        this.late = late;
+        this.cache = parts.cache();
         this.time = parts.time();
         this.events = parts.events();
         this.node = parts.node();
@@ -74,7 +83,12 @@ final class Engine implements LiveClaim.Settling {
     }
 
     /** What every part of a node shares. */
-    record Parts(String node, Time time, Events events, int waitersMax) {}
+    record Parts(
+            String node,
+            Time time,
+            Events events,
+            int waitersMax,
+            @Nullable ReplayCache cache) {}
 
     Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
         Optional<Outcome<byte[]>> cached = cached(key, fingerprint);
@@ -101,18 +115,32 @@ final class Engine implements LiveClaim.Settling {
         }
         Asking first = ask(key, fingerprint, policy);
         var unused = store.claimLater(request(first)).whenComplete((result, failure) -> {
-            Runnable rest = () -> Later.complete(begun, () -> claim(first, () -> Later.get(result, failure)));
-            if (mayBlock(policy, result)) {
+            Runnable rest = () -> hand(begun, () -> claim(first, () -> Later.get(result, failure)));
+            if (!mayBlock(policy, result)) {
+                rest.run();
+            } else if (!begun.isDone()) {
                 go(
                         blocking,
                         rest,
                         e -> begun.completeExceptionally(
                                 new StoreUnavailable("There is no thread to wait for the running request", e)));
-            } else {
-                rest.run();
             }
         });
         return begun;
+    }
+
+    /** Hands out what was begun. A claim whose caller gave up meanwhile has no holder: the action did not run. */
+    private static void hand(CompletableFuture<Begun> to, Supplier<Begun> code) {
+        Begun begun;
+        try {
+            begun = code.get();
+        } catch (RuntimeException | Error e) {
+            to.completeExceptionally(e);
+            return;
+        }
+        if (!to.complete(begun) && begun instanceof Begun.Mine mine) {
+            var unused = mine.claim().settle(new Ending.Retryable(GIVEN_UP), Runnable::run);
+        }
     }
 
     /** Whether {@link #claim} may wait or ask the store again after this answer. */
@@ -125,10 +153,11 @@ final class Engine implements LiveClaim.Settling {
                 || (Waiting.isRunning(state) && !policy.waitMax().isZero());
     }
 
-    private static void go(Executor executor, Runnable work, Consumer<RejectedExecutionException> rejected) {
+    private static void go(Executor executor, Runnable work, Consumer<Throwable> rejected) {
         try {
             executor.execute(work);
-        } catch (RejectedExecutionException e) {
+        } catch (RuntimeException | Error e) {
+            // Rejected, or there was no thread to be had.
             rejected.accept(e);
         }
     }
@@ -180,7 +209,10 @@ final class Engine implements LiveClaim.Settling {
             } catch (StoreBusy e) {
                 return answered(key, new Outcome.InFlight<>(false, RETRY_AFTER_MIN));
             } catch (StoreOutcomeUnknown e) {
-                throw abandon(asking, e);
+                // It may arrive yet: for as long as a call can be under way.
+                long lostFrom = asking.sinceNanos()
+                        + 2 * asking.policy().terms().lease().toNanos();
+                throw abandon(asking, lostFrom, "The claim could not be confirmed, so the action did not run", e);
             }
             if (result instanceof ClaimResult.Claimed claimed) {
                 return claimed(asking, claimed.attempt());
@@ -210,6 +242,10 @@ final class Engine implements LiveClaim.Settling {
         Key key = asking.key();
         LiveClaim claim = new LiveClaim(
                 this, key, asking.fingerprint(), asking.policy(), asking.token(), attempt, asking.sinceNanos());
+        if (!claim.isStartable(time.nanos())) {
+            String why = "The claim was confirmed only when its lease had all but lapsed, so the action did not run";
+            throw abandon(asking, time.nanos(), why, null);
+        }
         claims.add(claim);
         events.tell(new Event.Decided(key, attempt == 1 ? Decision.CREATED : Decision.FAILED_RETRY));
         events.tell(new Event.Took(key.operation(), Event.Took.Part.CLAIM, time.nanos() - asking.sinceNanos()));
@@ -220,16 +256,11 @@ final class Engine implements LiveClaim.Settling {
     }
 
     /** The claim may stand, but the action has not run: release it as soon as the store can be reached. */
-    private StoreUnavailable abandon(Asking asking, StoreOutcomeUnknown cause) {
-        Settlement release = new Settlement(
-                asking.key().entryId(),
-                asking.token(),
-                State.RETRYABLE,
-                null,
-                "the claim was not confirmed; the action did not run");
-        long until = asking.sinceNanos() + 2 * asking.policy().terms().lease().toNanos();
-        claims.settleLater(new Claims.Unsettled(release, null, until, result -> {}));
-        return new StoreUnavailable("The claim could not be confirmed, so the action did not run", cause);
+    private StoreUnavailable abandon(
+            Asking asking, long lostFromNanos, String why, @Nullable StoreOutcomeUnknown cause) {
+        Settlement release = new Settlement(asking.key().entryId(), asking.token(), State.RETRYABLE, null, why);
+        var unused = late.add(release, lostFromNanos);
+        return new StoreUnavailable(why, cause);
     }
 
     private Begun answered(Key key, Outcome<byte[]> outcome) {
@@ -244,8 +275,9 @@ final class Engine implements LiveClaim.Settling {
 
     private Duration retryAfter(Entry entry) {
         Duration left = entry.leaseLeft();
-        Duration often = usual.of(entry.operation());
-        Duration shorter = often != null && often.compareTo(left) < 0 ? often : left;
+        Duration seen = usual.of(entry.operation());
+        Duration often = seen == null ? RETRY_AFTER_GUESS : seen;
+        Duration shorter = often.compareTo(left) < 0 ? often : left;
         return shorter.compareTo(RETRY_AFTER_MIN) < 0 ? RETRY_AFTER_MIN : shorter;
     }
 
@@ -279,7 +311,15 @@ final class Engine implements LiveClaim.Settling {
 
     @Override
     public SettleResult settle(LiveClaim claim, Settlement settlement) {
-        return settle(claim, settlement, time.nanos() + SETTLE_WAIT_MAX.toNanos());
+        long deadline = time.nanos() + SETTLE_WAIT_MAX.toNanos();
+        SettleResult result;
+        try {
+            result = store.settle(settlement);
+        } catch (RuntimeException | Error e) {
+            return await(recordLater(claim, settlement, e), deadline, claim, e);
+        }
+        settled(claim, settlement, result);
+        return result;
     }
 
     @Override
@@ -287,81 +327,81 @@ final class Engine implements LiveClaim.Settling {
         long deadline = time.nanos() + SETTLE_WAIT_MAX.toNanos();
         CompletableFuture<SettleResult> settled = new CompletableFuture<>();
         var unused = store.settleLater(settlement).whenComplete((result, failure) -> {
-            if (failure instanceof StoreException e && !(e instanceof StoreRejected)) {
-                Runnable retry = () -> Later.complete(settled, () -> settle(claim, settlement, deadline));
-                go(blocking, retry, rejected -> settled.completeExceptionally(recordLater(claim, settlement, e)));
-            } else {
-                Later.complete(settled, () -> settled(claim, settlement, () -> Later.get(result, failure)));
+            if (failure == null) {
+                Later.complete(settled, () -> {
+                    settled(claim, settlement, result);
+                    return result;
+                });
+                return;
             }
+            CompletableFuture<SettleResult> taken = recordLater(claim, settlement, failure);
+            Runnable wait = () -> Later.complete(settled, () -> await(taken, deadline, claim, failure));
+            go(blocking, wait, rejected -> settled.completeExceptionally(notRecorded(claim, failure)));
         });
         return settled;
     }
 
-    private SettleResult settle(LiveClaim claim, Settlement settlement, long deadline) {
-        Backoff backoff = new Backoff();
-        while (true) {
-            long begun = time.nanos();
-            try {
-                return settled(claim, settlement, () -> store.settle(settlement));
-            } catch (StoreRejected e) {
-                throw e;
-            } catch (StoreException e) {
-                if (begun - deadline >= 0 || !pause(backoff.next())) {
-                    throw recordLater(claim, settlement, e);
-                }
-            }
+    /** Goes on in the background, unless the store has said that it will never take it. */
+    private CompletableFuture<SettleResult> recordLater(LiveClaim claim, Settlement settlement, Throwable failure) {
+        if (failure instanceof StoreRejected) {
+            claims.remove(claim);
+            return CompletableFuture.failedFuture(failure);
         }
+        CompletableFuture<SettleResult> taken = late.add(settlement);
+        return taken.whenComplete((result, refused) -> {
+            if (refused == null) {
+                settled(claim, settlement, result);
+            } else {
+                // Nobody will settle it: let the lease lapse, and the entry end as its terms say.
+                claims.remove(claim);
+            }
+        });
     }
 
-    private StoreOutcomeUnknown recordLater(LiveClaim claim, Settlement settlement, StoreException cause) {
-        claims.settleLater(new Claims.Unsettled(settlement, claim, 0, result -> settled(claim, settlement, result)));
+    /** Waits for a settlement that goes on in the background. */
+    private SettleResult await(
+            CompletableFuture<SettleResult> taken, long deadline, LiveClaim claim, Throwable failure) {
+        try {
+            long left = Math.max(0, deadline - time.nanos());
+            if (taken.isDone() || time.await(taken, Duration.ofNanos(left))) {
+                return taken.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (CompletionException e) {
+            // The effect has happened, whatever the store thinks of its record.
+            throw notRecorded(claim, e.getCause());
+        }
+        throw notRecorded(claim, failure);
+    }
+
+    private static StoreOutcomeUnknown notRecorded(LiveClaim claim, @Nullable Throwable cause) {
         return new StoreOutcomeUnknown("The store did not take the record of " + claim.key() + " in time", cause);
     }
 
-    /** What the store says to a settlement, and what follows from it; what it rejects will never be taken. */
-    private SettleResult settled(LiveClaim claim, Settlement settlement, Supplier<SettleResult> answer) {
-        SettleResult result;
-        try {
-            result = answer.get();
-        } catch (StoreRejected e) {
-            claims.remove(claim);
-            throw e;
-        }
-        settled(claim, settlement, result);
-        return result;
-    }
-
-    private boolean pause(Duration duration) {
-        try {
-            time.await(new CompletableFuture<Void>(), duration);
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-    }
-
     private void settled(LiveClaim claim, Settlement settlement, SettleResult result) {
-        if (result instanceof SettleResult.Settled settled) {
-            if (cache != null) {
-                // Before those are woken who wait for the end. Its time counts from when it certainly was not settled
-                // yet.
-                cache.put(claim.entry(settlement, settled, node), claim.begunNanos());
+        try {
+            if (result instanceof SettleResult.Settled settled) {
+                if (cache != null) {
+                    // Cache first, then wake the waiters. Its time counts from when it certainly was not settled yet.
+                    cache.put(claim.entry(settlement, settled, node), claim.begunNanos());
+                }
+                usual.took(claim.key().operation(), time.nanos() - claim.begunNanos());
+                tellDurations(claim);
+                events.tell(new Event.Changed(new Transition(
+                        settlement.id(),
+                        claim.key().operation(),
+                        State.PROCESSING,
+                        settlement.to(),
+                        claim.attempt(),
+                        node,
+                        settlement.reason())));
+            } else {
+                events.tell(new Event.ClaimLost(claim.key(), claim.attempt()));
             }
-            usual.took(claim.key().operation(), time.nanos() - claim.begunNanos());
-            tellDurations(claim);
-            events.tell(new Event.Changed(new Transition(
-                    settlement.id(),
-                    claim.key().operation(),
-                    State.PROCESSING,
-                    settlement.to(),
-                    claim.attempt(),
-                    node,
-                    settlement.reason())));
-        } else {
-            events.tell(new Event.ClaimLost(claim.key(), claim.attempt()));
+        } finally {
+            claims.remove(claim);
         }
-        claims.remove(claim);
     }
 
     private void tellDurations(LiveClaim claim) {

@@ -6,7 +6,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the listeners, whatever they throw. */
+/** Tells the listeners, whatever they throw: an error in one must not cost a caller its claim or its answer. */
 final class Events {
     private static final Logger log = LoggerFactory.getLogger(Events.class);
 
@@ -20,7 +20,7 @@ final class Events {
         for (Listener listener : listeners) {
             try {
                 listener.on(event);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.warn("A listener failed on {}", event.getClass().getSimpleName(), e);
             }
         }

@@ -40,6 +40,7 @@ import org.slf4j.LoggerFactory;
  *       carries it with its own to the store in one call, see {@link Carrier}. There is no timer: a lone caller goes at
  *       once, and while a call is under way the next batch gathers. Claims and settlements do not mix, because a call pays
  *       for every kind in it, and callers that were answered together come with their next items together.
+ *   <li>A caller that leads keeps its own time limit: what it has no time for goes back to the head of the queue.
  *   <li>It hands out the answers and passes its lane to the first that waits, unless the rule of 1 says that they gather. A
  *       caller returns then; a thread of ours leads on instead of passing. So somebody waits only while a call is under way.
  * </ol>
@@ -77,7 +78,7 @@ final class GroupCommit implements AutoCloseable {
         this.queueMax = limits.queueMax();
         this.waitMaxNanos = limits.waitMax().toNanos();
         this.pause = new Pause(time);
-        this.carrier = new Carrier(store, pause, onFailure);
+        this.carrier = new Carrier(store, time, pause, onFailure);
     }
 
     /**
@@ -268,7 +269,7 @@ final class GroupCommit implements AutoCloseable {
         lock.lock();
         try {
             if (queue.remove(item)) {
-                item.fail(notReached());
+                item.fail(late(item));
             } else if (!item.hasLane()) {
                 item.fail(notAnswered());
             }
@@ -277,23 +278,36 @@ final class GroupCommit implements AutoCloseable {
         }
     }
 
-    private static StoreException notReached() {
-        return new StoreUnavailable("The store did not get to it in time; nothing was done", null);
+    /** For an item that no call carries now. */
+    private static StoreException late(Item<?> item) {
+        return item.isDoubted()
+                ? notAnswered()
+                : new StoreUnavailable("The store did not get to it in time; nothing was done", null);
     }
 
     private static StoreException notAnswered() {
         return new StoreOutcomeUnknown("The store did not answer in time", null);
     }
 
-    /** Leads once, with an item of the caller's own. */
+    /**
+     * Leads once, with an item of the caller's own. An interrupt is put aside meanwhile: drivers fail on it, and the others
+     * in the batch were not interrupted.
+     */
     private void lead(int lane, Item<?> own) {
         List<Item<?>> batch = List.of(own);
+        boolean interrupted = Thread.interrupted();
         try {
             batch = take(lane, own);
-            carrier.carry(batch);
+            interrupted |= carrier.carry(batch, own.sinceNanos() + waitMaxNanos);
         } finally {
+            if (!own.isDone()) {
+                own.fail(late(own));
+            }
             call(passOn(lane), false);
             batch.forEach(Item::tell);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -303,9 +317,10 @@ final class GroupCommit implements AutoCloseable {
         while (lane != Item.NO_LANE) {
             List<Item<?>> batch = lanes.batch(lane);
             try {
-                carrier.carry(batch);
+                carrier.carry(batch, time.nanos() + waitMaxNanos);
             } catch (RuntimeException | Error e) {
-                log.error("A call of the store broke", e);
+                log.error("Carrying a batch to the store broke", e);
+                batch.forEach(item -> item.fail(notAnswered()));
             }
             leave(lane);
             batch.forEach(Item::tell);
@@ -337,6 +352,7 @@ final class GroupCommit implements AutoCloseable {
     private void leave(int lane) {
         lock.lock();
         try {
+            takeBack(lanes.batch(lane));
             lanes.free(lane);
             coming++;
         } finally {
@@ -348,6 +364,8 @@ final class GroupCommit implements AutoCloseable {
         lock.lock();
         try {
             List<Item<?>> batch = new ArrayList<>(Math.min(queue.size() + 1, Store.BATCH_MAX));
+            // First, so that nothing is lost if memory runs out while the batch is made.
+            lanes.load(lane, batch);
             Set<EntryId> ids = new HashSet<>();
             batch.add(own);
             ids.add(own.id());
@@ -369,10 +387,20 @@ final class GroupCommit implements AutoCloseable {
     private boolean passOn(int lane) {
         lock.lock();
         try {
+            takeBack(lanes.batch(lane));
             lanes.free(lane);
             return assign(false);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** What the leader had no time for goes with the next one, before everything else. */
+    private void takeBack(List<Item<?>> batch) {
+        for (int i = batch.size() - 1; i >= 0; i--) {
+            if (!batch.get(i).isDone()) {
+                queue.addFirst(batch.get(i));
+            }
         }
     }
 
@@ -407,7 +435,7 @@ final class GroupCommit implements AutoCloseable {
             lock.unlock();
         }
         call(call, gathered);
-        notReached.forEach(item -> item.fail(notReached()));
+        notReached.forEach(item -> item.fail(late(item)));
         notAnswered.forEach(item -> item.fail(notAnswered()));
         notReached.forEach(Item::tell);
         notAnswered.forEach(Item::tell);

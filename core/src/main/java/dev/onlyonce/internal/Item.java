@@ -23,8 +23,8 @@ abstract sealed class Item<R> {
 
     private volatile @Nullable Object outcome;
     private volatile int lane = NO_LANE;
-    /** Whether a try may have done it; only the leader that carries it looks. */
-    private boolean doubted;
+    /** Whether a try may have done it. */
+    private volatile boolean doubted;
 
     /**
      * Something that is wanted now.
@@ -94,6 +94,10 @@ abstract sealed class Item<R> {
         return caller != null;
     }
 
+    final long sinceNanos() {
+        return sinceNanos;
+    }
+
     final long waitedNanos(long nowNanos) {
         return nowNanos - sinceNanos;
     }
@@ -132,9 +136,9 @@ abstract sealed class Item<R> {
         return later != null && later.isDone();
     }
 
-    /** Tells who is told later, once it is done. What follows on the future runs here and now, and cannot throw. */
+    /** Tells who is told later, if it is done. What follows on the future runs here and now, and cannot throw. */
     final void tell() {
-        if (later != null) {
+        if (later != null && isDone()) {
             Later.complete(later, this::result);
         }
     }

@@ -62,7 +62,7 @@ final class Lanes {
 
     /** Says what a lane carries. */
     void load(int lane, List<Item<?>> batch) {
-        lanes.get(lane).items = batch.size();
+        lanes.get(lane).items = Math.max(1, batch.size());
         lanes.get(lane).batch = batch;
     }
 

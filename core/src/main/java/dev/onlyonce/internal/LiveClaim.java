@@ -21,9 +21,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A claim that this node holds. 100,000 of them must fit in 256 MiB, so it keeps little. */
 final class LiveClaim implements OpenClaim {
+    private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
+
     private final Settling settling;
     private final Key key;
     private final Fingerprint fingerprint;
@@ -38,6 +42,9 @@ final class LiveClaim implements OpenClaim {
 
     private volatile long actionEndedNanos;
     private volatile boolean lost;
+    /** Whether the last heartbeat found the row busy; only heartbeats look. */
+    private volatile boolean busy;
+
     private List<Runnable> lostCallbacks = List.of();
     private @Nullable CompletableFuture<Void> ended;
 
@@ -119,7 +126,27 @@ final class LiveClaim implements OpenClaim {
 
     /** Whether it is time for a heartbeat: a third of the lease has gone. */
     boolean isDue(long now) {
-        return !lost && leaseUntilNanos - now < policy.terms().lease().toNanos() / 3 * 2;
+        return !lost
+                && !isHeldTooLong(now)
+                && leaseUntilNanos - now < policy.terms().lease().toNanos() / 3 * 2;
+    }
+
+    /** Whether nobody is going to settle it any more. */
+    boolean isHeldTooLong(long now) {
+        return now - begunNanos >= policy.heldMax().toNanos();
+    }
+
+    /** Whether enough of the lease is left to start an action: a heartbeat can still come before its end. */
+    boolean isStartable(long now) {
+        return leaseUntilNanos - now > Claims.beatFor(policy.terms().lease()).toNanos();
+    }
+
+    boolean wasBusy() {
+        return busy;
+    }
+
+    void setBusy(boolean busy) {
+        this.busy = busy;
     }
 
     Renewal renewal() {
@@ -145,10 +172,19 @@ final class LiveClaim implements OpenClaim {
             callbacks = lostCallbacks;
             lostCallbacks = List.of();
         }
-        callbacks.forEach(Runnable::run);
+        // Those who wait for its end on this node look for themselves from now on.
+        end();
+        callbacks.forEach(callback -> {
+            try {
+                callback.run();
+            } catch (RuntimeException | Error e) {
+                // Heartbeats of others follow on this thread.
+                log.warn("What follows the loss of {} failed", id(), e);
+            }
+        });
     }
 
-    /** Done when the claim has been settled, whatever came of it: for waiters on this node. */
+    /** Done when the claim has been settled or lost: for waiters on this node. */
     synchronized CompletableFuture<Void> ended() {
         if (ended == null) {
             ended = new CompletableFuture<>();

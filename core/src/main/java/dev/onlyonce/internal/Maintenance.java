@@ -46,6 +46,8 @@ final class Maintenance {
             } catch (StoreException e) {
                 events.tell(new Event.StoreFailed(e));
                 log.warn("Background work failed and is tried again in {}: {}", every, e.getMessage());
+            } catch (RuntimeException | Error e) {
+                log.error("Background work broke and is tried again in {}", every, e);
             } finally {
                 if (!closed) {
                     repeat(every, work);

@@ -33,6 +33,7 @@ public final class Node implements AutoCloseable {
     private final boolean ownsTime;
     private final Events events;
     private final Claims claims;
+    private final LateSettlements late;
     private final GroupCommit group;
     private final Engine engine;
     private final Maintenance maintenance;
@@ -113,7 +114,9 @@ public final class Node implements AutoCloseable {
                 time,
                 new GroupCommit.Limits(bounds.queueMax(), bounds.storeWaitMax()),
                 failure -> events.tell(new Event.StoreFailed(failure)));
-        engine = new Engine(new Engine.Parts(options.name(), time, events, bounds.waitersMax()), group, claims, cache);
+        late = new LateSettlements(store, time, events);
+        engine = new Engine(
+                new Engine.Parts(options.name(), time, events, bounds.waitersMax(), cache), group, claims, late);
         maintenance = new Maintenance(store, time, events, bounds.auditRetention());
         claims.start();
         reconciliation = new Reconciliation(store, this::resolve, time, events, options.reconcilers());
@@ -208,6 +211,8 @@ public final class Node implements AutoCloseable {
 
     /** See {@link dev.onlyonce.Onlyonce#sweep}. */
     public int sweep() {
+        // First what this node knows: a sweep makes it unknown.
+        late.send();
         return maintenance.sweep();
     }
 
@@ -234,6 +239,7 @@ public final class Node implements AutoCloseable {
     @Override
     public void close() {
         claims.close();
+        late.close();
         maintenance.close();
         group.close();
         if (ownsTime) {

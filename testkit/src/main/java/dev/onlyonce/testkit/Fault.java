@@ -2,6 +2,7 @@ package dev.onlyonce.testkit;
 
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 
 /** How a call of a {@link FaultyStore} fails. */
@@ -10,6 +11,12 @@ public enum Fault {
     BEFORE(false, false),
     /** Nothing is done, because somebody else holds a row: {@link StoreBusy}. */
     BUSY(false, false),
+    /** Nothing is done, and never will be: {@link StoreRejected}. */
+    REJECTED(false, false),
+    /** Nothing is done, and the store's code breaks: an {@link Error}. */
+    ERROR(false, false),
+    /** It is done, and then the store's code breaks: an {@link Error}. */
+    ERROR_AFTER(true, false),
     /** Nothing is done, but the caller cannot know: {@link StoreOutcomeUnknown}. */
     LOST(false, false),
     /** It is done, but the acknowledgement is lost: {@link StoreOutcomeUnknown}. */
@@ -41,7 +48,7 @@ public enum Fault {
 
     /** Whether the caller is told that nothing was done, and that is so. */
     public boolean isKnown() {
-        return this == BEFORE || this == BUSY || this == HANGS_BEFORE;
+        return this == BEFORE || this == BUSY || this == REJECTED || this == HANGS_BEFORE;
     }
 
     /** Throws what the caller gets. */
@@ -51,6 +58,8 @@ public enum Fault {
             case BEFORE, HANGS_BEFORE -> throw new StoreUnavailable(what, null);
             case BUSY -> throw new StoreBusy(what, null);
             case LOST, AFTER, HANGS_AFTER -> throw new StoreOutcomeUnknown(what, null);
+            case REJECTED -> throw new StoreRejected(what, null);
+            case ERROR, ERROR_AFTER -> throw new StackOverflowError(what);
             case HANGS -> {}
         }
     }

@@ -1,5 +1,6 @@
 package dev.onlyonce.testkit;
 
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Store;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -33,9 +34,31 @@ public final class FaultyStore extends ForwardingStore {
     private int hanging;
     private int released;
 
+    private final HeldRows rows;
+
     /** Wraps a store; nothing fails yet. */
     public FaultyStore(Store store) {
-        super(store);
+        this(new HeldRows(store));
+    }
+
+    private FaultyStore(HeldRows rows) {
+        super(rows);
+        this.rows = rows;
+    }
+
+    /** Somebody else holds the row from now on; the store skips it and answers for it alone that it is busy. */
+    public void hold(EntryId id) {
+        rows.skip(id);
+    }
+
+    /** Somebody else holds the row from now on, and the store cannot tell which it is: every call with it fails as busy. */
+    public void lock(EntryId id) {
+        rows.lock(id);
+    }
+
+    /** Nobody else holds the row any more. */
+    public void letGo(EntryId id) {
+        rows.letGo(id);
     }
 
     /** The call with this number fails, whatever it is. */
@@ -60,11 +83,12 @@ public final class FaultyStore extends ForwardingStore {
         always.put(verb, fault);
     }
 
-    /** No call fails from now on, and those that hang are released. */
+    /** No call fails from now on, no row is held, and calls that hang are released. */
     public synchronized void heal() {
         atCall.clear();
         atVerb.clear();
         always.clear();
+        rows.letAllGo();
         release();
     }
 

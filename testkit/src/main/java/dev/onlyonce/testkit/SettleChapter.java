@@ -103,7 +103,7 @@ interface SettleChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("D2 an owner whose lease lapsed but who was not swept can still settle: its claim stands")
+    @DisplayName("D13 D2 an owner whose lease lapsed but who was not swept can still settle: its claim stands")
     default void lateButNotLost() {
         ClaimRequest request = fresh("key");
         bench().claimed(request);

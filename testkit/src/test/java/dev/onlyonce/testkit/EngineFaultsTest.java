@@ -32,6 +32,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The engine on a store that fails at every call, in every way, and in every pair of ways. */
 class EngineFaultsTest {
     private static final Set<Fault> FAULTS = EnumSet.of(Fault.BEFORE, Fault.BUSY, Fault.LOST, Fault.AFTER);
+    /** With those that neither say what was done nor let the call be repeated as it was. */
+    private static final Set<Fault> SINGLE_FAULTS = EnumSet.of(
+            Fault.BEFORE, Fault.BUSY, Fault.LOST, Fault.AFTER, Fault.ERROR, Fault.ERROR_AFTER, Fault.REJECTED);
+
     private static final Key KEY = Key.of("acme", "POST /payments", "k-1");
     private static final Fingerprint PRINT = Requests.fingerprint("10 EUR");
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -50,15 +54,18 @@ class EngineFaultsTest {
 
     @ParameterizedTest
     @EnumSource(Acting.class)
-    @DisplayName("C5 R3 D1 D5 a fault at any call: one effect, one answer, and no key stuck after lease and sweep")
+    @DisplayName("C5 R3 D1 D5 D12 a fault at any call: one effect, one answer, and no key stuck after lease and sweep")
     void oneFault(Acting acting) {
         for (OnLeaseLost policy : OnLeaseLost.values()) {
             for (Way way : Way.values()) {
                 Plot plot = new Plot(acting, policy, way);
                 int calls = play(plot, store -> {}, "no fault");
                 assertThat(calls).isBetween(2, 200);
-                for (Fault fault : FAULTS) {
-                    for (int call = 1; call <= calls; call++) {
+                for (Fault fault : SINGLE_FAULTS) {
+                    // An action that always breaks is answered by the reconciler alone, and a rejected record that is
+                    // repeated by policy leaves it no time.
+                    boolean repeated = acting == Acting.BROKEN_AFTER && fault == Fault.REJECTED;
+                    for (int call = 1; call <= (repeated ? 0 : calls); call++) {
                         int at = call;
                         play(plot, store -> store.failAt(at, fault), fault + " at " + at);
                     }

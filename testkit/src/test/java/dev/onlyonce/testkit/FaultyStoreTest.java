@@ -17,6 +17,7 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.util.List;
@@ -44,19 +45,38 @@ class FaultyStoreTest {
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,
-            names = {"BEFORE", "BUSY", "LOST", "AFTER"})
+            names = {"BEFORE", "BUSY", "REJECTED", "ERROR", "ERROR_AFTER", "LOST", "AFTER"})
     @DisplayName("a fault throws what it says, and the call is done or not as it says")
     void faults(Fault fault) {
         ClaimRequest request = fresh("key");
         store.failAt(1, fault);
-        Class<? extends StoreException> expected = switch (fault) {
+        Class<? extends Throwable> expected = switch (fault) {
             case BEFORE -> StoreUnavailable.class;
             case BUSY -> StoreBusy.class;
+            case REJECTED -> StoreRejected.class;
+            case ERROR, ERROR_AFTER -> StackOverflowError.class;
             default -> StoreOutcomeUnknown.class;
         };
         assertThatThrownBy(() -> store.claim(List.of(request))).isInstanceOf(expected);
         assertThat(memory.find(List.of(request.id())).get(0).isPresent()).isEqualTo(fault.isDone());
         assertThat(store.claim(List.of(request))).containsExactly(new ClaimResult.Claimed(1));
+    }
+
+    @Test
+    @DisplayName(
+            "a held row is busy by itself, or with everything in its call, until it is let go; nothing is done to it")
+    void held() {
+        ClaimRequest held = fresh("held");
+        ClaimRequest free = fresh("free");
+        store.hold(held.id());
+        assertThat(store.write(new Batch(List.of(held, free), List.of())).claims())
+                .containsExactly(new ClaimResult.Busy(), new ClaimResult.Claimed(1));
+        store.letGo(held.id());
+        store.lock(held.id());
+        assertThatThrownBy(() -> store.claim(List.of(fresh("other"), held))).isInstanceOf(StoreBusy.class);
+        assertThat(memory.find(List.of(held.id())).get(0)).isEmpty();
+        store.letGo(held.id());
+        assertThat(store.claim(List.of(held))).containsExactly(new ClaimResult.Claimed(1));
     }
 
     @Test

@@ -16,6 +16,7 @@ import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -93,6 +94,66 @@ class ReplayCacheTest {
             assertThat(pay(once)).isInstanceOf(Outcome.Executed.class);
             assertThat(once.evict(KEY, "an operator", "wrong tenant")).isTrue();
             assertThat(pay(once)).isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @Test
+    @DisplayName("R7 a reader that is overtaken by an eviction does not bring the evicted answer back")
+    void overtakenByEviction() {
+        Onlyonce[] evicting = new Onlyonce[1];
+        boolean[] armed = new boolean[1];
+        ForwardingStore slow = new ForwardingStore(store) {
+            @Override
+            <T> T around(Verb verb, Object asked, Supplier<T> call) {
+                T answer = call.get();
+                if (verb == Verb.WRITE && armed[0]) {
+                    armed[0] = false;
+                    time.advance(Duration.ofMillis(1));
+                    assertThat(evicting[0].evict(KEY, "an operator", "wrong tenant"))
+                            .isTrue();
+                }
+                return answer;
+            }
+        };
+        pay(once);
+        try (Onlyonce reading = Onlyonce.builder(slow).time(time).build()) {
+            evicting[0] = reading;
+            armed[0] = true;
+            assertThat(pay(reading)).as("read before the eviction").isInstanceOf(Outcome.Replayed.class);
+            assertThat(pay(reading)).as("asked after the eviction").isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @Test
+    @DisplayName("T2 a reader that is overtaken by the key's next entry does not put the old answer in its place")
+    void overtakenByTheNextEntry() {
+        Duration retention = Duration.ofMinutes(2);
+        boolean[] armed = new boolean[1];
+        Onlyonce[] next = new Onlyonce[1];
+        ForwardingStore slow = new ForwardingStore(store) {
+            @Override
+            <T> T around(Verb verb, Object asked, Supplier<T> call) {
+                T answer = call.get();
+                if (verb == Verb.WRITE && armed[0]) {
+                    armed[0] = false;
+                    assertThat(store.evict(KEY.entryId(), "an operator", "elsewhere"))
+                            .isPresent();
+                    time.advance(Duration.ofSeconds(1));
+                    next[0].execute(KEY, PRINT, Codec.text(), claim -> "paid in the next entry");
+                }
+                return answer;
+            }
+        };
+        try (Onlyonce brief = node(retention);
+                Onlyonce reading = Onlyonce.builder(slow).time(time).build()) {
+            next[0] = reading;
+            pay(brief);
+            armed[0] = true;
+            assertThat(pay(reading)).isInstanceOf(Outcome.Replayed.class);
+            assertThat(pay(reading))
+                    .isInstanceOfSatisfying(
+                            Outcome.Replayed.class,
+                            replayed -> assertThat(replayed.value()).isEqualTo("paid in the next entry"));
         }
     }
 

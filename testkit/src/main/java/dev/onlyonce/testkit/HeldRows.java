@@ -1,0 +1,117 @@
+package dev.onlyonce.testkit;
+
+import dev.onlyonce.store.Batch;
+import dev.onlyonce.store.BatchResult;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.RenewResult;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * A store some rows of which somebody else has locked. It answers as either kind of store does: one that skips locked rows
+ * and says which they are, and one that only knows that the call waited in vain.
+ */
+class HeldRows extends ForwardingStore {
+    private final Set<EntryId> skipped = new HashSet<>();
+    private final Set<EntryId> locked = new HashSet<>();
+
+    HeldRows(Store store) {
+        super(store);
+    }
+
+    /** The row is busy, and every call with it is answered for that row alone. */
+    synchronized void skip(EntryId id) {
+        skipped.add(id);
+    }
+
+    /** The row is busy, and every call with it fails: {@link StoreBusy}. */
+    synchronized void lock(EntryId id) {
+        locked.add(id);
+    }
+
+    synchronized void letGo(EntryId id) {
+        skipped.remove(id);
+        locked.remove(id);
+    }
+
+    synchronized void letAllGo() {
+        skipped.clear();
+        locked.clear();
+    }
+
+    private synchronized boolean isSkipped(EntryId id) {
+        if (locked.contains(id)) {
+            throw new StoreBusy("a row of the call is locked", null);
+        }
+        return skipped.contains(id);
+    }
+
+    @Override
+    public List<ClaimResult> claim(List<ClaimRequest> requests) {
+        return around(requests, ClaimRequest::id, new ClaimResult.Busy(), super::claim);
+    }
+
+    @Override
+    public List<SettleResult> settle(List<Settlement> settlements) {
+        return around(settlements, Settlement::id, new SettleResult.Busy(), super::settle);
+    }
+
+    @Override
+    public BatchResult write(Batch batch) {
+        batch.claims().forEach(claim -> isSkipped(claim.id()));
+        batch.settlements().forEach(settlement -> isSkipped(settlement.id()));
+        List<ClaimResult> claimed = new ArrayList<>();
+        List<SettleResult> settled =
+                around(batch.settlements(), Settlement::id, new SettleResult.Busy(), settlements -> {
+                    List<SettleResult> results = new ArrayList<>();
+                    claimed.addAll(around(batch.claims(), ClaimRequest::id, new ClaimResult.Busy(), claims -> {
+                        BatchResult result = super.write(new Batch(claims, settlements));
+                        results.addAll(result.settlements());
+                        return result.claims();
+                    }));
+                    return results;
+                });
+        return new BatchResult(claimed, settled);
+    }
+
+    @Override
+    public List<RenewResult> renew(List<Renewal> renewals) {
+        return around(renewals, Renewal::id, RenewResult.BUSY, super::renew);
+    }
+
+    @Override
+    public List<SettleResult> resolve(List<Resolution> resolutions) {
+        if (resolutions.stream().anyMatch(resolution -> isSkipped(resolution.id()))) {
+            throw new StoreBusy("a row of the call is locked", null);
+        }
+        return super.resolve(resolutions);
+    }
+
+    private <Q, R> List<R> around(List<Q> asked, Function<Q, EntryId> id, R busy, Function<List<Q>, List<R>> call) {
+        List<Boolean> skips = asked.stream().map(id.andThen(this::isSkipped)).toList();
+        List<Q> rest = new ArrayList<>();
+        for (int i = 0; i < asked.size(); i++) {
+            if (!skips.get(i)) {
+                rest.add(asked.get(i));
+            }
+        }
+        List<R> answers = call.apply(rest);
+        List<R> all = new ArrayList<>();
+        int answered = 0;
+        for (boolean skip : skips) {
+            all.add(skip ? busy : answers.get(answered++));
+        }
+        return all;
+    }
+}
