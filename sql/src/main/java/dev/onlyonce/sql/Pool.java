@@ -3,6 +3,7 @@ package dev.onlyonce.sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,6 +12,8 @@ import org.slf4j.LoggerFactory;
 final class Pool implements Source {
     /** A server that does not answer for so long counts as lost. Longer than any bound that the server itself keeps. */
     private static final int NETWORK_TIMEOUT_MS = 15_000;
+
+    private static final int SQLITE_ERROR = 1;
 
     private static final Logger log = LoggerFactory.getLogger(Pool.class);
 
@@ -61,9 +64,15 @@ final class Pool implements Source {
     public void close() {}
 
     private record Borrowed(Connection connection, boolean autoCommit, int networkTimeoutMs) implements Taken {
+        /** What ended badly may have left a transaction open, which must not go to whoever takes the connection next. */
         @Override
         public void give(boolean healthy) {
             try (connection) {
+                if (!healthy && !connection.isClosed() && !isRolledBack()) {
+                    connection.abort(Runnable::run);
+                    // Its pool learns from the error that it is gone.
+                    isRolledBack();
+                }
                 if (!connection.isClosed()) {
                     if (networkTimeoutMs >= 0) {
                         connection.setNetworkTimeout(Runnable::run, networkTimeoutMs);
@@ -74,6 +83,16 @@ final class Pool implements Source {
                 }
             } catch (SQLException e) {
                 log.debug("A connection could not be given back in order", e);
+            }
+        }
+
+        private boolean isRolledBack() {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("ROLLBACK");
+                return true;
+            } catch (SQLException e) {
+                // SQLite calls it an error that there is nothing to roll back.
+                return e.getErrorCode() == SQLITE_ERROR;
             }
         }
     }

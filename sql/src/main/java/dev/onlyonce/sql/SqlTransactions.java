@@ -229,9 +229,8 @@ public final class SqlTransactions {
 
     /** Nothing is committed yet, so whatever was lost with the connection has not happened. */
     static RuntimeException exception(SqlFailure failure, SQLException e) {
-        return failure == SqlFailure.CONFLICT
-                ? new TransactionConflict(
-                        "the transaction conflicts with another one: roll it back and run it again", e)
+        return failure.isCuredByRetry()
+                ? new TransactionConflict("the database asks for this transaction to be rolled back and run again", e)
                 : failure.exception(false, e);
     }
 
