@@ -2,7 +2,10 @@ package dev.onlyonce.internal;
 
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
@@ -100,13 +103,23 @@ final class Carrier {
         return batch.stream().map(kind::cast).toList();
     }
 
-    private static <R> void answerAll(List<? extends Item<R>> items, List<R> results) {
+    private <R> void answerAll(List<? extends Item<R>> items, List<R> results) {
         if (items.size() != results.size()) {
             throw new IllegalStateException(
                     "The store gave " + results.size() + " answers to " + items.size() + " questions");
         }
+        StoreBusy busy = null;
         for (int i = 0; i < items.size(); i++) {
-            items.get(i).answer(results.get(i));
+            R result = results.get(i);
+            if (result instanceof ClaimResult.Busy || result instanceof SettleResult.Busy) {
+                busy = busy == null ? new StoreBusy("Somebody else holds the row", null) : busy;
+                items.get(i).fail(busy);
+            } else {
+                items.get(i).answer(result);
+            }
+        }
+        if (busy != null) {
+            onFailure.accept(busy);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.onlyonce.internal;
 
 import dev.onlyonce.Event;
+import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
@@ -165,12 +166,12 @@ final class Claims {
     private void renew(List<LiveClaim> claims) {
         long asked = time.nanos();
         List<Renewal> renewals = claims.stream().map(LiveClaim::renewal).toList();
-        List<Boolean> renewed = store.renew(renewals);
+        List<RenewResult> renewed = store.renew(renewals);
         for (int i = 0; i < claims.size(); i++) {
             LiveClaim claim = claims.get(i);
-            if (renewed.get(i)) {
+            if (renewed.get(i) == RenewResult.RENEWED) {
                 claim.renewed(asked);
-            } else if (live.containsKey(claim.token())) {
+            } else if (renewed.get(i) == RenewResult.LOST && live.containsKey(claim.token())) {
                 claim.markLost();
             }
         }

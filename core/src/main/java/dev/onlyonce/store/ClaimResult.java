@@ -16,4 +16,10 @@ public sealed interface ClaimResult {
      * @param entry as it stands
      */
     record Existing(Entry entry) implements ClaimResult {}
+
+    /**
+     * Somebody else holds the row just now (its lock, or an uncommitted entry with this id); this item changed nothing and
+     * may be tried again. It says nothing about the other items of the call.
+     */
+    record Busy() implements ClaimResult {}
 }

@@ -89,17 +89,17 @@ public final class MemoryStore implements Store {
     }
 
     @Override
-    public synchronized List<Boolean> renew(List<Renewal> renewals) {
+    public synchronized List<RenewResult> renew(List<Renewal> renewals) {
         return renewals.stream().map(this::renew).toList();
     }
 
-    private boolean renew(Renewal renewal) {
+    private RenewResult renew(Renewal renewal) {
         Row row = rows.get(renewal.id());
         if (row == null || row.state != State.PROCESSING || !renewal.token().equals(row.token)) {
-            return false;
+            return RenewResult.LOST;
         }
         row.leaseUntil = time.now().plus(renewal.lease());
-        return true;
+        return RenewResult.RENEWED;
     }
 
     @Override

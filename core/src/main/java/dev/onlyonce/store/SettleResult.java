@@ -27,4 +27,11 @@ public sealed interface SettleResult {
      * @param now where the entry stands; empty if it is gone
      */
     record Lost(@Nullable State now) implements SettleResult {}
+
+    /**
+     * Somebody else holds the row just now; this settlement changed nothing and is to be tried again. Only
+     * {@link Store#settle} and {@link Store#write} answer so, and only to the engine: an {@link dev.onlyonce.OpenClaim}
+     * never does.
+     */
+    record Busy() implements SettleResult {}
 }

@@ -9,16 +9,21 @@ import java.util.Optional;
  * Where entries live. Any number of threads and nodes call it at once.
  *
  * <p>Every verb takes a list and answers in the list's order. The ids in one list (in a {@link Batch}: in all its lists
- * together) are distinct; a store may throw {@link IllegalArgumentException} if not. A call is all or nothing:
+ * together) are distinct; a store may throw {@link IllegalArgumentException} if not. Each item is atomic:
  *
  * <ul>
- *   <li>it returns: everything is durable;
+ *   <li>the call returns: everything is durable, except the items answered as busy, which changed nothing;
  *   <li>{@link StoreUnavailable}: nothing was changed;
- *   <li>{@link StoreBusy}: nothing was changed, because somebody else holds a row of the list (a lock time-out, say);
+ *   <li>{@link StoreBusy}: nothing was changed, because somebody else holds a row of the list, or the right to write, and
+ *       the store cannot tell which row. The caller goes on with single rows;
  *   <li>{@link StoreRejected}: nothing was changed, and some row in the list will never be taken;
- *   <li>{@link StoreOutcomeUnknown}: all or nothing was changed. The caller repeats the call with the same tokens, which
- *       is safe: a claim or settlement that had been recorded answers as if it were recorded now.
+ *   <li>{@link StoreOutcomeUnknown}: some items may have been changed. The caller repeats the call with the same tokens,
+ *       which is safe: a claim or settlement that had been recorded answers as if it were recorded now.
  * </ul>
+ *
+ * <p>A row that somebody else holds must not hold up its neighbours. A store that can tell which rows those are skips them
+ * and answers {@link ClaimResult.Busy}, {@link SettleResult.Busy} or {@link RenewResult#BUSY} for them alone; it does not
+ * wait for them. Where it has to wait for a lock, it waits for a short, bounded time and then throws {@link StoreBusy}.
  *
  * <p>Every change of an entry's state is audited, in the same commit: who, when, from what to what, and why. What changes
  * nothing (a duplicate, a lost claim, a repeated call, a heartbeat) leaves no record.
@@ -47,7 +52,8 @@ public interface Store extends AutoCloseable {
     /**
      * Ends claims. Only an entry that is {@link State#PROCESSING} with this token changes; one that this token has
      * settled in this way already answers {@link SettleResult.Settled}; everything else answers
-     * {@link SettleResult.Lost}. For RETRYABLE, COMPLETED and FAILED the retention of the entry's terms starts now.
+     * {@link SettleResult.Lost}. A lapsed lease is no reason to refuse: until somebody has swept the entry, the claim's
+     * result is the best answer there is. For RETRYABLE, COMPLETED and FAILED the retention of the entry's terms starts now.
      */
     List<SettleResult> settle(List<Settlement> settlements);
 
@@ -58,8 +64,8 @@ public interface Store extends AutoCloseable {
         return new BatchResult(claimed, settled);
     }
 
-    /** Renews the leases of entries that are {@link State#PROCESSING} with this token, lapsed or not; false: lost. */
-    List<Boolean> renew(List<Renewal> renewals);
+    /** Renews the leases of entries that are {@link State#PROCESSING} with this token, lapsed or not. */
+    List<RenewResult> renew(List<Renewal> renewals);
 
     /** Reads entries; empty for absent ones and for those past retention and tombstone. */
     List<Optional<Entry>> find(List<EntryId> ids);

@@ -11,6 +11,7 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
@@ -122,7 +123,7 @@ final class GroupedStore implements Store {
     }
 
     @Override
-    public List<Boolean> renew(List<Renewal> renewals) {
+    public List<RenewResult> renew(List<Renewal> renewals) {
         throw new UnsupportedOperationException();
     }
 

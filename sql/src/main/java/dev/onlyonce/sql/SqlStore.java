@@ -14,6 +14,7 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
@@ -230,12 +231,14 @@ public final class SqlStore implements Store {
     }
 
     @Override
-    public List<Boolean> renew(List<Renewal> renewals) {
+    public List<RenewResult> renew(List<Renewal> renewals) {
         if (renewals.isEmpty()) {
             return List.of();
         }
         Set<EntryId> renewed = calls.write(c -> database.renew(c, sorted(renewals, Renewal::id)));
-        return renewals.stream().map(r -> renewed.contains(r.id())).toList();
+        return renewals.stream()
+                .map(r -> renewed.contains(r.id()) ? RenewResult.RENEWED : RenewResult.LOST)
+                .toList();
     }
 
     @Override

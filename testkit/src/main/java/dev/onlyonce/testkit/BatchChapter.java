@@ -21,6 +21,7 @@ import dev.onlyonce.store.ClaimResult.Claimed;
 import dev.onlyonce.store.ClaimResult.Existing;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.SettleResult.Lost;
@@ -114,7 +115,7 @@ interface BatchChapter extends Chapter {
 
         List<EntryId> ids = claims.stream().map(ClaimRequest::id).toList();
         List<Optional<Entry>> found = bench().node().find(ids);
-        List<Boolean> renewed = bench().node()
+        List<RenewResult> renewed = bench().node()
                 .renew(claims.stream()
                         .map(c -> new Renewal(c.id(), c.token(), LEASE))
                         .toList());
@@ -128,7 +129,7 @@ interface BatchChapter extends Chapter {
         assertThat(resolved).hasSize(100);
         for (int i = 0; i < ids.size(); i++) {
             assertThat(found.get(i).map(Entry::id)).isEqualTo(i % 2 == 0 ? Optional.of(ids.get(i)) : Optional.empty());
-            assertThat(renewed.get(i)).isEqualTo(i % 2 == 0);
+            assertThat(renewed.get(i)).isEqualTo(i % 2 == 0 ? RenewResult.RENEWED : RenewResult.LOST);
             if (i % 2 == 0) {
                 assertThat(resolved.get(i)).isInstanceOf(Settled.class);
                 assertThat(bench().entry(claims.get(i)).result())

@@ -10,6 +10,7 @@ import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
@@ -120,7 +121,9 @@ final class Bench implements AutoCloseable {
     }
 
     boolean renew(ClaimRequest claim, Duration lease) {
-        return only(node().renew(List.of(new Renewal(claim.id(), claim.token(), lease))));
+        RenewResult answer = only(node().renew(List.of(new Renewal(claim.id(), claim.token(), lease))));
+        assertThat(answer).as("nobody else holds the row").isNotEqualTo(RenewResult.BUSY);
+        return answer == RenewResult.RENEWED;
     }
 
     SettleResult resolve(ClaimRequest claim, int attempt, State to, byte @Nullable [] result) {

@@ -9,6 +9,7 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
@@ -53,7 +54,7 @@ class ForwardingStore implements Store {
     }
 
     @Override
-    public List<Boolean> renew(List<Renewal> renewals) {
+    public List<RenewResult> renew(List<Renewal> renewals) {
         return around(Verb.RENEW, renewals, () -> store.renew(renewals));
     }
 

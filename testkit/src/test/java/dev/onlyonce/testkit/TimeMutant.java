@@ -9,6 +9,7 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.ClaimResult.Claimed;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.SettleResult.Settled;
@@ -28,7 +29,7 @@ import java.util.function.BiFunction;
 enum TimeMutant implements Mutant {
     RENEWS_FOR_ANYBODY((store, clock) -> new Mutated(store) {
         @Override
-        public List<Boolean> renew(List<Renewal> renewals) {
+        public List<RenewResult> renew(List<Renewal> renewals) {
             return super.renew(renewals.stream()
                     .map(r ->
                             new Renewal(r.id(), entry(r.id()).map(Entry::token).orElse(r.token()), r.lease()))
@@ -37,20 +38,24 @@ enum TimeMutant implements Mutant {
     }),
     DOES_NOT_RENEW_LAPSED_LEASES((store, clock) -> new Mutated(store) {
         @Override
-        public List<Boolean> renew(List<Renewal> renewals) {
+        public List<RenewResult> renew(List<Renewal> renewals) {
             return renewals.stream()
                     .map(r -> entry(r.id()).filter(e -> !e.leaseLeft().isZero()).isPresent()
-                            && super.renew(List.of(r)).get(0))
+                            ? super.renew(List.of(r)).get(0)
+                            : RenewResult.LOST)
                     .toList();
         }
     }),
     ANSWERS_HEARTBEATS_WITHOUT_RENEWING((store, clock) -> new Mutated(store) {
         @Override
-        public List<Boolean> renew(List<Renewal> renewals) {
+        public List<RenewResult> renew(List<Renewal> renewals) {
             return renewals.stream()
                     .map(r -> entry(r.id())
-                            .filter(e -> e.state() == PROCESSING && r.token().equals(e.token()))
-                            .isPresent())
+                                    .filter(e ->
+                                            e.state() == PROCESSING && r.token().equals(e.token()))
+                                    .isPresent()
+                            ? RenewResult.RENEWED
+                            : RenewResult.LOST)
                     .toList();
         }
     }),
