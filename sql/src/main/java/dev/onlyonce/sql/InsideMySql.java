@@ -22,6 +22,9 @@ import java.util.Optional;
  * its owner. Therefore we look first, without a lock, and insert only where we see nothing. The insert still decides.
  */
 final class InsideMySql implements Inside {
+    /** Bounds a statement that settles. */
+    private static final int END_SECONDS = 5;
+
     private final MySql mysql;
 
     InsideMySql(MySql mysql) {
@@ -37,39 +40,65 @@ final class InsideMySql implements Inside {
                 connection,
                 claim,
                 waitMax,
-                (c, claims) -> mysql.written(c, List.of(), claims).claimed());
+                (c, claims, wait) -> mysql.written(c, List.of(), claims, wait.waiting, wait.statementSeconds)
+                        .claimed());
     }
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, claim, waitMax, mysql::taken);
+        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.taken(c, claims, wait.waiting));
     }
 
     @Override
     public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, claim, waitMax, mysql::replaced);
+        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.replaced(c, claims, wait.waiting));
     }
 
-    private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, Claiming claiming)
+    /**
+     * How long to wait for locks.
+     *
+     * @param seconds whole ones only. Zero is MariaDB's; MySQL waits a second at least
+     * @param waiting a locking read can do without waiting on both
+     * @param statementSeconds bounds the statement: it waits for one lock, perhaps for two
+     */
+    private record Wait(long seconds, MySql.Waiting waiting, int statementSeconds) {
+        static Wait of(Duration waitMax) {
+            long seconds = waitMax.toSeconds();
+            return new Wait(
+                    seconds, seconds == 0 ? MySql.Waiting.SKIP : MySql.Waiting.WAIT, Math.toIntExact(seconds * 2 + 3));
+        }
+    }
+
+    @FunctionalInterface
+    private interface WaitingClaim {
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, Wait wait) throws SQLException;
+    }
+
+    private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, WaitingClaim claiming)
             throws SQLException {
+        Wait wait = Wait.of(waitMax);
         try (Statement statement = connection.createStatement()) {
-            long before = lockWait(statement);
-            // Whole seconds, and not none.
-            setLockWait(statement, Math.max(1, waitMax.plusMillis(999).toSeconds()));
+            long before = setLockWait(statement, wait);
             try {
                 return Optional.ofNullable(
-                        claiming.claim(connection, List.of(claim)).get(claim.id()));
+                        claiming.claim(connection, List.of(claim), wait).get(claim.id()));
             } finally {
                 setLockWait(statement, before);
             }
         }
     }
 
-    private static long lockWait(Statement statement) throws SQLException {
-        try (ResultSet row = statement.executeQuery("SELECT @@SESSION.innodb_lock_wait_timeout")) {
+    /** Returns what it was. */
+    private static long setLockWait(Statement statement, Wait wait) throws SQLException {
+        long before;
+        long least;
+        try (ResultSet row = statement.executeQuery("SELECT @@SESSION.innodb_lock_wait_timeout, VERSION()")) {
             row.next();
-            return row.getLong(1);
+            before = row.getLong(1);
+            least = row.getString(2).contains("MariaDB") ? 0 : 1;
         }
+        setLockWait(statement, Math.max(least, wait.seconds));
+        return before;
     }
 
     private static void setLockWait(Statement statement, long seconds) throws SQLException {
@@ -95,7 +124,8 @@ final class InsideMySql implements Inside {
             Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
         Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
         if (!settlements.isEmpty()) {
-            ended.putAll(mysql.written(connection, settlements, List.of()).settled());
+            ended.putAll(mysql.written(connection, settlements, List.of(), MySql.Waiting.WAIT, END_SECONDS)
+                    .settled());
         }
         if (!resolutions.isEmpty()) {
             ended.putAll(mysql.resolved(connection, resolutions));

@@ -37,6 +37,8 @@ final class MySql implements Database {
 
     /** Bounds a statement, lock waits included. */
     private static final int STATEMENT_TIMEOUT_SECONDS = 5;
+    /** Bounds a batch of inserts: one of them may wait for a lock, and all others with it. Drivers take whole seconds. */
+    private static final int INSERT_TIMEOUT_SECONDS = 1;
     /** Results of more bytes go in several statements: the server's default for the largest one is 16 MiB or more. */
     private static final int STATEMENT_BYTES_MAX = 4 << 20;
 
@@ -45,6 +47,10 @@ final class MySql implements Database {
     /** Scans that lock rows must not lock the gaps between them: that would hold up new claims. */
     static final List<String> BEGIN_SCAN =
             List.of("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION");
+
+    /** Shows what others have not committed yet. Nothing is decided by it but not to wait. */
+    private static final List<String> BEGIN_LOOK =
+            List.of("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "START TRANSACTION READ ONLY");
 
     private final Optional<String> clock;
 
@@ -61,17 +67,59 @@ final class MySql implements Database {
     @Override
     public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
             throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> written(c, settlements, claims));
+        return Transaction.run(
+                connection, BEGIN, c -> written(c, settlements, claims, Waiting.SKIP, INSERT_TIMEOUT_SECONDS));
     }
 
-    /** As {@link #write}, in a transaction that is open. */
-    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException {
-        Set<EntryId> fresh = settlements.isEmpty() ? Set.of() : settle(c, settlements);
+    @Override
+    public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        return write(connection, settlements, List.of()).settled();
+    }
+
+    @Override
+    public Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        Set<EntryId> seen =
+                seen(connection, claims.stream().map(ClaimRequest::id).toList());
+        List<ClaimRequest> open =
+                claims.stream().filter(c -> !seen.contains(c.id())).toList();
+        return new Inserted(
+                open.isEmpty() ? Map.of() : write(connection, List.of(), open).claimed(), seen);
+    }
+
+    /** Those entries that are there or that somebody is just making. */
+    Set<EntryId> seen(Connection connection, List<EntryId> ids) throws SQLException {
+        Set<EntryId> seen = new HashSet<>();
+        List<Binding> rows =
+                ids.stream().map(id -> RowParameters.of(COLUMNS, id)).toList();
+        return Transaction.run(connection, BEGIN_LOOK, c -> {
+            query(c, MySqlStatements.SEEN, rows, row -> seen.add(id(row)));
+            return seen;
+        });
+    }
+
+    /** What to do about rows that somebody else has locked. */
+    enum Waiting {
+        SKIP,
+        WAIT;
+
+        String in(String sql) {
+            return this == SKIP ? sql : sql.replace(MySqlStatements.SKIP, "");
+        }
+    }
+
+    /**
+     * As {@link #write}, in a transaction that is open.
+     *
+     * @param seconds bounds the inserts, lock waits included
+     */
+    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims, Waiting waiting, int seconds)
+            throws SQLException {
+        Set<EntryId> fresh = settlements.isEmpty() ? Set.of() : settle(c, settlements, waiting);
         if (!claims.isEmpty()) {
-            change(
-                    c,
-                    MySqlStatements.INSERT,
-                    claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList());
+            List<Binding> rows =
+                    claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList();
+            change(c, MySqlStatements.INSERT, rows, rows.size(), seconds);
         }
         List<EntryId> ids = new ArrayList<>();
         settlements.forEach(s -> ids.add(s.id()));
@@ -89,11 +137,12 @@ final class MySql implements Database {
     }
 
     /** Returns those settled now, not by an earlier try. */
-    private Set<EntryId> settle(Connection connection, List<Settlement> settlements) throws SQLException {
-        Set<EntryId> held = new HashSet<>();
-        List<Binding> rows =
-                settlements.stream().map(s -> RowParameters.owner(COLUMNS, s)).toList();
-        query(connection, MySqlStatements.LOCK_HELD, rows, row -> held.add(id(row)));
+    private Set<EntryId> settle(Connection connection, List<Settlement> settlements, Waiting waiting)
+            throws SQLException {
+        List<Binding> rows = settlements.stream()
+                .map(s -> RowParameters.owner(COLUMNS, s.id(), s.token()))
+                .toList();
+        Set<EntryId> held = ids(connection, waiting.in(MySqlStatements.LOCK_HELD), rows);
         List<Settlement> fresh =
                 settlements.stream().filter(s -> held.contains(s.id())).toList();
         for (List<Settlement> part : fresh.isEmpty() ? List.<List<Settlement>>of() : parts(fresh)) {
@@ -108,8 +157,8 @@ final class MySql implements Database {
         settlements.forEach(s -> parameters.add(RowParameters.result(s.result())));
         long state = settlements.get(0).to().code();
         parameters.add(Binding.longs(state, state, state, state, state));
-        settlements.forEach(s -> parameters.add(RowParameters.owner(COLUMNS, s)));
-        return change(connection, MySqlStatements.SETTLE, parameters, settlements.size());
+        settlements.forEach(s -> parameters.add(RowParameters.owner(COLUMNS, s.id(), s.token())));
+        return change(connection, MySqlStatements.SETTLE, parameters, settlements.size(), STATEMENT_TIMEOUT_SECONDS);
     }
 
     /** One statement for each state; and results may be large: cuts the batch into statements that the server takes. */
@@ -206,27 +255,35 @@ final class MySql implements Database {
 
     @Override
     public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> claim(c, MySqlStatements.INSERT, claims));
+        return Transaction.run(connection, BEGIN, c -> {
+            List<Binding> rows = claims.stream()
+                    .map(a -> RowParameters.owner(COLUMNS, a.id(), a.token()))
+                    .toList();
+            Set<EntryId> own = ids(c, MySqlStatements.LOCK_OWN, rows);
+            List<ClaimRequest> open =
+                    claims.stream().filter(a -> own.contains(a.id())).toList();
+            return open.isEmpty() ? Map.of() : claim(c, MySqlStatements.INSERT, open);
+        });
     }
 
     @Override
     public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> taken(c, claims));
+        return Transaction.run(connection, BEGIN, c -> taken(c, claims, Waiting.SKIP));
     }
 
     /** As {@link #take}, in a transaction that is open. */
-    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims) throws SQLException {
-        return claim(c, MySqlStatements.LOCK_FREE, MySqlStatements.TAKE, claims, AuditRow::taken);
+    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims, Waiting waiting) throws SQLException {
+        return claim(c, waiting.in(MySqlStatements.LOCK_FREE), MySqlStatements.TAKE, claims, AuditRow::taken);
     }
 
     @Override
     public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> replaced(c, claims));
+        return Transaction.run(connection, BEGIN, c -> replaced(c, claims, Waiting.SKIP));
     }
 
     /** As {@link #replace}, in a transaction that is open. */
-    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims) throws SQLException {
-        return claim(c, MySqlStatements.LOCK_GONE, MySqlStatements.REPLACE, claims, AuditRow::replaced);
+    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims, Waiting waiting) throws SQLException {
+        return claim(c, waiting.in(MySqlStatements.LOCK_GONE), MySqlStatements.REPLACE, claims, AuditRow::replaced);
     }
 
     @FunctionalInterface
@@ -280,20 +337,18 @@ final class MySql implements Database {
     @Override
     public Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
+            List<Binding> rows = renewals.stream()
+                    .map(r -> RowParameters.owner(COLUMNS, r.id(), r.token()))
+                    .toList();
+            Set<EntryId> held = ids(c, MySqlStatements.LOCK_HELD, rows);
             change(
                     c,
                     MySqlStatements.RENEW,
-                    renewals.stream().map(r -> RowParameters.of(COLUMNS, r)).toList());
-            Map<EntryId, Standing> standing =
-                    standing(c, renewals.stream().map(Renewal::id).toList());
-            Set<EntryId> renewed = new HashSet<>();
-            for (Renewal renewal : renewals) {
-                Standing now = standing.get(renewal.id());
-                if (now != null && now.is(renewal.token(), State.PROCESSING)) {
-                    renewed.add(renewal.id());
-                }
-            }
-            return renewed;
+                    renewals.stream()
+                            .filter(r -> held.contains(r.id()))
+                            .map(r -> RowParameters.of(COLUMNS, r))
+                            .toList());
+            return held;
         });
     }
 
@@ -432,6 +487,12 @@ final class MySql implements Database {
         void accept(ResultSet row) throws SQLException;
     }
 
+    private Set<EntryId> ids(Connection connection, String sql, List<Binding> rows) throws SQLException {
+        Set<EntryId> ids = new HashSet<>();
+        query(connection, sql, rows, row -> ids.add(id(row)));
+        return ids;
+    }
+
     void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
         try (PreparedStatement statement = prepare(connection, sql, rows, rows.size());
                 ResultSet row = statement.executeQuery()) {
@@ -442,11 +503,13 @@ final class MySql implements Database {
     }
 
     int change(Connection connection, String sql, List<Binding> rows) throws SQLException {
-        return rows.isEmpty() ? 0 : change(connection, sql, rows, rows.size());
+        return rows.isEmpty() ? 0 : change(connection, sql, rows, rows.size(), STATEMENT_TIMEOUT_SECONDS);
     }
 
-    private int change(Connection connection, String sql, List<Binding> parameters, int rows) throws SQLException {
+    private int change(Connection connection, String sql, List<Binding> parameters, int rows, int seconds)
+            throws SQLException {
         try (PreparedStatement statement = prepare(connection, sql, parameters, rows)) {
+            statement.setQueryTimeout(seconds);
             return statement.executeUpdate();
         }
     }

@@ -19,6 +19,7 @@ final class Opening {
 
     static SqlStore open(DataSource dataSource, SchemaMode mode, Optional<String> clock, Sealing sealing) {
         SqlDatabase kind = kind(dataSource);
+        SourceCheck.check(dataSource, kind);
         Calls calls = new Calls(new Pool(dataSource, kind != SqlDatabase.SQLITE), kind);
         if (kind == SqlDatabase.SQLITE) {
             calls.read(Opening::checkSynchronous);

@@ -1,10 +1,13 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.store.StoreRejected;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,6 +22,7 @@ final class Pool implements Source {
 
     private final DataSource dataSource;
     private final boolean network;
+    private final AtomicReference<@Nullable Connected> expected = new AtomicReference<>();
 
     /**
      * Wraps it.
@@ -35,6 +39,7 @@ final class Pool implements Source {
         Connection connection = dataSource.getConnection();
         try {
             boolean autoCommit = connection.getAutoCommit();
+            check(connection, autoCommit);
             if (!autoCommit) {
                 connection.setAutoCommit(true);
             }
@@ -45,6 +50,25 @@ final class Pool implements Source {
             throw e;
         }
     }
+
+    /** The last line: what {@link SourceCheck} could not see when the store was opened. Needs no round trip. */
+    private void check(Connection connection, boolean autoCommit) throws SQLException {
+        String place = SourceCheck.place(connection);
+        Connected first = expected.updateAndGet(known -> known == null ? new Connected(place, autoCommit) : known);
+        if (!place.equals(first.place)) {
+            throw new StoreRejected(
+                    "the DataSource leads to " + place + ", but led to " + first.place + " before. "
+                            + SourceCheck.INSTEAD,
+                    null);
+        }
+        if (first.autoCommit && !autoCommit) {
+            throw new StoreRejected(
+                    "the DataSource hands out a connection with an open transaction. " + SourceCheck.INSTEAD, null);
+        }
+    }
+
+    /** Where the first connection led, and in which mode it was. */
+    private record Connected(String place, boolean autoCommit) {}
 
     /** Returns what to set the time-out back to; negative: it was left alone. */
     private static int boundNetwork(Connection connection) throws SQLException {

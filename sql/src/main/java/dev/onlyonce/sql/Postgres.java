@@ -33,6 +33,9 @@ final class Postgres implements Database {
     private static final Set<String> ONE =
             Set.of(PostgresStatements.INSERT_ONE, PostgresStatements.SETTLE_ONE, PostgresStatements.FIND_ONE);
 
+    private static final Part WAIT = new Part(PostgresStatements.WAIT, Binding.NONE, row -> {});
+    private static final Part HARDLY_WAIT = new Part(PostgresStatements.HARDLY_WAIT, Binding.NONE, row -> {});
+
     private final Optional<String> clock;
     private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
 
@@ -70,6 +73,24 @@ final class Postgres implements Database {
             found.put(entry.id(), entry);
         }));
         return found;
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
+        RowReader each = row -> settled.put(id(row), StoredEntry.settled(row, 4));
+        Binding arrays = ArrayParameters.ofSettlements(settlements);
+        run(connection, HARDLY_WAIT, new Part(PostgresStatements.SETTLE_UNLOCKED, arrays, each));
+        return settled;
+    }
+
+    /** An entry that is not committed shows itself by nothing but the wait for it. */
+    @Override
+    public Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        Map<EntryId, Integer> claimed = new HashMap<>();
+        run(connection, HARDLY_WAIT, insert(claims, row -> claimed.put(id(row), row.getInt(4))));
+        return new Inserted(claimed, Set.of());
     }
 
     static Part insert(List<ClaimRequest> claims, RowReader each) {
@@ -114,7 +135,10 @@ final class Postgres implements Database {
     private Map<EntryId, Integer> attempts(Connection connection, String sql, List<ClaimRequest> claims)
             throws SQLException {
         Map<EntryId, Integer> attempts = new HashMap<>();
-        run(connection, new Part(sql, ArrayParameters.of(claims), row -> attempts.put(id(row), row.getInt(4))));
+        run(
+                connection,
+                HARDLY_WAIT,
+                new Part(sql, ArrayParameters.of(claims), row -> attempts.put(id(row), row.getInt(4))));
         return attempts;
     }
 
@@ -125,7 +149,7 @@ final class Postgres implements Database {
                 .ids(Renewal::id)
                 .tokens(Renewal::token)
                 .longs(r -> StoredEntry.micros(r.lease()));
-        run(connection, new Part(PostgresStatements.RENEW, arrays, row -> renewed.add(id(row))));
+        run(connection, HARDLY_WAIT, new Part(PostgresStatements.RENEW, arrays, row -> renewed.add(id(row))));
         return renewed;
     }
 
@@ -187,6 +211,7 @@ final class Postgres implements Database {
                 .texts(Resolution::reason);
         run(
                 connection,
+                WAIT,
                 new Part(
                         PostgresStatements.RESOLVE, arrays, row -> resolved.put(id(row), StoredEntry.settled(row, 4))));
         return resolved;
@@ -198,6 +223,7 @@ final class Postgres implements Database {
         Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.space(), id.key(), who, why);
         run(
                 connection,
+                WAIT,
                 new Part(PostgresStatements.EVICT, binding, row -> evicted.add(StoredEntry.read(row, Columns.NATIVE))));
         return evicted.stream().findFirst();
     }

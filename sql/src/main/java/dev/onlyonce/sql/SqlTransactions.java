@@ -132,6 +132,11 @@ public final class SqlTransactions {
             }
         } catch (SQLException e) {
             return refused(run, savepoint, e);
+        } catch (StoreBusy e) {
+            if (!goBack(connection, savepoint, e)) {
+                throw e;
+            }
+            return new Outcome.InFlight<>(false, RETRY_AFTER_MIN);
         } catch (RuntimeException e) {
             goBack(connection, savepoint, e);
             throw e;

@@ -56,6 +56,14 @@ final class Sources {
         });
     }
 
+    /** A connection that somebody else goes on with after it was closed. */
+    static Connection unclosed(Connection connection) {
+        return proxy(
+                Connection.class,
+                (self, method, arguments) ->
+                        method.getName().equals("close") ? null : invoke(connection, method, arguments));
+    }
+
     static <T> T proxy(Class<T> type, InvocationHandler handler) {
         return type.cast(Proxy.newProxyInstance(Sources.class.getClassLoader(), new Class<?>[] {type}, handler));
     }
