@@ -22,9 +22,6 @@ import java.util.Optional;
  * its owner. Therefore we look first, without a lock, and insert only where we see nothing. The insert still decides.
  */
 final class InsideMySql implements Inside {
-    /** Bounds a statement that settles. */
-    private static final int END_SECONDS = 5;
-
     private final MySql mysql;
 
     InsideMySql(MySql mysql) {
@@ -40,45 +37,32 @@ final class InsideMySql implements Inside {
                 connection,
                 claim,
                 waitMax,
-                (c, claims, wait) -> mysql.written(c, List.of(), claims, wait.waiting, wait.statementSeconds)
+                (c, claims, wait) -> mysql.written(c, List.of(), claims, wait)
                         .claimed());
     }
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.taken(c, claims, wait.waiting));
+        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.taken(c, claims, wait));
     }
 
     @Override
     public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.replaced(c, claims, wait.waiting));
-    }
-
-    /**
-     * How long to wait for locks.
-     *
-     * @param seconds whole ones only. Zero is MariaDB's; MySQL waits a second at least
-     * @param waiting a locking read can do without waiting on both
-     * @param statementSeconds bounds the statement: it waits for one lock, perhaps for two
-     */
-    private record Wait(long seconds, MySql.Waiting waiting, int statementSeconds) {
-        static Wait of(Duration waitMax) {
-            long seconds = waitMax.toSeconds();
-            return new Wait(
-                    seconds, seconds == 0 ? MySql.Waiting.SKIP : MySql.Waiting.WAIT, Math.toIntExact(seconds * 2 + 3));
-        }
+        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.replaced(c, claims, wait));
     }
 
     @FunctionalInterface
     private interface WaitingClaim {
-        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, Wait wait) throws SQLException;
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, MySql.Wait wait) throws SQLException;
     }
 
     private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, WaitingClaim claiming)
             throws SQLException {
-        Wait wait = Wait.of(waitMax);
+        // Whole seconds. The statement waits for one lock, perhaps for two.
+        int seconds = Math.toIntExact(waitMax.toSeconds());
+        MySql.Wait wait = new MySql.Wait(seconds == 0, seconds * 2 + 3);
         try (Statement statement = connection.createStatement()) {
-            long before = setLockWait(statement, wait);
+            long before = replaceLockWait(statement, seconds);
             try {
                 return Optional.ofNullable(
                         claiming.claim(connection, List.of(claim), wait).get(claim.id()));
@@ -88,8 +72,8 @@ final class InsideMySql implements Inside {
         }
     }
 
-    /** Returns what it was. */
-    private static long setLockWait(Statement statement, Wait wait) throws SQLException {
+    /** Returns what it was. Not to wait at all is MariaDB's; MySQL waits a second at least. */
+    private static long replaceLockWait(Statement statement, int seconds) throws SQLException {
         long before;
         long least;
         try (ResultSet row = statement.executeQuery("SELECT @@SESSION.innodb_lock_wait_timeout, VERSION()")) {
@@ -97,7 +81,7 @@ final class InsideMySql implements Inside {
             before = row.getLong(1);
             least = row.getString(2).contains("MariaDB") ? 0 : 1;
         }
-        setLockWait(statement, Math.max(least, wait.seconds));
+        setLockWait(statement, Math.max(least, seconds));
         return before;
     }
 
@@ -124,7 +108,7 @@ final class InsideMySql implements Inside {
             Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
         Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
         if (!settlements.isEmpty()) {
-            ended.putAll(mysql.written(connection, settlements, List.of(), MySql.Waiting.WAIT, END_SECONDS)
+            ended.putAll(mysql.written(connection, settlements, List.of(), MySql.WAIT)
                     .settled());
         }
         if (!resolutions.isEmpty()) {

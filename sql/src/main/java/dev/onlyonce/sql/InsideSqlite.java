@@ -15,8 +15,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** SQLite has one writer: whoever claims has the write lock until the transaction ends, and who comes next waits for it. */
+/**
+ * SQLite has one writer: whoever claims has the write lock until the transaction ends, and who comes next waits for it,
+ * whatever the key. So a wait says nothing about the key, and it is not the policy that bounds it from below.
+ */
 final class InsideSqlite implements Inside {
+    /** How long to wait for other transactions at least. */
+    static final Duration WRITE_WAIT = Duration.ofSeconds(5);
+
     private final Sqlite sqlite;
 
     InsideSqlite(Sqlite sqlite) {
@@ -46,7 +52,7 @@ final class InsideSqlite implements Inside {
             throws SQLException {
         int before = sqlite.query(connection, "PRAGMA busy_timeout", Binding.NONE, row -> row.getInt(1))
                 .get(0);
-        setBusyTimeout(connection, (int) waitMax.toMillis());
+        setBusyTimeout(connection, (int) Math.max(waitMax.toMillis(), WRITE_WAIT.toMillis()));
         try {
             return Optional.ofNullable(
                     claiming.claim(connection, List.of(claim)).get(claim.id()));

@@ -37,8 +37,12 @@ final class MySql implements Database {
 
     /** Bounds a statement, lock waits included. */
     private static final int STATEMENT_TIMEOUT_SECONDS = 5;
-    /** Bounds a batch of inserts: one of them may wait for a lock, and all others with it. Drivers take whole seconds. */
-    private static final int INSERT_TIMEOUT_SECONDS = 1;
+    /** One row's lock keeps a whole batch waiting. Drivers take whole seconds. */
+    private static final Wait BRIEFLY = new Wait(false, 1);
+
+    private static final Wait NOT = new Wait(true, 1);
+    /** For what has nobody else waiting with it. */
+    static final Wait WAIT = new Wait(false, STATEMENT_TIMEOUT_SECONDS);
     /** Results of more bytes go in several statements: the server's default for the largest one is 16 MiB or more. */
     private static final int STATEMENT_BYTES_MAX = 4 << 20;
 
@@ -67,14 +71,14 @@ final class MySql implements Database {
     @Override
     public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
             throws SQLException {
-        return Transaction.run(
-                connection, BEGIN, c -> written(c, settlements, claims, Waiting.SKIP, INSERT_TIMEOUT_SECONDS));
+        return Transaction.run(connection, BEGIN, c -> written(c, settlements, claims, BRIEFLY));
     }
 
     @Override
     public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
             throws SQLException {
-        return write(connection, settlements, List.of()).settled();
+        return Transaction.run(connection, BEGIN, c -> written(c, settlements, List.of(), NOT))
+                .settled();
     }
 
     @Override
@@ -98,28 +102,26 @@ final class MySql implements Database {
         });
     }
 
-    /** What to do about rows that somebody else has locked. */
-    enum Waiting {
-        SKIP,
-        WAIT;
-
-        String in(String sql) {
-            return this == SKIP ? sql : sql.replace(MySqlStatements.SKIP, "");
+    /**
+     * What to do about rows that somebody else has locked.
+     *
+     * @param skips whether reads that lock go around them; an insert cannot
+     * @param seconds bounds a statement that may wait
+     */
+    record Wait(boolean skips, int seconds) {
+        private String in(String sql) {
+            return skips ? sql : sql.replace(MySqlStatements.SKIP, "");
         }
     }
 
-    /**
-     * As {@link #write}, in a transaction that is open.
-     *
-     * @param seconds bounds the inserts, lock waits included
-     */
-    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims, Waiting waiting, int seconds)
+    /** As {@link #write}, in a transaction that is open. */
+    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims, Wait wait)
             throws SQLException {
-        Set<EntryId> fresh = settlements.isEmpty() ? Set.of() : settle(c, settlements, waiting);
+        Set<EntryId> fresh = settlements.isEmpty() ? Set.of() : settle(c, settlements, wait);
         if (!claims.isEmpty()) {
             List<Binding> rows =
                     claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList();
-            change(c, MySqlStatements.INSERT, rows, rows.size(), seconds);
+            change(c, MySqlStatements.INSERT, rows, rows.size(), wait.seconds);
         }
         List<EntryId> ids = new ArrayList<>();
         settlements.forEach(s -> ids.add(s.id()));
@@ -137,12 +139,12 @@ final class MySql implements Database {
     }
 
     /** Returns those settled now, not by an earlier try. */
-    private Set<EntryId> settle(Connection connection, List<Settlement> settlements, Waiting waiting)
+    private Set<EntryId> settle(Connection connection, List<Settlement> settlements, Wait wait)
             throws SQLException {
         List<Binding> rows = settlements.stream()
                 .map(s -> RowParameters.owner(COLUMNS, s.id(), s.token()))
                 .toList();
-        Set<EntryId> held = ids(connection, waiting.in(MySqlStatements.LOCK_HELD), rows);
+        Set<EntryId> held = ids(connection, MySqlStatements.LOCK_HELD, rows, wait);
         List<Settlement> fresh =
                 settlements.stream().filter(s -> held.contains(s.id())).toList();
         for (List<Settlement> part : fresh.isEmpty() ? List.<List<Settlement>>of() : parts(fresh)) {
@@ -259,7 +261,7 @@ final class MySql implements Database {
             List<Binding> rows = claims.stream()
                     .map(a -> RowParameters.owner(COLUMNS, a.id(), a.token()))
                     .toList();
-            Set<EntryId> own = ids(c, MySqlStatements.LOCK_OWN, rows);
+            Set<EntryId> own = ids(c, MySqlStatements.LOCK_OWN, rows, NOT);
             List<ClaimRequest> open =
                     claims.stream().filter(a -> own.contains(a.id())).toList();
             return open.isEmpty() ? Map.of() : claim(c, MySqlStatements.INSERT, open);
@@ -268,22 +270,22 @@ final class MySql implements Database {
 
     @Override
     public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> taken(c, claims, Waiting.SKIP));
+        return Transaction.run(connection, BEGIN, c -> taken(c, claims, NOT));
     }
 
     /** As {@link #take}, in a transaction that is open. */
-    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims, Waiting waiting) throws SQLException {
-        return claim(c, waiting.in(MySqlStatements.LOCK_FREE), MySqlStatements.TAKE, claims, AuditRow::taken);
+    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims, Wait wait) throws SQLException {
+        return claim(c, wait.in(MySqlStatements.LOCK_FREE), MySqlStatements.TAKE, claims, AuditRow::taken);
     }
 
     @Override
     public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> replaced(c, claims, Waiting.SKIP));
+        return Transaction.run(connection, BEGIN, c -> replaced(c, claims, NOT));
     }
 
     /** As {@link #replace}, in a transaction that is open. */
-    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims, Waiting waiting) throws SQLException {
-        return claim(c, waiting.in(MySqlStatements.LOCK_GONE), MySqlStatements.REPLACE, claims, AuditRow::replaced);
+    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims, Wait wait) throws SQLException {
+        return claim(c, wait.in(MySqlStatements.LOCK_GONE), MySqlStatements.REPLACE, claims, AuditRow::replaced);
     }
 
     @FunctionalInterface
@@ -340,7 +342,7 @@ final class MySql implements Database {
             List<Binding> rows = renewals.stream()
                     .map(r -> RowParameters.owner(COLUMNS, r.id(), r.token()))
                     .toList();
-            Set<EntryId> held = ids(c, MySqlStatements.LOCK_HELD, rows);
+            Set<EntryId> held = ids(c, MySqlStatements.LOCK_HELD, rows, NOT);
             change(
                     c,
                     MySqlStatements.RENEW,
@@ -487,14 +489,19 @@ final class MySql implements Database {
         void accept(ResultSet row) throws SQLException;
     }
 
-    private Set<EntryId> ids(Connection connection, String sql, List<Binding> rows) throws SQLException {
+    private Set<EntryId> ids(Connection connection, String sql, List<Binding> rows, Wait wait) throws SQLException {
         Set<EntryId> ids = new HashSet<>();
-        query(connection, sql, rows, row -> ids.add(id(row)));
+        query(connection, wait.in(sql), rows, wait.seconds, row -> ids.add(id(row)));
         return ids;
     }
 
     void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, sql, rows, rows.size());
+        query(connection, sql, rows, STATEMENT_TIMEOUT_SECONDS, reader);
+    }
+
+    private void query(Connection connection, String sql, List<Binding> rows, int seconds, RowReader reader)
+            throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, rows, rows.size(), seconds);
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 reader.accept(row);
@@ -508,18 +515,17 @@ final class MySql implements Database {
 
     private int change(Connection connection, String sql, List<Binding> parameters, int rows, int seconds)
             throws SQLException {
-        try (PreparedStatement statement = prepare(connection, sql, parameters, rows)) {
-            statement.setQueryTimeout(seconds);
+        try (PreparedStatement statement = prepare(connection, sql, parameters, rows, seconds)) {
             return statement.executeUpdate();
         }
     }
 
-    private PreparedStatement prepare(Connection connection, String sql, List<Binding> parameters, int rows)
-            throws SQLException {
+    private PreparedStatement prepare(
+            Connection connection, String sql, List<Binding> parameters, int rows, int seconds) throws SQLException {
         String told = clock.isPresent() ? sql.replace(MySqlStatements.CLOCK, clock.get()) : sql;
         PreparedStatement statement = connection.prepareStatement(each(told, rows));
         try {
-            statement.setQueryTimeout(STATEMENT_TIMEOUT_SECONDS);
+            statement.setQueryTimeout(seconds);
             int next = 1;
             for (Binding binding : parameters) {
                 next = binding.bind(statement, next);

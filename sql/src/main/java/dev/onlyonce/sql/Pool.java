@@ -112,7 +112,11 @@ final class Pool implements Source {
 
         private boolean isRolledBack() {
             try (Statement statement = connection.createStatement()) {
-                statement.execute("ROLLBACK");
+                if (connection.getAutoCommit()) {
+                    statement.execute("ROLLBACK");
+                } else {
+                    connection.rollback();
+                }
                 return true;
             } catch (SQLException e) {
                 // SQLite calls it an error that there is nothing to roll back.

@@ -147,9 +147,9 @@ enum SqlFailure {
         return this == CONFLICT || this == STALE;
     }
 
-    /** Whether somebody else may be working on the same entry. */
+    /** Whether somebody else is working on the same entry. A lock on the whole database does not say so. */
     boolean isWait() {
-        return this == BUSY || this == LOCKED;
+        return this == BUSY;
     }
 
     private static String state(SQLException e) {
