@@ -24,7 +24,10 @@ final class Opening {
         if (kind == SqlDatabase.SQLITE) {
             calls.read(Opening::checkSynchronous);
         }
-        return open(database(kind, clock), calls, mode, sealing);
+        Database database = kind == SqlDatabase.POSTGRESQL
+                ? new Postgres(clock, calls.read(Postgres::isScripted))
+                : database(kind, clock);
+        return open(database, calls, mode, sealing);
     }
 
     static SqlStore open(Path file, SchemaMode mode, Optional<String> clock, Sealing sealing) {
