@@ -37,8 +37,7 @@ final class InsideMySql implements Inside {
                 connection,
                 claim,
                 waitMax,
-                (c, claims, wait) -> mysql.written(c, List.of(), claims, wait)
-                        .claimed());
+                (c, claims, wait) -> mysql.written(c, List.of(), claims, wait).claimed());
     }
 
     @Override
@@ -53,7 +52,8 @@ final class InsideMySql implements Inside {
 
     @FunctionalInterface
     private interface WaitingClaim {
-        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, MySql.Wait wait) throws SQLException;
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, MySql.Wait wait)
+                throws SQLException;
     }
 
     private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, WaitingClaim claiming)

@@ -139,8 +139,7 @@ final class MySql implements Database {
     }
 
     /** Returns those settled now, not by an earlier try. */
-    private Set<EntryId> settle(Connection connection, List<Settlement> settlements, Wait wait)
-            throws SQLException {
+    private Set<EntryId> settle(Connection connection, List<Settlement> settlements, Wait wait) throws SQLException {
         List<Binding> rows = settlements.stream()
                 .map(s -> RowParameters.owner(COLUMNS, s.id(), s.token()))
                 .toList();

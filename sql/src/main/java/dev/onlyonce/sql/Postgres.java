@@ -70,7 +70,10 @@ final class Postgres implements Database {
                     .runAll(
                             connection,
                             List.of(
-                                    new Part("SELECT set_config('lock_timeout', '4321ms', true), 1", Binding.NONE, r -> {}),
+                                    new Part(
+                                            "SELECT set_config('lock_timeout', '4321ms', true), 1",
+                                            Binding.NONE,
+                                            r -> {}),
                                     new Part(
                                             "SELECT current_setting('lock_timeout'), ?::text",
                                             Binding.texts(Columns.NATIVE, "x"),

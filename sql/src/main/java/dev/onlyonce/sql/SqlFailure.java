@@ -58,7 +58,9 @@ enum SqlFailure {
     /** A deadlock; a row that changed after the transaction's snapshot (MariaDB 11 and newer). */
     private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
     /** Another process wrote after this transaction had read. */
-    private static final int SQLITE_BUSY_SNAPSHOT = 517;
+    static final int SQLITE_BUSY_SNAPSHOT = 517;
+
+    static final int SQLITE_BUSY = 5;
 
     /** Judges. */
     static SqlFailure of(SqlDatabase database, SQLException e) {

@@ -142,8 +142,11 @@ public final class SqlStore implements Store {
 
     /** What still stands was skipped. */
     private static RenewResult unrenewed(Renewal renewal, @Nullable Entry stored) {
-        boolean held = stored != null && stored.state() == State.PROCESSING;
-        return held && renewal.token().equals(stored.token()) ? RenewResult.BUSY : RenewResult.LOST;
+        return stored != null
+                        && stored.state() == State.PROCESSING
+                        && renewal.token().equals(stored.token())
+                ? RenewResult.BUSY
+                : RenewResult.LOST;
     }
 
     @Override

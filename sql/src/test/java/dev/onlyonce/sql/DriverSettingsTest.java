@@ -40,13 +40,13 @@ final class DriverSettingsTest {
             })
     @DisplayName("D11 the store works, and waits for a lock no longer than it should")
     void works(String setting) throws SQLException {
-        try (HikariDataSource pool =
-                        Pools.open(PostgresServer.shared().createDatabase() + "&" + setting, 4);
+        try (HikariDataSource pool = Pools.open(PostgresServer.shared().createDatabase() + "&" + setting, 4);
                 SqlStore store = SqlStore.open(pool);
                 Connection foreign = pool.getConnection()) {
             List<ClaimRequest> claims = Claims.claims("key", 3);
             for (int i = 0; i < 8; i++) {
-                assertThat(Claims.won(store.claim(Claims.claims("other" + i + "-", i + 1)))).isEqualTo(i + 1);
+                assertThat(Claims.won(store.claim(Claims.claims("other" + i + "-", i + 1))))
+                        .isEqualTo(i + 1);
             }
             assertThat(Claims.won(store.claim(claims))).isEqualTo(3);
             ClaimRequest first = claims.get(0);
