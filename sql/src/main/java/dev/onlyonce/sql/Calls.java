@@ -7,7 +7,10 @@ import java.sql.SQLException;
 
 /** Runs work on a connection, within bounds, and says what an error means. */
 final class Calls implements AutoCloseable {
-    /** Deadlocks are rare because batches are sorted; what is left of them goes away by itself. */
+    /**
+     * Deadlocks are rare because batches are sorted; what is left of them goes away by itself. A lost prepared statement is
+     * prepared again by the next try on the same connection.
+     */
     private static final int TRIES_MAX = 5;
 
     private final Source source;
@@ -29,7 +32,7 @@ final class Calls implements AutoCloseable {
         return run(false, work);
     }
 
-    /** Runs work that is one transaction; again, if the database rolled it back because of concurrent work. */
+    /** Runs work that is one transaction; again, if that is the cure for what it met. */
     <T> T write(Work<T> work) {
         return run(true, work);
     }
@@ -67,7 +70,7 @@ final class Calls implements AutoCloseable {
                 return once(writing, work);
             } catch (SQLException e) {
                 SqlFailure failure = SqlFailure.of(database, e);
-                if (failure != SqlFailure.CONFLICT || tries == TRIES_MAX) {
+                if (!failure.isCuredByRetry() || tries == TRIES_MAX) {
                     throw failure.exception(writing, e);
                 }
             }

@@ -27,25 +27,41 @@ interface Database {
     SqlDatabase kind();
 
     /**
-     * Settles what is processing with its token, and inserts what is absent, in one transaction.
+     * Settles what is processing with its token, and inserts what is absent, in one transaction. It may wait for locks, for
+     * a short time.
      *
      * @return what was changed; an id that is not in it was not
      */
     Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException;
 
+    /** Settles what is processing with its token and not locked. Returns those settled. */
+    Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
+            throws SQLException;
+
+    /** Inserts what is absent. Waits no longer than a moment for somebody else who is just making the same entry. */
+    Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException;
+
     /** Reads entries that are not past everything. */
     Map<EntryId, Entry> find(Connection connection, List<EntryId> ids) throws SQLException;
 
-    /** Renews the lease of entries with this token in the state asked for. Returns the attempts of those changed. */
+    /**
+     * Renews the lease of entries with this token in the state asked for. Skips locked ones. Returns the attempts of those
+     * changed.
+     */
     Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException;
 
-    /** Takes pending and retryable entries of the same operation and fingerprint. Returns the attempts of those taken. */
+    /**
+     * Takes pending and retryable entries of the same operation and fingerprint. Skips locked ones. Returns the attempts of
+     * those taken.
+     */
     Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException;
 
-    /** Starts entries anew that are past retention and tombstone. Returns the attempts of those changed. */
+    /**
+     * Starts entries again that are past retention and tombstone. Skips locked ones. Returns the attempts of those changed.
+     */
     Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException;
 
-    /** Renews leases. Returns those renewed. */
+    /** Renews leases. Skips locked entries. Returns those renewed. */
     Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException;
 
     /** Where the next {@code rows} leases end that have lapsed and end after {@code after}. */
@@ -82,6 +98,15 @@ interface Database {
      * @param claimed the attempts of the claims that made a new entry
      */
     record Written(Map<EntryId, SettleResult.Settled> settled, Map<EntryId, Integer> claimed) {}
+
+    /**
+     * What was inserted.
+     *
+     * @param claimed the attempts of the claims that made a new entry
+     * @param others entries that somebody else is just making: seen but not committed. A database that cannot show them
+     *     waits instead
+     */
+    record Inserted(Map<EntryId, Integer> claimed, Set<EntryId> others) {}
 
     /**
      * A piece of the index of leases.

@@ -37,39 +37,52 @@ final class InsideMySql implements Inside {
                 connection,
                 claim,
                 waitMax,
-                (c, claims) -> mysql.written(c, List.of(), claims).claimed());
+                (c, claims, wait) -> mysql.written(c, List.of(), claims, wait).claimed());
     }
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, claim, waitMax, mysql::taken);
+        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.taken(c, claims, wait));
     }
 
     @Override
     public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, claim, waitMax, mysql::replaced);
+        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.replaced(c, claims, wait));
     }
 
-    private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, Claiming claiming)
+    @FunctionalInterface
+    private interface WaitingClaim {
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, MySql.Wait wait)
+                throws SQLException;
+    }
+
+    private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, WaitingClaim claiming)
             throws SQLException {
+        // Whole seconds. The statement waits for one lock, perhaps for two.
+        int seconds = Math.toIntExact(waitMax.toSeconds());
+        MySql.Wait wait = new MySql.Wait(seconds == 0, seconds * 2 + 3);
         try (Statement statement = connection.createStatement()) {
-            long before = lockWait(statement);
-            // Whole seconds, and not none.
-            setLockWait(statement, Math.max(1, waitMax.plusMillis(999).toSeconds()));
+            long before = replaceLockWait(statement, seconds);
             try {
                 return Optional.ofNullable(
-                        claiming.claim(connection, List.of(claim)).get(claim.id()));
+                        claiming.claim(connection, List.of(claim), wait).get(claim.id()));
             } finally {
                 setLockWait(statement, before);
             }
         }
     }
 
-    private static long lockWait(Statement statement) throws SQLException {
-        try (ResultSet row = statement.executeQuery("SELECT @@SESSION.innodb_lock_wait_timeout")) {
+    /** Returns what it was. Not to wait at all is MariaDB's; MySQL waits a second at least. */
+    private static long replaceLockWait(Statement statement, int seconds) throws SQLException {
+        long before;
+        long least;
+        try (ResultSet row = statement.executeQuery("SELECT @@SESSION.innodb_lock_wait_timeout, VERSION()")) {
             row.next();
-            return row.getLong(1);
+            before = row.getLong(1);
+            least = row.getString(2).contains("MariaDB") ? 0 : 1;
         }
+        setLockWait(statement, Math.max(least, seconds));
+        return before;
     }
 
     private static void setLockWait(Statement statement, long seconds) throws SQLException {
@@ -95,7 +108,8 @@ final class InsideMySql implements Inside {
             Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
         Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
         if (!settlements.isEmpty()) {
-            ended.putAll(mysql.written(connection, settlements, List.of()).settled());
+            ended.putAll(mysql.written(connection, settlements, List.of(), MySql.WAIT)
+                    .settled());
         }
         if (!resolutions.isEmpty()) {
             ended.putAll(mysql.resolved(connection, resolutions));

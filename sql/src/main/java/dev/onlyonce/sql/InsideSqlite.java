@@ -14,9 +14,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
-/** SQLite has one writer: whoever claims has the write lock until the transaction ends, and who comes next waits for it. */
+/**
+ * SQLite has one writer: whoever claims has the write lock until the transaction ends, and who comes next waits for it,
+ * whatever the key. So a wait says nothing about the key, and it is not the policy that bounds it from below.
+ */
 final class InsideSqlite implements Inside {
+    /** How long to wait for other transactions at least. */
+    static final Duration WRITE_WAIT = Duration.ofSeconds(5);
+
     private final Sqlite sqlite;
 
     InsideSqlite(Sqlite sqlite) {
@@ -46,13 +53,26 @@ final class InsideSqlite implements Inside {
             throws SQLException {
         int before = sqlite.query(connection, "PRAGMA busy_timeout", Binding.NONE, row -> row.getInt(1))
                 .get(0);
-        setBusyTimeout(connection, (int) waitMax.toMillis());
+        long wait = Math.max(waitMax.toMillis(), WRITE_WAIT.toMillis());
+        setBusyTimeout(connection, (int) wait);
+        long begun = System.nanoTime();
         try {
             return Optional.ofNullable(
                     claiming.claim(connection, List.of(claim)).get(claim.id()));
+        } catch (SQLException e) {
+            throw waited(e, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun) >= wait / 2);
         } finally {
             setBusyTimeout(connection, before);
         }
+    }
+
+    /**
+     * A transaction that has read is not made to wait: somebody else writes or has written since, and it must begin again.
+     * The driver shows one code for that and for a wait in vain.
+     */
+    private static SQLException waited(SQLException e, boolean waited) {
+        boolean stale = e.getErrorCode() == SqlFailure.SQLITE_BUSY && !waited;
+        return stale ? new SQLException(e.getMessage(), e.getSQLState(), SqlFailure.SQLITE_BUSY_SNAPSHOT, e) : e;
     }
 
     private static void setBusyTimeout(Connection connection, int millis) throws SQLException {

@@ -37,6 +37,12 @@ final class MySql implements Database {
 
     /** Bounds a statement, lock waits included. */
     private static final int STATEMENT_TIMEOUT_SECONDS = 5;
+    /** One row's lock keeps a whole batch waiting. Drivers take whole seconds. */
+    private static final Wait BRIEFLY = new Wait(false, 1);
+
+    private static final Wait NOT = new Wait(true, 1);
+    /** For what has nobody else waiting with it. */
+    static final Wait WAIT = new Wait(false, STATEMENT_TIMEOUT_SECONDS);
     /** Results of more bytes go in several statements: the server's default for the largest one is 16 MiB or more. */
     private static final int STATEMENT_BYTES_MAX = 4 << 20;
 
@@ -45,6 +51,10 @@ final class MySql implements Database {
     /** Scans that lock rows must not lock the gaps between them: that would hold up new claims. */
     static final List<String> BEGIN_SCAN =
             List.of("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION");
+
+    /** Shows what others have not committed yet. Nothing is decided by it but not to wait. */
+    private static final List<String> BEGIN_LOOK =
+            List.of("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "START TRANSACTION READ ONLY");
 
     private final Optional<String> clock;
 
@@ -61,17 +71,57 @@ final class MySql implements Database {
     @Override
     public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
             throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> written(c, settlements, claims));
+        return Transaction.run(connection, BEGIN, c -> written(c, settlements, claims, BRIEFLY));
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> written(c, settlements, List.of(), NOT))
+                .settled();
+    }
+
+    @Override
+    public Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        Set<EntryId> seen =
+                seen(connection, claims.stream().map(ClaimRequest::id).toList());
+        List<ClaimRequest> open =
+                claims.stream().filter(c -> !seen.contains(c.id())).toList();
+        return new Inserted(
+                open.isEmpty() ? Map.of() : write(connection, List.of(), open).claimed(), seen);
+    }
+
+    /** Those entries that are there or that somebody is just making. */
+    Set<EntryId> seen(Connection connection, List<EntryId> ids) throws SQLException {
+        Set<EntryId> seen = new HashSet<>();
+        List<Binding> rows =
+                ids.stream().map(id -> RowParameters.of(COLUMNS, id)).toList();
+        return Transaction.run(connection, BEGIN_LOOK, c -> {
+            query(c, MySqlStatements.SEEN, rows, row -> seen.add(id(row)));
+            return seen;
+        });
+    }
+
+    /**
+     * What to do about rows that somebody else has locked.
+     *
+     * @param skips whether reads that lock go around them; an insert cannot
+     * @param seconds bounds a statement that may wait
+     */
+    record Wait(boolean skips, int seconds) {
+        private String in(String sql) {
+            return skips ? sql : sql.replace(MySqlStatements.SKIP, "");
+        }
     }
 
     /** As {@link #write}, in a transaction that is open. */
-    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException {
-        Set<EntryId> fresh = settlements.isEmpty() ? Set.of() : settle(c, settlements);
+    Written written(Connection c, List<Settlement> settlements, List<ClaimRequest> claims, Wait wait)
+            throws SQLException {
+        Set<EntryId> fresh = settlements.isEmpty() ? Set.of() : settle(c, settlements, wait);
         if (!claims.isEmpty()) {
-            change(
-                    c,
-                    MySqlStatements.INSERT,
-                    claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList());
+            List<Binding> rows =
+                    claims.stream().map(a -> RowParameters.of(COLUMNS, a)).toList();
+            change(c, MySqlStatements.INSERT, rows, rows.size(), wait.seconds);
         }
         List<EntryId> ids = new ArrayList<>();
         settlements.forEach(s -> ids.add(s.id()));
@@ -89,11 +139,11 @@ final class MySql implements Database {
     }
 
     /** Returns those settled now, not by an earlier try. */
-    private Set<EntryId> settle(Connection connection, List<Settlement> settlements) throws SQLException {
-        Set<EntryId> held = new HashSet<>();
-        List<Binding> rows =
-                settlements.stream().map(s -> RowParameters.owner(COLUMNS, s)).toList();
-        query(connection, MySqlStatements.LOCK_HELD, rows, row -> held.add(id(row)));
+    private Set<EntryId> settle(Connection connection, List<Settlement> settlements, Wait wait) throws SQLException {
+        List<Binding> rows = settlements.stream()
+                .map(s -> RowParameters.owner(COLUMNS, s.id(), s.token()))
+                .toList();
+        Set<EntryId> held = ids(connection, MySqlStatements.LOCK_HELD, rows, wait);
         List<Settlement> fresh =
                 settlements.stream().filter(s -> held.contains(s.id())).toList();
         for (List<Settlement> part : fresh.isEmpty() ? List.<List<Settlement>>of() : parts(fresh)) {
@@ -108,8 +158,8 @@ final class MySql implements Database {
         settlements.forEach(s -> parameters.add(RowParameters.result(s.result())));
         long state = settlements.get(0).to().code();
         parameters.add(Binding.longs(state, state, state, state, state));
-        settlements.forEach(s -> parameters.add(RowParameters.owner(COLUMNS, s)));
-        return change(connection, MySqlStatements.SETTLE, parameters, settlements.size());
+        settlements.forEach(s -> parameters.add(RowParameters.owner(COLUMNS, s.id(), s.token())));
+        return change(connection, MySqlStatements.SETTLE, parameters, settlements.size(), STATEMENT_TIMEOUT_SECONDS);
     }
 
     /** One statement for each state; and results may be large: cuts the batch into statements that the server takes. */
@@ -206,27 +256,35 @@ final class MySql implements Database {
 
     @Override
     public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> claim(c, MySqlStatements.INSERT, claims));
+        return Transaction.run(connection, BEGIN, c -> {
+            List<Binding> rows = claims.stream()
+                    .map(a -> RowParameters.owner(COLUMNS, a.id(), a.token()))
+                    .toList();
+            Set<EntryId> own = ids(c, MySqlStatements.LOCK_OWN, rows, NOT);
+            List<ClaimRequest> open =
+                    claims.stream().filter(a -> own.contains(a.id())).toList();
+            return open.isEmpty() ? Map.of() : claim(c, MySqlStatements.INSERT, open);
+        });
     }
 
     @Override
     public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> taken(c, claims));
+        return Transaction.run(connection, BEGIN, c -> taken(c, claims, NOT));
     }
 
     /** As {@link #take}, in a transaction that is open. */
-    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims) throws SQLException {
-        return claim(c, MySqlStatements.LOCK_FREE, MySqlStatements.TAKE, claims, AuditRow::taken);
+    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims, Wait wait) throws SQLException {
+        return claim(c, wait.in(MySqlStatements.LOCK_FREE), MySqlStatements.TAKE, claims, AuditRow::taken);
     }
 
     @Override
     public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> replaced(c, claims));
+        return Transaction.run(connection, BEGIN, c -> replaced(c, claims, NOT));
     }
 
     /** As {@link #replace}, in a transaction that is open. */
-    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims) throws SQLException {
-        return claim(c, MySqlStatements.LOCK_GONE, MySqlStatements.REPLACE, claims, AuditRow::replaced);
+    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims, Wait wait) throws SQLException {
+        return claim(c, wait.in(MySqlStatements.LOCK_GONE), MySqlStatements.REPLACE, claims, AuditRow::replaced);
     }
 
     @FunctionalInterface
@@ -280,20 +338,18 @@ final class MySql implements Database {
     @Override
     public Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
+            List<Binding> rows = renewals.stream()
+                    .map(r -> RowParameters.owner(COLUMNS, r.id(), r.token()))
+                    .toList();
+            Set<EntryId> held = ids(c, MySqlStatements.LOCK_HELD, rows, NOT);
             change(
                     c,
                     MySqlStatements.RENEW,
-                    renewals.stream().map(r -> RowParameters.of(COLUMNS, r)).toList());
-            Map<EntryId, Standing> standing =
-                    standing(c, renewals.stream().map(Renewal::id).toList());
-            Set<EntryId> renewed = new HashSet<>();
-            for (Renewal renewal : renewals) {
-                Standing now = standing.get(renewal.id());
-                if (now != null && now.is(renewal.token(), State.PROCESSING)) {
-                    renewed.add(renewal.id());
-                }
-            }
-            return renewed;
+                    renewals.stream()
+                            .filter(r -> held.contains(r.id()))
+                            .map(r -> RowParameters.of(COLUMNS, r))
+                            .toList());
+            return held;
         });
     }
 
@@ -432,8 +488,19 @@ final class MySql implements Database {
         void accept(ResultSet row) throws SQLException;
     }
 
+    private Set<EntryId> ids(Connection connection, String sql, List<Binding> rows, Wait wait) throws SQLException {
+        Set<EntryId> ids = new HashSet<>();
+        query(connection, wait.in(sql), rows, wait.seconds, row -> ids.add(id(row)));
+        return ids;
+    }
+
     void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, sql, rows, rows.size());
+        query(connection, sql, rows, STATEMENT_TIMEOUT_SECONDS, reader);
+    }
+
+    private void query(Connection connection, String sql, List<Binding> rows, int seconds, RowReader reader)
+            throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, rows, rows.size(), seconds);
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 reader.accept(row);
@@ -442,21 +509,22 @@ final class MySql implements Database {
     }
 
     int change(Connection connection, String sql, List<Binding> rows) throws SQLException {
-        return rows.isEmpty() ? 0 : change(connection, sql, rows, rows.size());
+        return rows.isEmpty() ? 0 : change(connection, sql, rows, rows.size(), STATEMENT_TIMEOUT_SECONDS);
     }
 
-    private int change(Connection connection, String sql, List<Binding> parameters, int rows) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, sql, parameters, rows)) {
+    private int change(Connection connection, String sql, List<Binding> parameters, int rows, int seconds)
+            throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, parameters, rows, seconds)) {
             return statement.executeUpdate();
         }
     }
 
-    private PreparedStatement prepare(Connection connection, String sql, List<Binding> parameters, int rows)
-            throws SQLException {
+    private PreparedStatement prepare(
+            Connection connection, String sql, List<Binding> parameters, int rows, int seconds) throws SQLException {
         String told = clock.isPresent() ? sql.replace(MySqlStatements.CLOCK, clock.get()) : sql;
         PreparedStatement statement = connection.prepareStatement(each(told, rows));
         try {
-            statement.setQueryTimeout(STATEMENT_TIMEOUT_SECONDS);
+            statement.setQueryTimeout(seconds);
             int next = 1;
             for (Binding binding : parameters) {
                 next = binding.bind(statement, next);

@@ -6,6 +6,9 @@ final class MySqlStatements {
 
     static final String EACH = "/*each*/";
 
+    /** What skips locked rows waits for them without this. */
+    static final String SKIP = " SKIP LOCKED";
+
     /** The rule for a new entry (the unique key decides: nothing is read first) and for a lost acknowledgement. */
     static final String INSERT = """
             INSERT INTO onlyonce_entry (
@@ -28,7 +31,7 @@ final class MySqlStatements {
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.state IN (1, 5)
-            FOR UPDATE""";
+            FOR UPDATE SKIP LOCKED""";
 
     /** Locks what {@link #REPLACE} is about to change. */
     static final String LOCK_GONE = """
@@ -39,7 +42,7 @@ final class MySqlStatements {
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
-            FOR UPDATE""";
+            FOR UPDATE SKIP LOCKED""";
 
     /** A pending or retryable entry of the same request gets its next attempt. */
     static final String TAKE = """
@@ -101,7 +104,10 @@ final class MySqlStatements {
             WHERE state = 2 AND (
                 /*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
 
-    /** Locks what {@link #SETTLE} is about to change: it does not tell, and a repeated settlement is not audited again. */
+    /**
+     * Locks what {@link #SETTLE} is about to change: it does not tell, and a repeated settlement is not audited again. Also
+     * locks what {@link #RENEW} is about to change.
+     */
     static final String LOCK_HELD = """
             SELECT e.tenant, e.space, e.key_
             FROM (
@@ -109,7 +115,7 @@ final class MySqlStatements {
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token AND e.state = 2
-            FOR UPDATE""";
+            FOR UPDATE SKIP LOCKED""";
 
     static final String RENEW = """
             UPDATE (
@@ -118,6 +124,25 @@ final class MySqlStatements {
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.lease_until = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us
             WHERE e.token = a.token AND e.state = 2""";
+
+    /** Locks what is the caller's already and about to be kept. */
+    static final String LOCK_OWN = """
+            SELECT e.tenant, e.space, e.key_
+            FROM (
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
+            ) AS a
+            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            WHERE e.token = a.token
+            FOR UPDATE SKIP LOCKED""";
+
+    /** In a transaction that reads what is not committed: entries that somebody is just making. */
+    static final String SEEN = """
+            SELECT e.tenant, e.space, e.key_
+            FROM (
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
+            ) AS a
+            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            WHERE e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     /** What stands there after a statement: the answer to it. */
     static final String STANDING = """

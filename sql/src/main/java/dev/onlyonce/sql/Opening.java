@@ -19,11 +19,15 @@ final class Opening {
 
     static SqlStore open(DataSource dataSource, SchemaMode mode, Optional<String> clock, Sealing sealing) {
         SqlDatabase kind = kind(dataSource);
+        SourceCheck.check(dataSource, kind);
         Calls calls = new Calls(new Pool(dataSource, kind != SqlDatabase.SQLITE), kind);
         if (kind == SqlDatabase.SQLITE) {
             calls.read(Opening::checkSynchronous);
         }
-        return open(database(kind, clock), calls, mode, sealing);
+        Database database = kind == SqlDatabase.POSTGRESQL
+                ? new Postgres(clock, calls.read(Postgres::isScripted))
+                : database(kind, clock);
+        return open(database, calls, mode, sealing);
     }
 
     static SqlStore open(Path file, SchemaMode mode, Optional<String> clock, Sealing sealing) {

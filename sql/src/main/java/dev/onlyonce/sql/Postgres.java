@@ -21,24 +21,67 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * PostgreSQL 14 and newer.
  *
  * <p>{@link PostgresStatements#SETTINGS} goes before a statement in the same string: the driver sends both in
  * one round trip, and in auto-commit mode they are one transaction, so the settings end with it and the caller's
- * connection is as it was.
+ * connection is as it was. Some settings of the driver (preferQueryMode=simple, prepareThreshold=-1) take such a string
+ * apart, or cannot send it: then each statement goes by itself, in a transaction that is begun and ended around them.
  */
 final class Postgres implements Database {
+    private static final Logger log = LoggerFactory.getLogger(Postgres.class);
+
     private static final Set<String> ONE =
             Set.of(PostgresStatements.INSERT_ONE, PostgresStatements.SETTLE_ONE, PostgresStatements.FIND_ONE);
 
+    private static final Part WAIT = new Part(PostgresStatements.WAIT, Binding.NONE, row -> {});
+    private static final Part HARDLY_WAIT = new Part(PostgresStatements.HARDLY_WAIT, Binding.NONE, row -> {});
+
+    private static final List<String> BEGIN = List.of("BEGIN");
+
     private final Optional<String> clock;
+    private final boolean scripted;
     private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
 
     /** With another clock than the server's: for tests only. */
     Postgres(Optional<String> clock) {
+        this(clock, true);
+    }
+
+    /**
+     * With a driver that is known.
+     *
+     * @param scripted whether it sends several statements together, see {@link #isScripted}
+     */
+    Postgres(Optional<String> clock, boolean scripted) {
         this.clock = clock;
+        this.scripted = scripted;
+    }
+
+    /** Whether a setting in a string of several statements holds for those behind it. */
+    static boolean isScripted(Connection connection) {
+        List<String> seen = new ArrayList<>();
+        try {
+            new Postgres(Optional.empty())
+                    .runAll(
+                            connection,
+                            List.of(
+                                    new Part(
+                                            "SELECT set_config('lock_timeout', '4321ms', true), 1",
+                                            Binding.NONE,
+                                            r -> {}),
+                                    new Part(
+                                            "SELECT current_setting('lock_timeout'), ?::text",
+                                            Binding.texts(Columns.NATIVE, "x"),
+                                            row -> seen.add(row.getString(1)))));
+        } catch (SQLException e) {
+            log.debug("The driver cannot send several statements at once", e);
+        }
+        return seen.equals(List.of("4321ms"));
     }
 
     @Override
@@ -70,6 +113,24 @@ final class Postgres implements Database {
             found.put(entry.id(), entry);
         }));
         return found;
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
+        RowReader each = row -> settled.put(id(row), StoredEntry.settled(row, 4));
+        Binding arrays = ArrayParameters.ofSettlements(settlements);
+        run(connection, HARDLY_WAIT, new Part(PostgresStatements.SETTLE_UNLOCKED, arrays, each));
+        return settled;
+    }
+
+    /** An entry that is not committed shows itself by nothing but the wait for it. */
+    @Override
+    public Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        Map<EntryId, Integer> claimed = new HashMap<>();
+        run(connection, HARDLY_WAIT, insert(claims, row -> claimed.put(id(row), row.getInt(4))));
+        return new Inserted(claimed, Set.of());
     }
 
     static Part insert(List<ClaimRequest> claims, RowReader each) {
@@ -114,7 +175,10 @@ final class Postgres implements Database {
     private Map<EntryId, Integer> attempts(Connection connection, String sql, List<ClaimRequest> claims)
             throws SQLException {
         Map<EntryId, Integer> attempts = new HashMap<>();
-        run(connection, new Part(sql, ArrayParameters.of(claims), row -> attempts.put(id(row), row.getInt(4))));
+        run(
+                connection,
+                HARDLY_WAIT,
+                new Part(sql, ArrayParameters.of(claims), row -> attempts.put(id(row), row.getInt(4))));
         return attempts;
     }
 
@@ -125,7 +189,7 @@ final class Postgres implements Database {
                 .ids(Renewal::id)
                 .tokens(Renewal::token)
                 .longs(r -> StoredEntry.micros(r.lease()));
-        run(connection, new Part(PostgresStatements.RENEW, arrays, row -> renewed.add(id(row))));
+        run(connection, HARDLY_WAIT, new Part(PostgresStatements.RENEW, arrays, row -> renewed.add(id(row))));
         return renewed;
     }
 
@@ -187,6 +251,7 @@ final class Postgres implements Database {
                 .texts(Resolution::reason);
         run(
                 connection,
+                WAIT,
                 new Part(
                         PostgresStatements.RESOLVE, arrays, row -> resolved.put(id(row), StoredEntry.settled(row, 4))));
         return resolved;
@@ -198,6 +263,7 @@ final class Postgres implements Database {
         Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.space(), id.key(), who, why);
         run(
                 connection,
+                WAIT,
                 new Part(PostgresStatements.EVICT, binding, row -> evicted.add(StoredEntry.read(row, Columns.NATIVE))));
         return evicted.stream().findFirst();
     }
@@ -230,11 +296,28 @@ final class Postgres implements Database {
         List<Part> all = new ArrayList<>(parts.length + 1);
         all.add(new Part(one ? PostgresStatements.SETTINGS_ONE : PostgresStatements.SETTINGS, Binding.NONE, row -> {}));
         all.addAll(List.of(parts));
-        runAll(connection, all);
+        if (scripted || !connection.getAutoCommit()) {
+            runAll(connection, all);
+        } else {
+            Transaction.run(connection, BEGIN, c -> {
+                runAll(c, all);
+                return true;
+            });
+        }
     }
 
-    /** Sends all parts in one round trip. */
+    /** Sends all parts, in one round trip if the driver can do so. */
     void runAll(Connection connection, List<Part> parts) throws SQLException {
+        if (scripted) {
+            runScript(connection, parts);
+        } else {
+            for (Part part : parts) {
+                runScript(connection, List.of(part));
+            }
+        }
+    }
+
+    private void runScript(Connection connection, List<Part> parts) throws SQLException {
         List<String> texts = new ArrayList<>(parts.size());
         for (Part part : parts) {
             texts.add(part.sql);

@@ -10,11 +10,12 @@ final class PostgresStatements {
     static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
     /**
-     * Bounds lock waits and run time (milliseconds); and plans every statement once, as index look-ups driven by the
+     * Bounds lock waits and run time (milliseconds). The wait is long enough for another node's commit, and no longer: a
+     * batch that waits keeps everybody in it waiting, and what was locked is gone around. It also plans every statement once, as index look-ups driven by the
      * arrays: the planner would scan a table that was small when it looked, and go on doing so while it grows.
      */
     static final String SETTINGS = """
-            SELECT set_config('lock_timeout', '2000', true),
+            SELECT set_config('lock_timeout', '200', true),
                    set_config('statement_timeout', '10000', true),
                    set_config('plan_cache_mode', 'force_generic_plan', true),
                    set_config('enable_seqscan', 'off', true),
@@ -25,7 +26,13 @@ final class PostgresStatements {
 
     /** What statements for one row need of it: every setting costs a lone caller. */
     static final String SETTINGS_ONE = """
-            SELECT set_config('lock_timeout', '2000', true), set_config('enable_seqscan', 'off', true)""";
+            SELECT set_config('lock_timeout', '200', true), set_config('enable_seqscan', 'off', true)""";
+
+    /** After the settings, for a statement that can do without what is locked. */
+    static final String HARDLY_WAIT = "SELECT set_config('lock_timeout', '20', true)";
+
+    /** After the settings, for an operator or a worker, who wants this row and no other. */
+    static final String WAIT = "SELECT set_config('lock_timeout', '2000', true)";
 
     /** The rule for a new entry. The unique key decides: nothing is read first. */
     static final String INSERT = """
@@ -69,18 +76,23 @@ final class PostgresStatements {
     static final String KEEP = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), own AS MATERIALIZED (
+                SELECT e.tenant, e.space, e.key_
+                FROM
+                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                             unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
+                             unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
+                             unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
+                             unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
+                             unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
+                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                WHERE e.token = a.token AND e.state = a.state
+                FOR UPDATE OF e SKIP LOCKED
             )
             UPDATE onlyonce_entry e
             SET lease_until = clock.now + e.lease_us
-            FROM clock,
-                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                         unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
-                         unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
-                         unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
-                         unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
+            FROM clock, own a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-              AND e.token = a.token AND e.state = a.state
             RETURNING e.tenant, e.space, e.key_, e.attempt""";
 
     /** A pending or retryable entry of the same request gets its next attempt. */
@@ -101,7 +113,7 @@ final class PostgresStatements {
                 WHERE a.state = 2 AND e.state IN (1, 5) AND (e.purge_at IS NULL OR e.purge_at > clock.now)
                   AND e.operation = a.operation
                   AND e.fingerprint_version = a.fingerprint_version AND e.fingerprint = a.fingerprint
-                FOR UPDATE OF e
+                FOR UPDATE OF e SKIP LOCKED
             ), taken AS (
                 UPDATE onlyonce_entry e
                 SET state = 2, token = a.token, owner = a.owner, attempt = e.attempt + 1,
@@ -138,7 +150,7 @@ final class PostgresStatements {
                              unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
                      JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 WHERE e.purge_at <= clock.now
-                FOR UPDATE OF e
+                FOR UPDATE OF e SKIP LOCKED
             ), replaced AS (
                 UPDATE onlyonce_entry e
                 SET operation = a.operation, fingerprint_version = a.fingerprint_version, fingerprint = a.fingerprint,
@@ -188,6 +200,38 @@ final class PostgresStatements {
             )
             SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
+    /** The same around rows that somebody else has locked. It costs more: every row is locked before it is changed. */
+    static final String SETTLE_UNLOCKED = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), held AS MATERIALIZED (
+                SELECT e.tenant, e.space, e.key_, a.state, a.result, a.why
+                FROM
+                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                             unnest(?::uuid[]) AS token, unnest(?::smallint[]) AS state,
+                             unnest(?::bytea[]) AS result, unnest(?::text[]) AS why) AS a
+                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                WHERE e.token = a.token AND e.state = 2
+                FOR UPDATE OF e SKIP LOCKED
+            ), settled AS (
+                UPDATE onlyonce_entry e
+                SET state = a.state, result = a.result, settled_at = clock.now,
+                    expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
+                    purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
+                                    WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
+                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END
+                FROM clock, held a
+                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
+                          e.operation, e.created_at, e.attempt, e.state, e.owner, a.why
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+                SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 2, state, owner, why
+                FROM settled
+            )
+            SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
+
     /** The same for one row. */
     static final String SETTLE_ONE = """
             WITH settled AS (
@@ -212,17 +256,23 @@ final class PostgresStatements {
             )
             SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
+    /** A heartbeat: whoever has locked a row costs no other its lease. */
     static final String RENEW = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            ), held AS MATERIALIZED (
+                SELECT e.tenant, e.space, e.key_, a.lease_us
+                FROM
+                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                             unnest(?::uuid[]) AS token, unnest(?::bigint[]) AS lease_us) AS a
+                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+                WHERE e.token = a.token AND e.state = 2
+                FOR UPDATE OF e SKIP LOCKED
             )
             UPDATE onlyonce_entry e
             SET lease_until = clock.now + a.lease_us
-            FROM clock,
-                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                         unnest(?::uuid[]) AS token, unnest(?::bigint[]) AS lease_us) AS a
+            FROM clock, held a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-              AND e.token = a.token AND e.state = 2
             RETURNING e.tenant, e.space, e.key_""";
 
     static final String FIND = """

@@ -67,8 +67,8 @@ final class RowParameters implements Binding {
     }
 
     /** What identifies a claim, one value for each column. */
-    static Binding owner(Columns columns, Settlement settlement) {
-        return new RowParameters(columns, s -> s.id(settlement.id()).token(settlement.token()));
+    static Binding owner(Columns columns, EntryId id, UUID token) {
+        return new RowParameters(columns, s -> s.id(id).token(token));
     }
 
     /** A result alone. */

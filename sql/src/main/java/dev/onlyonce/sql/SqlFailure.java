@@ -16,6 +16,11 @@ import org.jspecify.annotations.Nullable;
 enum SqlFailure {
     /** Rolled back because of concurrent work: trying again is the cure. */
     CONFLICT,
+    /**
+     * The session has lost what the driver had prepared (a pooler's work, DISCARD ALL, a changed table). Nothing was
+     * changed, and the driver prepares it again: trying again is the cure.
+     */
+    STALE,
     /** Somebody else holds a lock for longer than we wait. Nothing was changed. */
     BUSY,
     /** The same, but the lock is on the whole database: perhaps it is about this entry, perhaps not. Nothing was changed. */
@@ -27,11 +32,24 @@ enum SqlFailure {
     /** The connection is gone, or the server is going: an answer may have been lost. */
     ANSWER_LOST;
 
-    /** Lock wait time-out; an exceeded run time (1317, 1969, 3024), which on short statements is a lock wait too. */
-    private static final Set<Integer> MYSQL_BUSY = Set.of(1205, 1317, 1969, 3024);
+    /**
+     * The prepared statement or cursor is gone (26, 34), its name is taken (42P05), or its plan does not fit the table any
+     * more (0A000).
+     */
+    private static final Set<String> POSTGRES_STALE = Set.of("26000", "34000", "42P05", "0A000");
+    /** The session was ended for idling in a transaction, or for a transaction that took too long. */
+    private static final Set<String> POSTGRES_ENDED = Set.of("25P03", "25P04");
+
+    /**
+     * Lock wait time-out; NOWAIT (3572); an exceeded run time (1317, 1969, 3024), which on short statements is a lock wait
+     * too.
+     */
+    private static final Set<Integer> MYSQL_BUSY = Set.of(1205, 1317, 1969, 3024, 3572);
     /** Read-only, full, or too many. */
     private static final Set<Integer> MYSQL_UNAVAILABLE =
-            Set.of(1021, 1040, 1041, 1114, 1203, 1206, 1226, 1290, 1792, 1836);
+            Set.of(1021, 1040, 1041, 1114, 1203, 1206, 1226, 1290, 1461, 1792, 1836);
+    /** An unknown prepared statement; one that must be prepared again; a table that was altered in between. */
+    private static final Set<Integer> MYSQL_STALE = Set.of(1243, 1615, 1412);
     /** Server shutdown (1053), killed connection (1927), server gone (2006, 2013). */
     private static final Set<Integer> MYSQL_ANSWER_LOST = Set.of(1053, 1079, 1927, 2006, 2013);
     /** A packet that is too large (1153), an incorrect value (1366), data too long (1406). */
@@ -40,7 +58,9 @@ enum SqlFailure {
     /** A deadlock; a row that changed after the transaction's snapshot (MariaDB 11 and newer). */
     private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
     /** Another process wrote after this transaction had read. */
-    private static final int SQLITE_BUSY_SNAPSHOT = 517;
+    static final int SQLITE_BUSY_SNAPSHOT = 517;
+
+    static final int SQLITE_BUSY = 5;
 
     /** Judges. */
     static SqlFailure of(SqlDatabase database, SQLException e) {
@@ -53,8 +73,14 @@ enum SqlFailure {
 
     private static SqlFailure postgres(SQLException e) {
         String state = state(e);
-        if (state.equals("40003") || state.startsWith("08") || state.startsWith("57P")) {
+        if (state.equals("40003")
+                || state.startsWith("08")
+                || state.startsWith("57P")
+                || POSTGRES_ENDED.contains(state)) {
             return ANSWER_LOST;
+        }
+        if (POSTGRES_STALE.contains(state)) {
+            return STALE;
         }
         if (state.startsWith("40")) {
             return CONFLICT;
@@ -66,6 +92,9 @@ enum SqlFailure {
         int code = e.getErrorCode();
         if (MYSQL_CONFLICT.contains(code)) {
             return CONFLICT;
+        }
+        if (MYSQL_STALE.contains(code)) {
+            return STALE;
         }
         if (MYSQL_BUSY.contains(code) || e instanceof SQLTimeoutException) {
             return BUSY;
@@ -83,14 +112,18 @@ enum SqlFailure {
         return state.startsWith("40") ? CONFLICT : standard(state);
     }
 
-    /** The classes of the SQL standard. An error that the server reports has undone its statement. */
+    /**
+     * The classes of the SQL standard. An error that the server reports has undone its statement, and is a refusal unless
+     * its class says that it may pass: triggers and procedures raise states of their own. Without a state, or with one that
+     * drivers make up, it is the driver that speaks.
+     */
     private static SqlFailure standard(String state) {
         String type = state.length() < 2 ? "" : state.substring(0, 2);
         return switch (type) {
-            case "21", "22", "23", "26", "34", "42", "44", "0A" -> REJECTED;
+            case "", "00", "99", "S1" -> ANSWER_LOST;
             // Read-only, lock not available, cancelled, out of something, broken inside.
             case "25", "53", "54", "55", "57", "58", "F0", "XX", "28", "3D", "3F", "70", "HY" -> UNAVAILABLE;
-            default -> ANSWER_LOST;
+            default -> REJECTED;
         };
     }
 
@@ -111,9 +144,14 @@ enum SqlFailure {
         };
     }
 
-    /** Whether somebody else may be working on the same entry. */
+    /** Whether the same work may well succeed at once. */
+    boolean isCuredByRetry() {
+        return this == CONFLICT || this == STALE;
+    }
+
+    /** Whether somebody else is working on the same entry. A lock on the whole database does not say so. */
     boolean isWait() {
-        return this == BUSY || this == LOCKED;
+        return this == BUSY;
     }
 
     private static String state(SQLException e) {
@@ -129,6 +167,7 @@ enum SqlFailure {
     StoreException exception(boolean writing, @Nullable Throwable cause) {
         return switch (this) {
             case CONFLICT -> new StoreBusy("the database rolled back because of concurrent work", cause);
+            case STALE -> new StoreUnavailable("the database keeps losing prepared statements", cause);
             case BUSY -> new StoreBusy("somebody else holds a lock for longer than we wait", cause);
             case LOCKED -> new StoreUnavailable("somebody else locks the database for longer than we wait", cause);
             case UNAVAILABLE -> new StoreUnavailable("the database cannot do it now", cause);

@@ -20,16 +20,12 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
-import dev.onlyonce.store.StoreBusy;
-import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
-import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,19 +37,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Entries in PostgreSQL, MySQL, MariaDB or SQLite. Any number of threads use one store, any number of nodes one database.
  *
- * <p>How a batch is claimed:
- *
- * <ol>
- *   <li>One statement inserts all rows, in the order of their ids; rows that exist are left alone. Fresh keys are done
- *       here, after one round trip on PostgreSQL.
- *   <li>The rest is read. Most are answered with what was read.
- *   <li>What was read as free (retryable, pending, past everything) or as the caller's own (a lost acknowledgement) is
- *       taken by a statement that checks all that again. Who comes too late starts again at 1.
- * </ol>
+ * <p>{@link EntryWriter} says how a batch is claimed and settled.
  */
 public final class SqlStore implements Store {
-    /** Each round lost means that somebody else took the entry, or gave it back, in between. */
-    private static final int ROUNDS_MAX = 20;
     /** Bounds a reaper's transaction. */
     private static final int REAP_ROWS = 500;
     /** Bounds a purge: so many entries are looked at for each that may be removed. */
@@ -62,6 +48,7 @@ public final class SqlStore implements Store {
     private final Database database;
     private final Calls calls;
     private final Sealing sealing;
+    private final EntryWriter writer;
     private final Sweep sweep;
     private final AuditTable audit;
 
@@ -69,6 +56,7 @@ public final class SqlStore implements Store {
         this.database = database;
         this.calls = calls;
         this.sealing = sealing;
+        this.writer = new EntryWriter(database, calls, sealing);
         this.sweep = new Sweep(database, calls);
         this.audit = new AuditTable(database);
     }
@@ -128,106 +116,12 @@ public final class SqlStore implements Store {
         List<ClaimRequest> claims = sorted(batch.claims(), ClaimRequest::id);
         List<Settlement> settlements = sealing.seal(sorted(batch.settlements(), Settlement::id));
         claims.forEach(SqlStore::check);
-        Database.Written written = calls.write(c -> database.write(c, settlements, claims));
-        boolean changed = !written.settled().isEmpty() || !written.claimed().isEmpty();
-        try {
-            Map<EntryId, SettleResult> settled = settleRest(settlements, written.settled());
-            Map<EntryId, ClaimResult> claimed = claimRest(claims, written.claimed());
-            return new BatchResult(
-                    batch.claims().stream().map(c -> get(claimed, c.id())).toList(),
-                    batch.settlements().stream().map(s -> get(settled, s.id())).toList());
-        } catch (StoreUnavailable | StoreBusy | StoreRejected e) {
-            if (changed) {
-                throw new StoreOutcomeUnknown("a part of the batch was written before this failed", e);
-            }
-            throw e;
-        }
-    }
-
-    private Map<EntryId, SettleResult> settleRest(
-            List<Settlement> settlements, Map<EntryId, SettleResult.Settled> settled) {
-        Map<EntryId, SettleResult> results = new HashMap<>(settled);
-        List<Settlement> rest =
-                settlements.stream().filter(s -> !settled.containsKey(s.id())).toList();
-        Map<EntryId, Entry> found = stored(rest.stream().map(Settlement::id).toList());
-        for (Settlement settlement : rest) {
-            results.put(settlement.id(), repeated(settlement, found.get(settlement.id())));
-        }
-        return results;
-    }
-
-    private static SettleResult repeated(Settlement settlement, @Nullable Entry stored) {
-        if (stored == null) {
-            return new SettleResult.Lost(null);
-        }
-        boolean same = settlement.token().equals(stored.token()) && settlement.to() == stored.state();
-        return same && stored.settledAt() != null
-                ? new SettleResult.Settled(stored.settledAt(), stored.expiresAt())
-                : new SettleResult.Lost(StoredEntry.shown(stored).state());
-    }
-
-    private Map<EntryId, ClaimResult> claimRest(List<ClaimRequest> claims, Map<EntryId, Integer> claimed) {
-        Map<EntryId, ClaimResult> results = new HashMap<>();
-        claimed.forEach((id, attempt) -> results.put(id, new ClaimResult.Claimed(attempt)));
-        List<ClaimRequest> open = rest(claims, results);
-        for (int round = 1; !open.isEmpty(); round++) {
-            if (round > ROUNDS_MAX) {
-                throw new StoreBusy("the entries changed hands " + ROUNDS_MAX + " times while being claimed", null);
-            }
-            takeOrRead(open, results);
-            open = rest(open, results);
-            if (!open.isEmpty()) {
-                List<ClaimRequest> late = open;
-                calls.write(c -> database.write(c, List.of(), late))
-                        .claimed()
-                        .forEach((id, attempt) -> results.put(id, new ClaimResult.Claimed(attempt)));
-                open = rest(open, results);
-            }
-        }
-        return results;
-    }
-
-    private static List<ClaimRequest> rest(List<ClaimRequest> claims, Map<EntryId, ClaimResult> results) {
-        return results.size() == claims.size()
-                ? List.of()
-                : claims.stream().filter(c -> !results.containsKey(c.id())).toList();
-    }
-
-    private void takeOrRead(List<ClaimRequest> claims, Map<EntryId, ClaimResult> results) {
-        Map<EntryId, Entry> found = stored(claims.stream().map(ClaimRequest::id).toList());
-        List<ClaimRequest> own = new ArrayList<>();
-        List<ClaimRequest> free = new ArrayList<>();
-        List<ClaimRequest> gone = new ArrayList<>();
-        for (ClaimRequest claim : claims) {
-            Entry stored = found.get(claim.id());
-            if (stored == null) {
-                gone.add(claim);
-            } else if (stored.state() == claim.start() && claim.token().equals(stored.token())) {
-                own.add(claim);
-            } else if (isFree(stored, claim)) {
-                free.add(claim);
-            } else {
-                results.put(claim.id(), new ClaimResult.Existing(sealing.shown(stored)));
-            }
-        }
-        Map<EntryId, Integer> attempts = new HashMap<>();
-        if (!own.isEmpty()) {
-            attempts.putAll(calls.write(c -> database.keep(c, own)));
-        }
-        if (!free.isEmpty()) {
-            attempts.putAll(calls.write(c -> database.take(c, free)));
-        }
-        if (!gone.isEmpty()) {
-            attempts.putAll(calls.write(c -> database.replace(c, gone)));
-        }
-        attempts.forEach((id, attempt) -> results.put(id, new ClaimResult.Claimed(attempt)));
-    }
-
-    private static boolean isFree(Entry stored, ClaimRequest claim) {
-        return claim.start() == State.PROCESSING
-                && stored.state().canBecome(State.PROCESSING)
-                && stored.operation().equals(claim.operation())
-                && stored.fingerprint().matches(claim.fingerprint());
+        EntryWriter.Answers answers = writer.write(settlements, claims);
+        return new BatchResult(
+                batch.claims().stream().map(c -> get(answers.claimed(), c.id())).toList(),
+                batch.settlements().stream()
+                        .map(s -> get(answers.settled(), s.id()))
+                        .toList());
     }
 
     @Override
@@ -236,9 +130,23 @@ public final class SqlStore implements Store {
             return List.of();
         }
         Set<EntryId> renewed = calls.write(c -> database.renew(c, sorted(renewals, Renewal::id)));
-        return renewals.stream()
-                .map(r -> renewed.contains(r.id()) ? RenewResult.RENEWED : RenewResult.LOST)
+        List<EntryId> rest = renewals.stream()
+                .map(Renewal::id)
+                .filter(id -> !renewed.contains(id))
                 .toList();
+        Map<EntryId, Entry> found = EntryWriter.known(() -> !renewed.isEmpty(), () -> stored(rest));
+        return renewals.stream()
+                .map(r -> renewed.contains(r.id()) ? RenewResult.RENEWED : unrenewed(r, found.get(r.id())))
+                .toList();
+    }
+
+    /** What still stands was skipped. */
+    private static RenewResult unrenewed(Renewal renewal, @Nullable Entry stored) {
+        return stored != null
+                        && stored.state() == State.PROCESSING
+                        && renewal.token().equals(stored.token())
+                ? RenewResult.BUSY
+                : RenewResult.LOST;
     }
 
     @Override
@@ -300,7 +208,7 @@ public final class SqlStore implements Store {
                 .map(Resolution::id)
                 .filter(id -> !resolved.containsKey(id))
                 .toList();
-        Map<EntryId, Entry> found = stored(lost);
+        Map<EntryId, Entry> found = EntryWriter.known(() -> !resolved.isEmpty(), () -> stored(lost));
         List<SettleResult> results = new ArrayList<>();
         for (Resolution resolution : resolutions) {
             SettleResult.Settled settled = resolved.get(resolution.id());

@@ -27,6 +27,7 @@ import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The transactional way to execute: the claim, the effect and its result are in one database and commit together, so the
@@ -50,6 +51,11 @@ public final class SqlTransactions {
     private static final Duration RETRY_AFTER_MIN = Duration.ofMillis(100);
     /** How long to wait for a transaction whose commit was not acknowledged to end one way or the other. */
     private static final Duration COMMIT_WAIT = Duration.ofSeconds(5);
+
+    /** How often a duplicate that waits looks again; it has no connection meanwhile. */
+    private static final Duration PAUSE_MIN = Duration.ofMillis(5);
+
+    private static final Duration PAUSE_MAX = Duration.ofMillis(100);
 
     private final SqlDatabase kind;
     private final Inside inside;
@@ -80,12 +86,12 @@ public final class SqlTransactions {
     public <T, X extends Exception> Outcome<T> execute(
             Connection transaction, Key key, Fingerprint fingerprint, Codec<T> codec, TransactionalAction<T, X> action)
             throws X {
-        return execute(new Run(transaction, key, fingerprint, UUID.randomUUID()), codec, action);
+        return execute(new Run(transaction, key, fingerprint, UUID.randomUUID(), policy.waitMax()), codec, action);
     }
 
     /**
      * Executes in a transaction of its own and commits it. On return everything is durable. A commit whose acknowledgement
-     * is lost is looked up by its token.
+     * is lost is looked up by its token. A duplicate that waits has no connection meanwhile.
      *
      * @throws X what the action throws, after a rollback
      * @throws TransactionConflict if it was rolled back because of concurrent work; call again
@@ -94,12 +100,29 @@ public final class SqlTransactions {
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Codec<T> codec, TransactionalAction<T, X> action) throws X {
+        long begun = System.nanoTime();
+        long pauseNanos = PAUSE_MIN.toNanos();
+        while (true) {
+            Outcome<T> outcome = executeAlone(key, fingerprint, codec, action);
+            long leftNanos = policy.waitMax().toNanos() - (System.nanoTime() - begun);
+            if (!(outcome instanceof Outcome.InFlight)
+                    || leftNanos <= 0
+                    || Thread.currentThread().isInterrupted()) {
+                return outcome;
+            }
+            LockSupport.parkNanos(Math.min(pauseNanos, leftNanos));
+            pauseNanos = Math.min(2 * pauseNanos, PAUSE_MAX.toNanos());
+        }
+    }
+
+    private <T, X extends Exception> Outcome<T> executeAlone(
+            Key key, Fingerprint fingerprint, Codec<T> codec, TransactionalAction<T, X> action) throws X {
         Source.Taken taken = calls.take(Source.Use.TRANSACTION);
         boolean ended = false;
         try {
             Connection connection = taken.connection();
             begin(connection);
-            Run run = new Run(connection, key, fingerprint, UUID.randomUUID());
+            Run run = new Run(connection, key, fingerprint, UUID.randomUUID(), Duration.ZERO);
             Outcome<T> outcome;
             try {
                 outcome = execute(run, codec, action);
@@ -117,21 +140,26 @@ public final class SqlTransactions {
         }
     }
 
-    /** Which transaction, and what for. */
-    private record Run(Connection connection, Key key, Fingerprint fingerprint, UUID token) {}
+    /** Which transaction, what for, and how long it waits for another with the same key. */
+    private record Run(Connection connection, Key key, Fingerprint fingerprint, UUID token, Duration waitMax) {}
 
     private <T, X extends Exception> Outcome<T> execute(Run run, Codec<T> codec, TransactionalAction<T, X> action)
             throws X {
         Connection connection = run.connection;
         Savepoint savepoint = savepoint(connection);
         try {
-            ClaimResult claimed = claim(run, run.token, policy.waitMax());
+            ClaimResult claimed = claim(run);
             if (claimed instanceof ClaimResult.Existing existing) {
                 connection.releaseSavepoint(savepoint);
                 return answer(run, existing.entry()).map(codec::decode);
             }
         } catch (SQLException e) {
             return refused(run, savepoint, e);
+        } catch (StoreBusy e) {
+            if (!goBack(connection, savepoint, e)) {
+                throw e;
+            }
+            return new Outcome.InFlight<>(false, RETRY_AFTER_MIN);
         } catch (RuntimeException e) {
             goBack(connection, savepoint, e);
             throw e;
@@ -147,8 +175,9 @@ public final class SqlTransactions {
     }
 
     /** Inserts, or takes what is free. What the insert meets is read and answered. */
-    private ClaimResult claim(Run run, UUID token, Duration waitMax) throws SQLException {
-        ClaimRequest request = request(run, run.fingerprint, token);
+    private ClaimResult claim(Run run) throws SQLException {
+        Duration waitMax = run.waitMax;
+        ClaimRequest request = request(run, run.fingerprint);
         for (int round = 1; ; round++) {
             Optional<Integer> attempt = inside.insert(run.connection, request, waitMax);
             if (attempt.isEmpty()) {
@@ -158,7 +187,7 @@ public final class SqlTransactions {
                     return new ClaimResult.Existing(found.get());
                 }
                 attempt = found.isPresent()
-                        ? inside.take(run.connection, request(run, sameVersion(run, found.get()), token), waitMax)
+                        ? inside.take(run.connection, request(run, sameVersion(run, found.get())), waitMax)
                         : inside.replace(run.connection, request, waitMax);
             }
             if (attempt.isPresent()) {
@@ -170,12 +199,12 @@ public final class SqlTransactions {
         }
     }
 
-    private ClaimRequest request(Run run, Fingerprint fingerprint, UUID token) {
+    private ClaimRequest request(Run run, Fingerprint fingerprint) {
         return new ClaimRequest(
                 run.key.entryId(),
                 run.key.operation(),
                 fingerprint,
-                token,
+                run.token,
                 NodeName.ofThisProcess(),
                 policy.terms(),
                 State.PROCESSING);
@@ -229,9 +258,8 @@ public final class SqlTransactions {
 
     /** Nothing is committed yet, so whatever was lost with the connection has not happened. */
     static RuntimeException exception(SqlFailure failure, SQLException e) {
-        return failure == SqlFailure.CONFLICT
-                ? new TransactionConflict(
-                        "the transaction conflicts with another one: roll it back and run it again", e)
+        return failure.isCuredByRetry()
+                ? new TransactionConflict("the database asks for this transaction to be rolled back and run again", e)
                 : failure.exception(false, e);
     }
 
@@ -305,8 +333,7 @@ public final class SqlTransactions {
             boolean ended = false;
             try {
                 begin(taken.connection());
-                Run probe = new Run(taken.connection(), run.key, run.fingerprint, UUID.randomUUID());
-                found = claim(probe, probe.token, COMMIT_WAIT);
+                found = claim(new Run(taken.connection(), run.key, run.fingerprint, UUID.randomUUID(), COMMIT_WAIT));
                 ended = rollBack(taken.connection(), lost);
             } finally {
                 taken.give(ended);

@@ -66,6 +66,18 @@ final class Sqlite implements Database {
         return new Written(settled(ended), claims.isEmpty() ? Map.of() : attempts(c, SqliteStatements.INSERT, claims));
     }
 
+    /** Nobody locks a row here. */
+    @Override
+    public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        return write(connection, settlements, List.of()).settled();
+    }
+
+    @Override
+    public Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return new Inserted(write(connection, List.of(), claims).claimed(), Set.of());
+    }
+
     @Override
     public Map<EntryId, Entry> find(Connection connection, List<EntryId> ids) throws SQLException {
         return each(

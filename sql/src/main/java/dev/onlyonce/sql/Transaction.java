@@ -22,14 +22,15 @@ final class Transaction {
                 T answer = work.run(connection);
                 statement.execute("COMMIT");
                 return answer;
-            } catch (SQLException | RuntimeException e) {
+            } catch (Throwable e) {
+                // An Error too: the connection goes back to its pool, and must not take an open transaction along.
                 rollBack(statement, e);
                 throw e;
             }
         }
     }
 
-    private static void rollBack(Statement statement, Exception cause) {
+    private static void rollBack(Statement statement, Throwable cause) {
         try {
             statement.execute("ROLLBACK");
         } catch (SQLException e) {

@@ -1,19 +1,26 @@
 package dev.onlyonce.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Codec;
+import dev.onlyonce.Key;
+import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
-import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.RenewResult;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Transition;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,24 +71,103 @@ final class LockedRowsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRES", "MARIADB"})
-    @DisplayName("hold up a batch for a bounded time only; nothing of it is written then")
-    void bounded(TestDatabase database) throws SQLException {
+    @DisplayName("D11 are busy to their own settlement; all others of the batch are recorded at once")
+    void settlesOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
             SqlStore store = SqlStore.open(dataSource);
             List<ClaimRequest> claims = Claims.claims("key", 5);
             store.claim(claims);
             try (Connection foreign = lock(dataSource, "key2")) {
-                long begun = System.nanoTime();
-                assertThatThrownBy(() -> store.settle(Claims.complete(claims))).isInstanceOf(StoreBusy.class);
-                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(20));
-                assertThat(store.find(List.of(Claims.id("key0"))).get(0))
-                        .hasValueSatisfying(e -> assertThat(e.state()).isEqualTo(State.PROCESSING));
+                List<SettleResult> settled = quickly(() -> store.settle(Claims.complete(claims)));
+                for (int i = 0; i < 5; i++) {
+                    assertThat(settled.get(i))
+                            .isInstanceOf(i == 2 ? SettleResult.Busy.class : SettleResult.Settled.class);
+                }
+                assertThat(quickly(() -> store.settle(Claims.complete(claims))).get(2))
+                        .isInstanceOf(SettleResult.Busy.class);
                 foreign.rollback();
             }
-            store.settle(Claims.complete(claims));
-            assertThat(store.find(List.of(Claims.id("key2"))).get(0))
-                    .hasValueSatisfying(e -> assertThat(e.state()).isEqualTo(State.COMPLETED));
+            assertThat(store.settle(Claims.complete(claims)))
+                    .hasSize(5)
+                    .allSatisfy(s -> assertThat(s).isInstanceOf(SettleResult.Settled.class));
+            assertThat(Claims.history(store, Key.of("tenant", "POST /payments", "key0")))
+                    .as("settled once")
+                    .hasSize(2);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("D11 cost no other claim its lease, and are not lost")
+    void renewsOthers(TestDatabase database) throws SQLException {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            SqlStore store = SqlStore.open(dataSource);
+            List<ClaimRequest> claims = Claims.claims("key", 5);
+            store.claim(claims);
+            store.settle(Claims.complete(claims.subList(4, 5)));
+            List<Renewal> renewals = claims.stream()
+                    .map(c -> new Renewal(c.id(), c.token(), Claims.LEASE))
+                    .toList();
+            try (Connection foreign = lock(dataSource, "key2")) {
+                assertThat(quickly(() -> store.renew(renewals)))
+                        .containsExactly(
+                                RenewResult.RENEWED,
+                                RenewResult.RENEWED,
+                                RenewResult.BUSY,
+                                RenewResult.RENEWED,
+                                RenewResult.LOST);
+                foreign.rollback();
+            }
+            assertThat(store.renew(renewals.subList(2, 3))).containsExactly(RenewResult.RENEWED);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("D11 are busy to who would take them; other claims of the batch are made, and what stands is shown")
+    void claimsOthers(TestDatabase database) throws SQLException {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            SqlStore store = SqlStore.open(dataSource);
+            ClaimRequest running = Claims.claim("running");
+            ClaimRequest free = Claims.claim("free");
+            store.claim(List.of(running, free));
+            store.settle(List.of(Claims.settle(free, State.RETRYABLE)));
+            try (Connection foreign = dataSource.getConnection()) {
+                foreign.setAutoCommit(false);
+                for (String key : List.of("running", "free")) {
+                    try (Statement statement = foreign.createStatement()) {
+                        statement.execute("UPDATE onlyonce_entry SET owner = 'foreign'"
+                                + " WHERE tenant = 'tenant' AND space = '' AND key_ = '" + key + "'");
+                    }
+                }
+                Key unborn = Key.of("tenant", "POST /payments", "unborn");
+                store.transactions(Policy.standard())
+                        .execute(foreign, unborn, TransactionsChapter.REQUEST, Codec.text(), c -> "not committed");
+                for (int round = 0; round < 3; round++) {
+                    List<ClaimRequest> claims = new ArrayList<>(Claims.claims("fresh" + round + "-", 20));
+                    claims.add(Claims.claim("running"));
+                    claims.add(Claims.claim("free"));
+                    claims.add(Claims.claim("unborn"));
+                    List<ClaimResult> results = quickly(() -> store.claim(claims));
+                    assertThat(Claims.won(results)).isEqualTo(20);
+                    assertThat(results.subList(0, 20))
+                            .allSatisfy(r -> assertThat(r).isInstanceOf(ClaimResult.Claimed.class));
+                    assertThat(results.get(20)).isInstanceOf(ClaimResult.Existing.class);
+                    assertThat(results.get(21)).isInstanceOf(ClaimResult.Busy.class);
+                    assertThat(results.get(22)).isInstanceOf(ClaimResult.Busy.class);
+                }
+                foreign.rollback();
+            }
+            assertThat(store.claim(List.of(Claims.claim("free"))).get(0)).isInstanceOf(ClaimResult.Claimed.class);
+        }
+    }
+
+    /** A lock is waited for once, for a second at most; then not again. */
+    private static <T> T quickly(Supplier<T> work) {
+        long begun = System.nanoTime();
+        T answer = work.get();
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(4));
+        return answer;
     }
 
     private static Connection lock(HikariDataSource dataSource, String key) throws SQLException {

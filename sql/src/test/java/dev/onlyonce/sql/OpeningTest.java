@@ -3,13 +3,17 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +31,74 @@ final class OpeningTest {
     void sqliteMustBeDurable() {
         assertThatThrownBy(() -> SqlStore.open(sqlite("?synchronous=NORMAL"))).isInstanceOf(StoreRejected.class);
         SqlStore.open(sqlite("?synchronous=FULL")).close();
+    }
+
+    @Test
+    @DisplayName("E2 on a DataSource that picks its database by thread is refused")
+    void byThread() {
+        ThreadLocal<String> tenant = ThreadLocal.withInitial(() -> "one");
+        SqlStore.open(sqlite(tenant)).close();
+        tenant.set("two");
+        assertThatThrownBy(() -> SqlStore.open(sqlite(tenant)))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("by thread");
+    }
+
+    @Test
+    @DisplayName(
+            "E2 on a DataSource that picks its database by thread: what leads elsewhere later is refused, and not used")
+    void byThreadLater() {
+        ThreadLocal<String> tenant = ThreadLocal.withInitial(() -> "one");
+        SqlStore store = SqlStore.open(sqlite(tenant));
+        assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isEqualTo(1);
+        tenant.set("two");
+        assertThatThrownBy(() -> store.claim(Claims.claims("key", 1)))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("two.db");
+        tenant.set("one");
+        assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isZero();
+    }
+
+    @Test
+    @DisplayName("E2 on a DataSource that hands out the caller's transaction: the transaction is not touched")
+    void callersTransaction() throws SQLException {
+        try (HikariDataSource pool = TestDatabase.POSTGRES.create(folder);
+                Connection transaction = pool.getConnection()) {
+            transaction.setAutoCommit(false);
+            ThreadLocal<Connection> bound = new ThreadLocal<>();
+            DataSource aware = Sources.of(() -> {
+                Connection current = bound.get();
+                return current == null ? pool.getConnection() : Sources.unclosed(current);
+            });
+            SqlStore store = SqlStore.open(aware);
+            bound.set(transaction);
+            assertThatThrownBy(() -> store.claim(Claims.claims("key", 1)))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("open transaction");
+            assertThat(transaction.getAutoCommit()).isFalse();
+            assertThatThrownBy(() -> SqlStore.open(aware))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("caller's transaction");
+        }
+    }
+
+    @Test
+    @DisplayName("E2 on a DataSource with one connection for all threads is refused")
+    void oneForAll() throws SQLException {
+        try (HikariDataSource pool = TestDatabase.POSTGRES.create(folder);
+                Connection only = pool.getConnection()) {
+            assertThatThrownBy(() -> SqlStore.open(Sources.of(() -> Sources.unclosed(only))))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("one connection for all threads");
+        }
+    }
+
+    private DataSource sqlite(ThreadLocal<String> tenant) {
+        return Sources.of(() -> {
+            SQLiteDataSource dataSource = new SQLiteDataSource();
+            dataSource.setUrl("jdbc:sqlite:" + folder.resolve(tenant.get() + ".db") + "?synchronous=FULL");
+            return dataSource.getConnection();
+        });
     }
 
     @Test

@@ -111,6 +111,7 @@ final class PostgresPlanTest {
         statements.put(PostgresStatements.TAKE, claims);
         statements.put(PostgresStatements.REPLACE, claims);
         statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
+        statements.put(PostgresStatements.SETTLE_UNLOCKED, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_ONE, Postgres.withReason(settlements.get(0)));
         statements.put(PostgresStatements.FIND, ids);
         statements.put(PostgresStatements.FIND_ONE, id);

@@ -32,6 +32,17 @@ final class SqlFailureTest {
         "POSTGRESQL, 42501, 0, REJECTED",
         "POSTGRESQL, 22021, 0, REJECTED",
         "POSTGRESQL, 23502, 0, REJECTED",
+        "POSTGRESQL, 26000, 0, STALE",
+        "POSTGRESQL, 34000, 0, STALE",
+        "POSTGRESQL, 42P05, 0, STALE",
+        "POSTGRESQL, 0A000, 0, STALE",
+        "POSTGRESQL, 25P03, 0, ANSWER_LOST",
+        "POSTGRESQL, 25P04, 0, ANSWER_LOST",
+        "POSTGRESQL, 57P05, 0, ANSWER_LOST",
+        "POSTGRESQL, 25P02, 0, UNAVAILABLE",
+        "POSTGRESQL, P0001, 0, REJECTED",
+        "POSTGRESQL, U1234, 0, REJECTED",
+        "POSTGRESQL, 99999, 0, ANSWER_LOST",
         "POSTGRESQL, , 0, ANSWER_LOST",
         "MYSQL, 40001, 1213, CONFLICT",
         "MYSQL, HY000, 1020, CONFLICT",
@@ -40,6 +51,14 @@ final class SqlFailureTest {
         "MYSQL, HY000, 1290, UNAVAILABLE",
         "MYSQL, HY000, 1021, UNAVAILABLE",
         "MYSQL, 08004, 1040, UNAVAILABLE",
+        "MYSQL, HY000, 1836, UNAVAILABLE",
+        "MYSQL, 42000, 1461, UNAVAILABLE",
+        "MYSQL, HY000, 1243, STALE",
+        "MYSQL, HY000, 1615, STALE",
+        "MYSQL, HY000, 1412, STALE",
+        "MYSQL, HY000, 3572, BUSY",
+        "MYSQL, 45000, 1644, REJECTED",
+        "MYSQL, S1000, 0, ANSWER_LOST",
         "MYSQL, 08S01, 1153, REJECTED",
         "MYSQL, 22001, 1406, REJECTED",
         "MYSQL, 42S02, 1146, REJECTED",
@@ -69,6 +88,7 @@ final class SqlFailureTest {
         assertThat(SqlFailure.LOCKED.exception(true, null)).isInstanceOf(StoreUnavailable.class);
         assertThat(SqlFailure.BUSY.exception(true, null)).isInstanceOf(StoreBusy.class);
         assertThat(SqlFailure.CONFLICT.exception(true, null)).isInstanceOf(StoreBusy.class);
+        assertThat(SqlFailure.STALE.exception(true, null)).isInstanceOf(StoreUnavailable.class);
         assertThat(SqlFailure.REJECTED.exception(true, null)).isInstanceOf(StoreRejected.class);
     }
 }

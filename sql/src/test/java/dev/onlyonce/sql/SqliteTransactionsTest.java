@@ -12,4 +12,9 @@ final class SqliteTransactionsTest extends TransactionsContract {
     public String lockWait() {
         return "PRAGMA busy_timeout";
     }
+
+    @Override
+    public boolean locksRows() {
+        return false;
+    }
 }

@@ -32,6 +32,11 @@ interface TransactionsChapter {
     /** A query for how long the session waits for locks, which must stay as it was. */
     String lockWait();
 
+    /** Whether a transaction locks rows, and not the database. */
+    default boolean locksRows() {
+        return true;
+    }
+
     SqlStore store();
 
     /** With {@link #POLICY}. */

@@ -1,0 +1,93 @@
+package dev.onlyonce.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.SettleResult;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@DisplayName("A session of the application's pool")
+final class SessionsTest {
+    /** The driver asks the server to prepare a statement when it is executed for the fifth time. */
+    private static final int PREPARED_AFTER = 8;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    @DisplayName("D11 that has lost its prepared statements takes the settlement all the same")
+    void preparedStatementsGone() {
+        try (HikariDataSource pool = Pools.open(TestDatabase.POSTGRES.url(folder), 1)) {
+            SqlStore store = SqlStore.open(pool);
+            settleMany(store);
+            ClaimRequest claim = Claims.claim("last");
+            store.claim(List.of(claim));
+            // As a pooler does it between two transactions: without the driver's knowledge.
+            SqlClock.execute(pool, "DO $$ BEGIN EXECUTE 'DEALLOCATE ALL'; END $$");
+            assertThat(store.settle(Claims.complete(List.of(claim))))
+                    .singleElement()
+                    .isInstanceOf(SettleResult.Settled.class);
+        }
+    }
+
+    @Test
+    @DisplayName("D11 whose prepared statements no longer fit an altered table answers all the same")
+    void plansDoNotFit() {
+        String url = TestDatabase.POSTGRES.url(folder);
+        try (HikariDataSource pool = Pools.open(url, 1);
+                HikariDataSource other = Pools.open(url, 1)) {
+            SqlStore store = SqlStore.open(pool);
+            settleMany(store);
+            SqlClock.execute(other, "ALTER TABLE onlyonce_entry ALTER COLUMN operation TYPE varchar(500)");
+            assertThat(store.find(List.of(Claims.id("key0"))).get(0)).isPresent();
+            SqlClock.execute(other, "ALTER TABLE onlyonce_entry ALTER COLUMN attempt TYPE bigint");
+            assertThat(Claims.won(store.claim(Claims.claims("other", 1)))).isEqualTo(1);
+        }
+    }
+
+    private static void settleMany(SqlStore store) {
+        for (int i = 0; i < PREPARED_AFTER; i++) {
+            ClaimRequest claim = Claims.claim("key" + i);
+            store.claim(List.of(claim));
+            store.settle(Claims.complete(List.of(claim)));
+            store.find(List.of(claim.id()));
+        }
+    }
+
+    @ParameterizedTest(name = "{0}, {1} times")
+    @CsvSource({"MARIADB, 0", "MARIADB, 1", "MARIADB, 2", "SQLITE, 0", "SQLITE, 1"})
+    @DisplayName("D11 never goes back to the pool with our transaction, after an Error and failed rollbacks too")
+    void noOpenTransaction(TestDatabase database, int failedRollbacks) throws SQLException {
+        try (HikariDataSource pool = Pools.open(database.url(folder), 1)) {
+            SqlStore.open(pool).close();
+            AtomicInteger failures = new AtomicInteger(failedRollbacks);
+            SqlStore store = SqlStore.open(Sources.watched(pool, sql -> {
+                if (sql.equals("COMMIT")) {
+                    throw new StackOverflowError("planted");
+                }
+                if (sql.equals("ROLLBACK") && failures.getAndDecrement() > 0) {
+                    throw new SQLException("planted", "HY000", 10);
+                }
+            }));
+            assertThatThrownBy(() -> store.claim(Claims.claims("key", 1))).isInstanceOf(StackOverflowError.class);
+            try (Connection next = pool.getConnection();
+                    Statement statement = next.createStatement()) {
+                assertThat(statement.executeUpdate("DELETE FROM onlyonce_entry"))
+                        .as("rows of ours that the next user sees")
+                        .isZero();
+            }
+        }
+    }
+}
