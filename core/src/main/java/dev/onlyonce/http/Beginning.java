@@ -65,12 +65,21 @@ final class Beginning implements Prepared.Ready.Begin {
             return new HttpDecision.Answer(boundary.unavailable(operation, e));
         }
         if (begun instanceof Begun.Mine mine) {
-            OpenClaim claim = mine.claim();
-            Runnable onEnd = boundary.began(asked.key(), claim.attempt() == 1);
-            return new HttpDecision.Run(new Exchange(operation, claim, onEnd));
+            return run(mine.claim());
         }
         Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
         ready.setInFlight(outcome instanceof Outcome.InFlight);
         return new HttpDecision.Answer(boundary.answer(operation, outcome));
+    }
+
+    private HttpDecision run(OpenClaim claim) {
+        try {
+            Runnable onEnd = boundary.began(asked.key(), claim.attempt() == 1);
+            return new HttpDecision.Run(new Exchange(operation, claim, onEnd));
+        } catch (RuntimeException | Error broken) {
+            // Nobody will execute it, so nobody would settle it.
+            claim.retryable("it could not be begun: " + broken.getClass().getName());
+            throw broken;
+        }
     }
 }

@@ -65,7 +65,9 @@ final class Specification {
                             operation.age().ageMax().toSeconds()));
         }
         described.put("notStored", profile.neverStored().stream().sorted().toList());
-        described.put("serverErrors", profile.onServerError().name().toLowerCase(Locale.ROOT));
+        described.put(
+                "serverErrors",
+                profile.onServerError().name().toLowerCase(Locale.ROOT).replace('_', '-'));
         described.put("statusCodes", statusCodes(profile));
         return described;
     }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Checked;
+import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.HttpDecision;
@@ -108,13 +109,24 @@ public final class OnlyonceFilter extends HttpFilter {
         }
         HttpDecision decision = boundary.decide(operation, asked);
         if (decision instanceof HttpDecision.Run run) {
-            ProtectedCall call = new ProtectedCall(run.exchange(), buffered, response, errorPage);
-            request.setAttribute(ProtectedCall.ATTRIBUTE, call);
-            call.first(chain);
+            call(run.exchange(), buffered, response).first(chain);
         } else if (decision instanceof HttpDecision.Answer answer) {
             send(response, answer.answer());
         } else {
             chain.doFilter(buffered, response);
+        }
+    }
+
+    private ProtectedCall call(Exchange exchange, BufferedRequest request, HttpServletResponse response) {
+        try {
+            ProtectedCall call = new ProtectedCall(exchange, request, response, errorPage);
+            // A listener of the application's may look at attributes, and throw.
+            request.setAttribute(ProtectedCall.ATTRIBUTE, call);
+            return call;
+        } catch (RuntimeException | Error broken) {
+            exchange.notExecuted(
+                    "the handler could not be called: " + broken.getClass().getName());
+            throw broken;
         }
     }
 
