@@ -164,6 +164,11 @@ public final class Onlyonce implements AutoCloseable {
         return operations.getOrDefault(operation, policy);
     }
 
+    /** The policy that an operation was given of its own, if it was. */
+    public Optional<Policy> ownPolicy(String operation) {
+        return Optional.ofNullable(operations.get(operation));
+    }
+
     /** What stands in the store for a key, past what any cache says. */
     public Optional<Entry> find(Key key) {
         return node.find(key.entryId());

@@ -82,11 +82,9 @@ final class Beginning implements Prepared.Ready.Begin {
         try {
             Begun begun = begin.get();
             if (begun instanceof Begun.Mine mine) {
-                OpenClaim claim = mine.claim();
-                asked.room().began(claim.attempt() == 1);
+                HttpDecision run = run(mine.claim());
                 runs = true;
-                return new HttpDecision.Run(
-                        new Exchange(operation, claim, () -> asked.room().release()));
+                return run;
             }
             Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
             ready.setInFlight(outcome instanceof Outcome.InFlight);
@@ -97,6 +95,18 @@ final class Beginning implements Prepared.Ready.Begin {
             if (!runs) {
                 asked.room().release();
             }
+        }
+    }
+
+    private HttpDecision run(OpenClaim claim) {
+        try {
+            asked.room().began(claim.attempt() == 1);
+            return new HttpDecision.Run(
+                    new Exchange(operation, claim, () -> asked.room().release()));
+        } catch (RuntimeException | Error broken) {
+            // Nobody will execute it, so nobody would settle it.
+            claim.retryable("it could not be begun: " + broken.getClass().getName());
+            throw broken;
         }
     }
 }

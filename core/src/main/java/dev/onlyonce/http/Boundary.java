@@ -2,6 +2,7 @@ package dev.onlyonce.http;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.Begun;
 import dev.onlyonce.Failure;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Fingerprinter;
@@ -56,6 +57,7 @@ public final class Boundary {
     private final @Nullable String anonymous;
     private final String challenge;
     private final String statusPath;
+    private final String base;
 
     private record Route(PathTemplate template, Operation operation) {}
 
@@ -68,6 +70,25 @@ public final class Boundary {
         anonymous = builder.anonymous;
         challenge = builder.challenge;
         statusPath = builder.statusPath;
+        base = "";
+    }
+
+    private Boundary(Boundary other, String base) {
+        once = other.once;
+        routes = other.routes;
+        limits = other.limits;
+        anonymous = other.anonymous;
+        challenge = other.challenge;
+        statusPath = other.statusPath;
+        this.base = base;
+    }
+
+    /**
+     * The same for an application that is not at the root of its server: what clients are told to ask for begins with this
+     * path, such as {@code /shop}. Requests are still matched by their path within the application.
+     */
+    public Boundary under(String base) {
+        return base.equals(this.base) ? this : new Boundary(this, base);
     }
 
     /** Starts without operations and limits, and with authentication required. */
@@ -206,6 +227,23 @@ public final class Boundary {
         return operation.profile().refuse(Problem.NOT_RECORDED.report().retryAfter(RETRY_AFTER_STORE));
     }
 
+    /**
+     * Records the answer to a request that has no effect any more, because its transaction was rolled back: the key is
+     * claimed for the record alone. Limits were checked when the request began.
+     *
+     * @return the answer and how long it is kept, or what to send instead
+     */
+    public HttpAnswer record(Operation operation, Checked.Asked asked, HttpAnswer answer) {
+        try {
+            Begun begun = once.begin(asked.key(), asked.fingerprint(), operation.policy());
+            return begun instanceof Begun.Mine mine
+                    ? new Exchange(operation, mine.claim(), () -> {}).finish(answer)
+                    : answer(operation, ((Begun.Answered) begun).outcome());
+        } catch (StoreException e) {
+            return unavailable(operation, e);
+        }
+    }
+
     private @Nullable String tenant(HttpRequest request) {
         return request.tenant() == null ? anonymous : request.tenant();
     }
@@ -336,7 +374,7 @@ public final class Boundary {
 
     private String statusLocation(Operation operation) {
         // The key itself goes into the header: addresses end up in logs.
-        return statusPath + "?operation=" + PercentCoding.encode(operation.name());
+        return base + statusPath + "?operation=" + PercentCoding.encode(operation.name());
     }
 
     private static HttpAnswer replayed(HttpAnswer answer, Instant expiresAt) {
@@ -350,7 +388,7 @@ public final class Boundary {
 
     /** What {@code GET} {@value #SPECIFICATION_PATH} answers: everything that a client must know, for programs. */
     public HttpAnswer specification() {
-        return Specification.of(statusPath, operations());
+        return Specification.of(base, statusPath, operations());
     }
 
     /**
@@ -370,7 +408,7 @@ public final class Boundary {
         return new KeyStatus(once, operations()).answer(tenant, request);
     }
 
-    /** Where to ask for the status of a key. */
+    /** Where to ask for the status of a key, within the application. */
     public String statusPath() {
         return statusPath;
     }

@@ -5,6 +5,7 @@ import dev.onlyonce.Failure;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.FailureRule.Verdict;
 import dev.onlyonce.OpenClaim;
+import dev.onlyonce.http.Profile.Meaning;
 import dev.onlyonce.internal.Later;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
@@ -29,8 +30,11 @@ public final class Exchange {
     /** Asking again is what finds out; soon, but not at once. */
     private static final Duration RETRY_AFTER_REPEATABLE = Duration.ofSeconds(1);
 
-    private static final int SERVER_ERROR = 500;
     private static final int GATEWAY_TIMEOUT = 504;
+
+    /** What can be done about handlers that are often in doubt without need. */
+    private static final String CHOICES = "If a failed handler has had no effect, say so: make it @Transactional, throw"
+            + " NotExecuted, give its policy a FailureRule, or set its server errors to retry-always.";
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
@@ -81,7 +85,19 @@ public final class Exchange {
      * @return the handler's answer and how long it is kept, or what to send instead
      */
     public HttpAnswer finish(HttpAnswer answer) {
-        return finish(answer, StoredResponse.encode(answer, responseBytesMax())).answer;
+        return finish(answer, () -> StoredResponse.encode(answer, responseBytesMax())).answer;
+    }
+
+    /**
+     * The handler did not answer in time, and this was answered for it. Its work may go on, so the entry never becomes
+     * retryable.
+     *
+     * @return the answer and how long it is kept if it is stored, else 504 {@code outcome_unknown}
+     */
+    public HttpAnswer finishLate(HttpAnswer answer) {
+        return operation.profile().meaningAfterTimeout(answer.status()) == Meaning.STORED
+                ? finish(answer)
+                : ambiguous("the asynchronous handler did not answer in time");
     }
 
     /**
@@ -91,8 +107,15 @@ public final class Exchange {
     public Large finishLarge(int status, Headers headers) {
         Sent sent = finish(
                 HttpAnswer.of(status, headers),
-                StoredResponse.withoutBody(status, headers).encode());
+                () -> StoredResponse.withoutBody(status, headers).encode());
         return new Large(sent.answer, sent.own);
+    }
+
+    /** The same for what was answered because the handler did not answer in time; see {@link #finishLate}. */
+    public Large finishLargeLate(int status, Headers headers) {
+        return operation.profile().meaningAfterTimeout(status) == Meaning.STORED
+                ? finishLarge(status, headers)
+                : new Large(ambiguous("the asynchronous handler did not answer in time"), false);
     }
 
     /**
@@ -101,34 +124,63 @@ public final class Exchange {
      * @return completed on the loop, or at once
      */
     public CompletionStage<HttpAnswer> finish(HttpAnswer answer, EventLoop on) {
-        Ending ending = ending(answer.status(), StoredResponse.encode(answer, responseBytesMax()));
-        return claim.settle(ending, on.blocking())
-                .handleAsync(
-                        (result, failure) -> settle(kept(ending), answer, () -> Later.get(result, failure)).answer,
-                        on.loop());
+        Supplier<byte[]> record = () -> StoredResponse.encode(answer, responseBytesMax());
+        return orUnknown(() -> {
+            Ending ending = ending(answer.status(), record);
+            return claim.settle(ending, on.blocking())
+                    .handleAsync(
+                            (result, failure) -> settle(kept(ending), answer, () -> Later.get(result, failure)).answer,
+                            on.loop());
+        });
     }
 
-    private Sent finish(HttpAnswer answer, byte[] record) {
-        Ending ending = ending(answer.status(), record);
-        return settle(kept(ending), answer, () -> claim.settle(ending));
+    private Sent finish(HttpAnswer answer, Supplier<byte[]> record) {
+        return orUnknown(() -> {
+            Ending ending = ending(answer.status(), record);
+            return settle(kept(ending), answer, () -> claim.settle(ending));
+        });
     }
 
     private static Kept kept(Ending ending) {
         return ending instanceof Ending.Completed ? Kept.YES : Kept.NO;
     }
 
-    /** What a status says about the entry. */
-    private Ending ending(int status, byte[] record) {
-        Profile profile = operation.profile();
-        Ending retryable = new Ending.Retryable("status " + status);
-        if (status < SERVER_ERROR) {
-            return profile.neverStored().contains(status) ? retryable : new Ending.Completed(record);
+    /** What a status makes of the entry. */
+    private Ending ending(int status, Supplier<byte[]> record) {
+        Meaning meaning = operation.profile().meaning(status);
+        if (meaning == Meaning.UNKNOWN) {
+            log.warn(
+                    "{} answered {}, so its outcome is unknown until it is reconciled. {}",
+                    claim.key(),
+                    status,
+                    CHOICES);
         }
-        return switch (profile.onServerError()) {
-            case RETRY -> retryable;
-            case STORE -> new Ending.Completed(record);
-            case UNKNOWN -> new Ending.Unknown("status " + status);
+        return ending(meaning, "status " + status, record);
+    }
+
+    private static Ending ending(Meaning meaning, String reason, Supplier<byte[]> record) {
+        return switch (meaning) {
+            case STORED -> new Ending.Completed(record.get());
+            case RETRYABLE -> new Ending.Retryable(reason);
+            case UNKNOWN -> new Ending.Unknown(reason);
         };
+    }
+
+    /** Whatever breaks on the way, no claim may be left that this node keeps and nobody settles. */
+    private <T> T orUnknown(Supplier<T> ending) {
+        try {
+            return ending.get();
+        } catch (RuntimeException | Error broken) {
+            try {
+                claim.unknown("its outcome could not be recorded: "
+                        + broken.getClass().getName());
+            } catch (RuntimeException settledAlready) {
+                broken.addSuppressed(settledAlready);
+            } finally {
+                onEnd.run();
+            }
+            throw broken;
+        }
     }
 
     /**
@@ -157,7 +209,7 @@ public final class Exchange {
      * had. Otherwise call {@link #failed}.
      */
     public boolean isAnswerRecorded(Throwable thrown) {
-        return operation.profile().onServerError() == OnServerError.STORE && judge(thrown) instanceof Verdict.Unknown;
+        return operation.profile().meaningOfException() == Meaning.STORED && judge(thrown) instanceof Verdict.Unknown;
     }
 
     /**
@@ -174,27 +226,39 @@ public final class Exchange {
     }
 
     /**
-     * The handler threw. The policy's {@link FailureRule} is asked first; of what it does not know, the profile says what a
-     * server error means.
+     * The handler threw. The policy's {@link FailureRule} is asked first; of what it does not know, the profile says what an
+     * exception means.
      */
     public Failed failed(Throwable thrown) {
-        Verdict verdict = judge(thrown);
-        HttpAnswer answer = refusal(Problem.HANDLER_FAILED.report());
+        Sent sent = orUnknown(() -> settle(judge(thrown), thrown));
+        return new Failed(sent.answer, sent.own);
+    }
+
+    private Sent settle(Verdict verdict, Throwable thrown) {
         if (verdict instanceof Verdict.Final known) {
             HttpAnswer told = failure(operation, known.failure());
-            return new Failed(settle(Kept.YES, told, () -> claim.fail(known.failure())).answer, false);
+            return settle(Kept.YES, told, () -> claim.fail(known.failure())).instead();
         }
-        Sent sent = verdict instanceof Verdict.NoEffect
-                ? settle(
-                        Kept.NO, answer, () -> claim.retryable(thrown.getClass().getName()))
-                : finish(answer, StoredResponse.of(answer).encode());
-        return new Failed(sent.answer, sent.own);
+        Meaning meaning = verdict instanceof Verdict.NoEffect
+                ? Meaning.RETRYABLE
+                : operation.profile().meaningOfException();
+        String name = thrown.getClass().getName();
+        if (meaning == Meaning.UNKNOWN) {
+            log.warn(
+                    "{} threw {}, which proves nothing, so its outcome is unknown until it is reconciled. {}",
+                    claim.key(),
+                    name,
+                    CHOICES);
+        }
+        HttpAnswer answer = refusal(Problem.HANDLER_FAILED.report());
+        Ending ending = ending(meaning, name, () -> StoredResponse.of(answer).encode());
+        return settle(kept(ending), answer, () -> claim.settle(ending));
     }
 
     private Verdict judge(Throwable thrown) {
         try {
             return operation.policy().failures().judge(thrown);
-        } catch (RuntimeException broken) {
+        } catch (RuntimeException | Error broken) {
             log.error("The failure rule of {} broke, which proves nothing", operation.name(), broken);
             return new Verdict.Unknown();
         }
@@ -217,7 +281,13 @@ public final class Exchange {
         NO
     }
 
-    private record Sent(HttpAnswer answer, boolean own) {}
+    /** What to send, and whether that is the handler's own answer, or stands for its exception. */
+    private record Sent(HttpAnswer answer, boolean own) {
+        /** For an answer that replaces the handler's. */
+        Sent instead() {
+            return new Sent(answer, false);
+        }
+    }
 
     private Sent settle(Kept kept, HttpAnswer answer, Supplier<SettleResult> settling) {
         try {

@@ -52,6 +52,23 @@ public record Operation(
         return profile.keyRequired() || headers.has(KeyHeader.NAME);
     }
 
+    /** The same, executed otherwise. */
+    public Operation policy(Policy other) {
+        return new Operation(
+                name,
+                method,
+                path,
+                scope,
+                profile,
+                other,
+                keys,
+                refusePersonalKeys,
+                bodyBytesMax,
+                fingerprintHeaders,
+                fingerprinter,
+                age);
+    }
+
     /** Builds an {@link Operation}. */
     public static final class Builder {
         private final String method;

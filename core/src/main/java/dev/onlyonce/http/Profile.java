@@ -13,7 +13,7 @@ import java.util.Set;
  * @param whenRunning what a duplicate of a running request is told
  * @param neverStored statuses below 500 that are answers of the moment (log in first, slow down) and say that the handler
  *     refused before it acted: the next retry runs again
- * @param onServerError what a status of 500 and above, or an exception, means
+ * @param onServerError what a status of 500 and above, or an exception, means; see {@link #meaning}
  * @param tombstones whether a key may be remembered after retention; if not, it runs as new
  * @param statuses where the status of a problem differs from {@link Problem#status}
  * @param errors how refusals are written
@@ -28,11 +28,28 @@ public record Profile(
         Map<Problem, Integer> statuses,
         ErrorFormat errors) {
 
+    /** Answers of the moment: log in first, ask somebody else, send it again, slow down. */
+    private static final Set<Integer> OF_THE_MOMENT = Set.of(401, 403, 408, 425, 429);
+    /** What a proxy answers when it does not know what became of the request. */
+    private static final Set<Integer> IN_DOUBT = Set.of(502, 504);
+
+    private static final int SERVER_ERROR = 500;
+
+    /** What a response, or the lack of one, makes of the entry. */
+    public enum Meaning {
+        /** It is the outcome: stored, and every retry gets it. */
+        STORED,
+        /** No effect happened: the next retry runs again. */
+        RETRYABLE,
+        /** Nobody knows: reconciled. */
+        UNKNOWN
+    }
+
     private static final Profile IETF = new Profile(
             "ietf",
             true,
             WhenRunning.CONFLICT,
-            Set.of(401, 403, 408, 425, 429),
+            OF_THE_MOMENT,
             OnServerError.RETRY,
             true,
             Map.of(),
@@ -50,7 +67,7 @@ public record Profile(
             "strict",
             true,
             WhenRunning.CONFLICT,
-            Set.of(),
+            OF_THE_MOMENT,
             OnServerError.UNKNOWN,
             true,
             Map.of(),
@@ -111,7 +128,7 @@ public record Profile(
         return new Profile(name, keyRequired, whenRunning, below500, onServerError, tombstones, statuses, errors);
     }
 
-    /** The same with another meaning of 5xx. */
+    /** The same with another meaning of 5xx and exceptions. */
     public Profile onServerError(OnServerError meaning) {
         return new Profile(name, keyRequired, whenRunning, neverStored, meaning, tombstones, statuses, errors);
     }
@@ -134,9 +151,37 @@ public record Profile(
         return new Profile(name, keyRequired, whenRunning, neverStored, onServerError, tombstones, statuses, format);
     }
 
+    /** What a response with this status means. This and the next two methods are the only place that decides it. */
+    public Meaning meaning(int status) {
+        if (status < SERVER_ERROR) {
+            return neverStored.contains(status) ? Meaning.RETRYABLE : Meaning.STORED;
+        }
+        return onServerError == OnServerError.RETRY && !IN_DOUBT.contains(status)
+                ? Meaning.RETRYABLE
+                : meaningOfException();
+    }
+
+    /** What an exception means that leaves a handler, and about which the failure rule knows nothing. */
+    public Meaning meaningOfException() {
+        return switch (onServerError) {
+            case RETRY, UNKNOWN -> Meaning.UNKNOWN;
+            case RETRY_ALWAYS -> Meaning.RETRYABLE;
+            case STORE -> Meaning.STORED;
+        };
+    }
+
+    /**
+     * What a response means that was made because the handler did not answer in time. Its work may go on, so it can never be
+     * retryable, and neither a server error nor an answer of the moment is what became of it.
+     */
+    public Meaning meaningAfterTimeout(int status) {
+        boolean conclusive = status < SERVER_ERROR && !OF_THE_MOMENT.contains(status);
+        return conclusive && meaning(status) == Meaning.STORED ? Meaning.STORED : Meaning.UNKNOWN;
+    }
+
     /** Whether a response with this status is stored and replayed. */
     public boolean isStored(int status) {
-        return status < 500 ? !neverStored.contains(status) : onServerError == OnServerError.STORE;
+        return meaning(status) == Meaning.STORED;
     }
 
     /** The status of a problem in this profile. */

@@ -11,7 +11,7 @@ import java.util.Map;
 final class Specification {
     private Specification() {}
 
-    static HttpAnswer of(String statusPath, List<Operation> operations) {
+    static HttpAnswer of(String base, String statusPath, List<Operation> operations) {
         Map<String, Object> header = new LinkedHashMap<>();
         header.put("name", KeyHeader.NAME);
         header.put("syntax", "an RFC 8941 string, or the same characters bare");
@@ -24,20 +24,20 @@ final class Specification {
         document.put("replayedHeader", StoredHeaders.REPLAYED);
         document.put("expiresHeader", StoredHeaders.EXPIRES);
         document.put("expiresFormat", "IMF-fixdate (RFC 9110)");
-        document.put("statusPath", statusPath);
+        document.put("statusPath", base + statusPath);
         document.put("problems", Problem.DOCUMENTATION);
         List<Object> described = new ArrayList<>();
-        operations.forEach(operation -> described.add(describe(operation)));
+        operations.forEach(operation -> described.add(describe(base, operation)));
         document.put("operations", described);
         return new HttpAnswer(200, Headers.of("Content-Type", "application/json"), ErrorFormat.json(document));
     }
 
-    private static Map<String, Object> describe(Operation operation) {
+    private static Map<String, Object> describe(String base, Operation operation) {
         Profile profile = operation.profile();
         Map<String, Object> described = new LinkedHashMap<>();
         described.put("name", operation.name());
         described.put("method", operation.method());
-        described.put("path", operation.path());
+        described.put("path", base + operation.path());
         described.put("profile", profile.name());
         described.put("keyRequired", profile.keyRequired());
         described.put(
@@ -65,7 +65,9 @@ final class Specification {
                             operation.age().ageMax().toSeconds()));
         }
         described.put("notStored", profile.neverStored().stream().sorted().toList());
-        described.put("serverErrors", profile.onServerError().name().toLowerCase(Locale.ROOT));
+        described.put(
+                "serverErrors",
+                profile.onServerError().name().toLowerCase(Locale.ROOT).replace('_', '-'));
         described.put("statusCodes", statusCodes(profile));
         return described;
     }

@@ -1,13 +1,16 @@
 package dev.onlyonce.http;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
- * Which header lines of a response are part of its record. Those that belong to one connection, one moment, one login or
- * one trace do not: sent again later, or to somebody else, they would be wrong or dangerous.
+ * Which header lines of a response are part of its record. Those that belong to one connection, one moment, one login, one
+ * trace or one origin (CORS) do not: sent again later, or to somebody else, they would be wrong or dangerous.
  */
 final class StoredHeaders {
     static final String REPLAYED = "Idempotent-Replayed";
@@ -48,7 +51,11 @@ final class StoredHeaders {
             REPLAYED.toLowerCase(Locale.ROOT),
             EXPIRES.toLowerCase(Locale.ROOT));
 
-    private static final List<String> NEVER_PREFIXES = List.of("proxy-", "x-b3-", "x-datadog-", "ot-tracer-");
+    private static final List<String> NEVER_PREFIXES =
+            List.of("proxy-", "x-b3-", "x-datadog-", "ot-tracer-", "access-control-", "timing-allow-");
+    /** What CORS handling adds to {@code Vary}; whoever handles the retry's origin adds it again. */
+    private static final Set<String> CORS_VARY =
+            Set.of("origin", "access-control-request-method", "access-control-request-headers");
 
     private StoredHeaders() {}
 
@@ -59,10 +66,23 @@ final class StoredHeaders {
                 perConnection.add(name.strip().toLowerCase(Locale.ROOT));
             }
         }
-        return headers.only(field -> {
+        List<Headers.Field> stored = new ArrayList<>();
+        for (Headers.Field field : headers.fields()) {
             String name = field.name().toLowerCase(Locale.ROOT);
-            return !NEVER.contains(name) && !perConnection.contains(name) && !hasPrefix(name);
-        });
+            String value = name.equals("vary") ? withoutCors(field.value()) : field.value();
+            boolean emptied = value.isEmpty() && !field.value().isEmpty();
+            if (!NEVER.contains(name) && !perConnection.contains(name) && !hasPrefix(name) && !emptied) {
+                stored.add(new Headers.Field(field.name(), value));
+            }
+        }
+        return new Headers(stored);
+    }
+
+    private static String withoutCors(String vary) {
+        return Arrays.stream(vary.split(","))
+                .map(String::strip)
+                .filter(name -> !CORS_VARY.contains(name.toLowerCase(Locale.ROOT)))
+                .collect(Collectors.joining(", "));
     }
 
     private static boolean hasPrefix(String name) {

@@ -10,6 +10,7 @@ import static dev.onlyonce.http.TestBoundary.post;
 import static dev.onlyonce.http.TestBoundary.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import dev.onlyonce.store.EntryQuery;
@@ -200,9 +201,15 @@ class ProfileTableTest {
         "stripe,503,true",
         "strict,200,true",
         "strict,303,true",
-        "strict,401,true",
         "strict,402,true",
-        "strict,429,true"
+        "strict,404,true",
+        "strict,401,false",
+        "strict,403,false",
+        "strict,408,false",
+        "strict,425,false",
+        "strict,429,false",
+        "stripe,502,true",
+        "stripe,504,true"
     })
     @DisplayName("R2 D7 what is stored is replayed, and what is not runs again")
     void stored(String profile, int status, boolean stored) {
@@ -219,14 +226,74 @@ class ProfileTableTest {
         }
     }
 
-    @Test
-    @DisplayName("R2 in the profile strict a 5xx is handed on, and the outcome is unknown from then on")
-    void serverErrorStrict() {
-        try (TestBoundary test = TestBoundary.of(Profile.strict())) {
-            assertThat(test.send(post("k-1"), answer(500, "{}")).status()).isEqualTo(500);
+    @ParameterizedTest
+    @CsvSource({"ietf,502", "ietf,504", "strict,500", "strict,502", "strict,503", "strict,504"})
+    @DisplayName("R2 a 5xx that proves nothing is handed on, and the outcome is unknown from then on")
+    void serverErrorInDoubt(String profile, int status) {
+        try (TestBoundary test = TestBoundary.of(Profile.of(profile))) {
+            assertThat(test.send(post("k-1"), answer(status, "{}")).status()).isEqualTo(status);
             assertProblem(test.send(post("k-1")), 409, Problem.OUTCOME_UNKNOWN);
             assertThat(test.effects).hasValue(1);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ietf,UNKNOWN", "stripe,COMPLETED", "strict,UNKNOWN"})
+    @DisplayName("R2 an exception that leaves a leased handler is unknown, in the profile stripe stored")
+    void exception(String profile, State state) {
+        try (TestBoundary test = TestBoundary.of(Profile.of(profile))) {
+            Exchange.Failed failed = test.begin(post("k-1")).failed(new IllegalStateException("broken"));
+            assertThat(failed.answer().status()).isEqualTo(500);
+            assertThat(failed.passes()).isTrue();
+            assertThat(test.store.list(EntryQuery.all(1)).get(0).state()).isEqualTo(state);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    @DisplayName("D5 an exception that proves that nothing happened is retryable in every profile")
+    void provenException(Profile profile) {
+        try (TestBoundary test = TestBoundary.of(profile)) {
+            test.begin(post("k-1")).failed(new NotExecuted("refused"));
+            assertThat(test.send(post("k-1")).status()).isEqualTo(201);
+        }
+    }
+
+    @Test
+    @DisplayName("R2 an operation whose handlers undo all they did can declare exceptions, 502 and 504 retryable too")
+    void retryAlways() {
+        try (TestBoundary test = TestBoundary.of(Profile.ietf().onServerError(OnServerError.RETRY_ALWAYS))) {
+            test.begin(post("k-1")).failed(new IllegalStateException("broken"));
+            assertThat(test.send(post("k-1"), answer(504, "{}")).status()).isEqualTo(504);
+            assertThat(test.send(post("k-1")).status()).isEqualTo(201);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ietf,401",
+        "ietf,403",
+        "ietf,408",
+        "ietf,425",
+        "ietf,429",
+        "ietf,500",
+        "ietf,503",
+        "stripe,408",
+        "stripe,429",
+        "stripe,503",
+        "strict,408",
+        "strict,429",
+        "strict,500"
+    })
+    @DisplayName("D10 what is answered for a handler that timed out never frees the key, in no profile")
+    void late(String profile, int status) {
+        try (TestBoundary test = TestBoundary.of(Profile.of(profile))) {
+            assertThat(test.begin(post("k-1")).finishLate(answer(status, "{}")).status())
+                    .isEqualTo(504);
+            assertThat(test.store.list(EntryQuery.all(1)).get(0).state()).isEqualTo(State.UNKNOWN);
+        }
+        Profile retrying = Profile.of(profile).onServerError(OnServerError.RETRY_ALWAYS);
+        assertThat(retrying.meaningAfterTimeout(status)).isEqualTo(Profile.Meaning.UNKNOWN);
     }
 
     @ParameterizedTest

@@ -139,4 +139,22 @@ class PublishedTest {
         }
         assertThat(documented).containsExactlyElementsOf(existing);
     }
+
+    @Test
+    @DisplayName("C3 K3 an application that is not at the root tells its clients whole paths")
+    void underBase() {
+        Operation operation = TestBoundary.payments()
+                .profile(Profile.ietf().whenRunning(WhenRunning.ACCEPTED))
+                .build();
+        try (TestBoundary test = TestBoundary.of(operation)) {
+            Boundary shop = test.boundary().under("/shop");
+            assertThat(new String(shop.specification().body(), java.nio.charset.StandardCharsets.UTF_8))
+                    .contains("\"statusPath\":\"/shop/.well-known/idempotency/status\"")
+                    .contains("\"path\":\"/shop/payments\"");
+            test.begin(TestBoundary.post("k-1"));
+            HttpAnswer duplicate = ((HttpDecision.Answer) shop.decide(TestBoundary.post("k-1"))).answer();
+            assertThat(duplicate.headers().first("Location"))
+                    .contains("/shop/.well-known/idempotency/status?operation=POST%20%2Fpayments");
+        }
+    }
 }

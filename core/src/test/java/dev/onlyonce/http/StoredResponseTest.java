@@ -63,4 +63,16 @@ class StoredResponseTest {
             assertThatThrownBy(() -> StoredResponse.decode(cut)).isInstanceOf(IllegalStateException.class);
         }
     }
+
+    @Test
+    @DisplayName("R4 what was said to one origin (CORS) is not stored, and of Vary only that part goes")
+    void cors() {
+        Headers headers = Headers.of(
+                "Access-Control-Allow-Origin", "https://shop.example",
+                "access-control-allow-credentials", "true",
+                "Vary", "Origin, Accept, Access-Control-Request-Method",
+                "Vary", "Origin",
+                "Vary", "Accept-Language");
+        assertThat(StoredHeaders.of(headers)).isEqualTo(Headers.of("Vary", "Accept", "Vary", "Accept-Language"));
+    }
 }

@@ -118,7 +118,8 @@ final class CapturedResponse extends HttpServletResponseWrapper {
         List<String> seen = new ArrayList<>();
         for (Headers.Field field : answer.headers().fields()) {
             String name = field.name().toLowerCase(Locale.ROOT);
-            if (seen.contains(name)) {
+            // What CORS handling outside has said about the origin stays.
+            if (seen.contains(name) || name.equals("vary")) {
                 response.addHeader(field.name(), field.value());
             } else {
                 response.setHeader(field.name(), field.value());

@@ -46,7 +46,7 @@ final class ForwardedErrorPage implements ProtectedCall.ErrorPage {
                 if (response.takeError() == null) {
                     return;
                 }
-            } catch (ServletException | RuntimeException e) {
+            } catch (ServletException | IOException | RuntimeException | Error e) {
                 log.warn("The error page {} failed", path, e);
             }
             response.reset();

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Checked;
+import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.HttpDecision;
@@ -41,6 +42,7 @@ public final class OnlyonceFilter extends HttpFilter {
     private final transient TenantResolver tenants;
     private final transient ProtectedCall.ErrorPage errorPage;
     private final transient @Nullable Transactions transactions;
+    private final String servletPath;
 
     private OnlyonceFilter(Builder builder) {
         boundary = builder.boundary;
@@ -48,6 +50,7 @@ public final class OnlyonceFilter extends HttpFilter {
         tenants = builder.tenants;
         errorPage = new ForwardedErrorPage(builder.errorPath);
         transactions = builder.transactions;
+        servletPath = builder.servletPath;
     }
 
     /** Starts with operations found by path, the principal as the tenant, and no error path. */
@@ -92,13 +95,14 @@ public final class OnlyonceFilter extends HttpFilter {
             FilterChain chain)
             throws IOException, ServletException {
         RequestBody body = RequestBody.read(request, operation.bodyBytesMax());
+        Boundary boundary = boundary(request);
         HttpRequest asked = asked(request, headers, body.compared());
         BufferedRequest buffered = new BufferedRequest(request, body.readable());
         if (transactions != null && transactions.joins(operation)) {
             Checked checked = boundary.check(operation, asked);
             if (checked instanceof Checked.Asked key) {
                 TransactionalCall.Sending sending = new TransactionalCall.Sending(response, errorPage);
-                new TransactionalCall(boundary, operation, asked, buffered, sending).run(key, transactions, chain);
+                new TransactionalCall(boundary, operation, buffered, sending).run(key, transactions, chain);
             } else if (checked instanceof Checked.Refused refused) {
                 send(response, refused.answer());
             } else {
@@ -108,9 +112,7 @@ public final class OnlyonceFilter extends HttpFilter {
         }
         HttpDecision decision = boundary.decide(operation, asked);
         if (decision instanceof HttpDecision.Run run) {
-            ProtectedCall call = new ProtectedCall(run.exchange(), buffered, response, errorPage);
-            request.setAttribute(ProtectedCall.ATTRIBUTE, call);
-            call.first(chain);
+            call(run.exchange(), buffered, response).first(chain);
         } else if (decision instanceof HttpDecision.Answer answer) {
             send(response, answer.answer());
         } else {
@@ -118,14 +120,36 @@ public final class OnlyonceFilter extends HttpFilter {
         }
     }
 
+    private ProtectedCall call(Exchange exchange, BufferedRequest request, HttpServletResponse response) {
+        try {
+            ProtectedCall call = new ProtectedCall(exchange, request, response, errorPage);
+            // A listener of the application's may look at attributes, and throw.
+            request.setAttribute(ProtectedCall.ATTRIBUTE, call);
+            return call;
+        } catch (RuntimeException | Error broken) {
+            exchange.notExecuted(
+                    "the handler could not be called: " + broken.getClass().getName());
+            throw broken;
+        }
+    }
+
     private Optional<HttpAnswer> published(HttpServletRequest request) {
-        String path = path(request);
+        String whole = path(request);
+        // Below the servlet that handles everything else too, because some containers call no filter for other paths.
+        String path = !servletPath.isEmpty() && whole.startsWith(servletPath + "/")
+                ? whole.substring(servletPath.length())
+                : whole;
         if (path.equals(Boundary.SPECIFICATION_PATH)) {
-            return Optional.of(boundary.specification());
+            return Optional.of(boundary(request).specification());
         }
         return path.equals(boundary.statusPath())
                 ? Optional.of(boundary.status(asked(request, headers(request), new byte[0])))
                 : Optional.empty();
+    }
+
+    /** Clients are told paths as they must ask for them. */
+    private Boundary boundary(HttpServletRequest request) {
+        return boundary.under(request.getContextPath() + servletPath);
     }
 
     private HttpRequest asked(HttpServletRequest request, Headers headers, byte[] body) {
@@ -169,6 +193,7 @@ public final class OnlyonceFilter extends HttpFilter {
         private TenantResolver tenants = TenantResolver.principal();
         private @Nullable String errorPath;
         private @Nullable Transactions transactions;
+        private String servletPath = "";
 
         private Builder(Boundary boundary) {
             this.boundary = requireNonNull(boundary, "boundary");
@@ -193,6 +218,15 @@ public final class OnlyonceFilter extends HttpFilter {
          */
         public Builder errorPath(@Nullable String path) {
             this.errorPath = path;
+            return this;
+        }
+
+        /**
+         * Where the servlet is that handles the operations, such as {@code /api}, if their paths do not say so. Specification
+         * and status are found below it too, and clients are told so.
+         */
+        public Builder servletPath(String path) {
+            this.servletPath = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
             return this;
         }
 

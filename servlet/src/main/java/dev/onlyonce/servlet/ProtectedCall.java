@@ -26,6 +26,10 @@ import org.slf4j.LoggerFactory;
  *   <li>when the response grows larger than the bound;
  *   <li>when the container gives up on asynchronous work: nobody knows what that does, so the outcome is unknown.
  * </ol>
+ *
+ * <p>Once asynchronous work has timed out or met an error, it may go on while somebody answers for it. Such an answer never
+ * makes the entry retryable. If the answer cannot even be made, the outcome is unknown: no way out of here leaves a claim
+ * that nobody settles.
  */
 final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
     static final String ATTRIBUTE = ProtectedCall.class.getName();
@@ -40,7 +44,8 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
     private final CapturedResponse response;
     private final ErrorPage errorPage;
     private boolean ended;
-    private boolean timedOut;
+    /** Whether somebody answers for asynchronous work that may go on. */
+    private boolean late;
 
     ProtectedCall(Exchange exchange, BufferedRequest request, HttpServletResponse real, ErrorPage errorPage) {
         this.exchange = exchange;
@@ -93,9 +98,10 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
         }
         if (exchange.isAnswerRecorded(cause)) {
             log.error("{} failed; the answer is recorded", exchange.claim().key(), cause);
-            response.reset();
-            errorPage.render(request, response, SERVER_ERROR, null, cause);
-            end();
+            end(() -> {
+                response.reset();
+                errorPage.render(request, response, SERVER_ERROR, null, cause);
+            });
             return false;
         }
         ended = true;
@@ -107,28 +113,50 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
         return failed.passes();
     }
 
-    private synchronized void end() throws IOException {
+    private void end() throws IOException {
+        end(() -> {
+            CapturedResponse.SentError error = response.takeError();
+            if (error != null) {
+                errorPage.render(request, response, error.status(), error.message(), null);
+            }
+        });
+    }
+
+    /** Makes the rest of an answer. */
+    private interface Rest {
+        void make() throws IOException;
+    }
+
+    private synchronized void end(Rest rest) throws IOException {
         if (ended) {
             return;
         }
-        CapturedResponse.SentError error = response.takeError();
-        if (error != null) {
-            errorPage.render(request, response, error.status(), error.message(), null);
-        }
-        HttpAnswer own = response.answer();
+        HttpAnswer own = answer(rest);
         if (ended) {
             // The last of the text has made it too large to hold.
             return;
         }
         ended = true;
-        HttpAnswer answer = timedOut && own.status() >= SERVER_ERROR
-                ? exchange.ambiguous("the asynchronous handler did not answer in time")
-                : exchange.finish(own);
+        HttpAnswer answer = late ? exchange.finishLate(own) : exchange.finish(own);
         // Everything but the handler's own answer has a body of its own.
         if (answer.body() == own.body()) {
             response.send(answer, EXPIRES);
         } else {
             response.replace(answer);
+        }
+    }
+
+    private HttpAnswer answer(Rest rest) throws IOException {
+        try {
+            rest.make();
+            return response.answer();
+        } catch (IOException | RuntimeException | Error broken) {
+            if (!ended) {
+                ended = true;
+                exchange.ambiguous(
+                        "its answer could not be made: " + broken.getClass().getName());
+            }
+            throw broken;
         }
     }
 
@@ -138,7 +166,10 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
             return;
         }
         ended = true;
-        Exchange.Large large = exchange.finishLarge(response.getStatus(), response.ownHeaders());
+        int status = response.getStatus();
+        Exchange.Large large = late
+                ? exchange.finishLargeLate(status, response.ownHeaders())
+                : exchange.finishLarge(status, response.ownHeaders());
         if (large.streams()) {
             response.stream(large.answer(), EXPIRES);
         } else {
@@ -153,12 +184,13 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
 
     @Override
     public synchronized void onTimeout(AsyncEvent event) {
-        timedOut = true;
+        late = true;
     }
 
     @Override
-    public void onError(AsyncEvent event) {
-        // What follows is a dispatch that answers it, or the end.
+    public synchronized void onError(AsyncEvent event) {
+        // What follows is a dispatch that answers it, or the end. The work that was started may not know of it.
+        late = true;
     }
 
     @Override

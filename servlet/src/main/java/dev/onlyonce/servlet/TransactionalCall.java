@@ -7,8 +7,6 @@ import dev.onlyonce.Policy;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Checked;
 import dev.onlyonce.http.HttpAnswer;
-import dev.onlyonce.http.HttpDecision;
-import dev.onlyonce.http.HttpRequest;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.StoredResponse;
 import dev.onlyonce.store.StoreException;
@@ -30,17 +28,15 @@ final class TransactionalCall implements CapturedResponse.Owner {
 
     private final Boundary boundary;
     private final Operation operation;
-    private final HttpRequest asked;
     private final BufferedRequest request;
     private final CapturedResponse response;
     private final ProtectedCall.ErrorPage errorPage;
     private @Nullable HttpAnswer own;
 
     TransactionalCall(
-            Boundary boundary, Operation operation, HttpRequest asked, BufferedRequest request, Sending sending) {
+            Boundary boundary, Operation operation, BufferedRequest request, Sending sending) {
         this.boundary = boundary;
         this.operation = operation;
-        this.asked = asked;
         this.request = request;
         this.response = new CapturedResponse(sending.real(), Policy.RESULT_BYTES_MAX, this);
         this.errorPage = sending.errorPage();
@@ -65,9 +61,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
                 response.replace(boundary.answer(operation, outcome));
             }
         } catch (Transactions.RolledBack e) {
-            // Recording the refusal takes room of its own.
-            key.room().release();
-            sendRolledBack(e);
+            sendRolledBack(key, e);
         } catch (StoreOutcomeUnknown e) {
             response.replace(boundary.notRecorded(operation, e));
         } catch (StoreException e) {
@@ -90,7 +84,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
         return StoredResponse.encode(own, operation.policy().resultBytesMax());
     }
 
-    private void sendRolledBack(Transactions.RolledBack rolledBack) throws IOException {
+    private void sendRolledBack(Checked.Asked key, Transactions.RolledBack rolledBack) throws IOException {
         HttpAnswer answered = requireNonNull(own);
         if (!operation.profile().isStored(answered.status())) {
             sendOwn(answered);
@@ -101,10 +95,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
             response.reset();
             throw rolledBack;
         }
-        HttpDecision decision = boundary.decide(operation, asked);
-        HttpAnswer answer = decision instanceof HttpDecision.Run run
-                ? run.exchange().finish(answered)
-                : ((HttpDecision.Answer) decision).answer();
+        HttpAnswer answer = boundary.record(operation, key, answered);
         if (answer.body() == answered.body()) {
             sendOwn(answer);
         } else {

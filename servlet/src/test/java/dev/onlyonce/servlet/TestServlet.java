@@ -1,8 +1,6 @@
 package dev.onlyonce.servlet;
 
 import jakarta.servlet.AsyncContext;
-import jakarta.servlet.AsyncEvent;
-import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.Cookie;
@@ -72,12 +70,6 @@ final class TestServlet extends HttpServlet {
                 response.getWriter().print("thrown away too");
             }
             case "/server-error" -> response.sendError(effect == 1 ? 500 : 200, "broken");
-            case "/throw" -> {
-                if (effect == 1) {
-                    throw new IllegalStateException("broken");
-                }
-                text(response, "mended");
-            }
             case "/large" -> large(response, 2 << 20);
             case "/flush" -> {
                 response.getOutputStream().print("early");
@@ -101,10 +93,13 @@ final class TestServlet extends HttpServlet {
             case "/async-dispatch" -> asyncDispatch(request, response, effect);
             case "/async-complete" -> asyncComplete(request, effect);
             case "/async-own" -> asyncOwn(request, effect);
-            case "/async-listener" -> asyncListener(request);
             case "/async-timeout" -> request.startAsync().setTimeout(50);
             case "/slow" -> slow(response);
-            default -> response.sendError(404);
+            default -> {
+                if (!Doubtful.handle(path, request, response)) {
+                    response.sendError(404);
+                }
+            }
         }
     }
 
@@ -114,6 +109,9 @@ final class TestServlet extends HttpServlet {
     }
 
     private static void error(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        if (request.getParameter("page") != null) {
+            Doubtful.breakAs(request.getParameter("page"));
+        }
         text(
                 response,
                 "page for " + request.getAttribute("jakarta.servlet.error.status_code") + " "
@@ -200,30 +198,6 @@ final class TestServlet extends HttpServlet {
                 throw new IllegalStateException(e);
             }
             request.getAsyncContext().complete();
-        });
-    }
-
-    private static void asyncListener(HttpServletRequest request) {
-        AsyncContext async = request.startAsync();
-        async.setTimeout(50);
-        async.addListener(new AsyncListener() {
-            @Override
-            public void onTimeout(AsyncEvent event) throws IOException {
-                HttpServletResponse response =
-                        (HttpServletResponse) event.getAsyncContext().getResponse();
-                response.setStatus(503);
-                text(response, "gave up");
-                event.getAsyncContext().complete();
-            }
-
-            @Override
-            public void onComplete(AsyncEvent event) {}
-
-            @Override
-            public void onError(AsyncEvent event) {}
-
-            @Override
-            public void onStartAsync(AsyncEvent event) {}
         });
     }
 

@@ -1,10 +1,13 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.http.Operation;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -19,6 +22,7 @@ import org.springframework.util.ClassUtils;
  * when they are needed.
  */
 final class AnnotationCheck implements SmartInitializingSingleton {
+    private static final Logger log = LoggerFactory.getLogger(AnnotationCheck.class);
     private static final String MAPPING = "org.springframework.web.bind.annotation.RequestMapping";
     /** What Spring WebFlux calls the bean that handles requests. */
     private static final String WEBFLUX = "webHandler";
@@ -26,22 +30,33 @@ final class AnnotationCheck implements SmartInitializingSingleton {
     private final ListableBeanFactory beans;
     private final OperationFactory factory;
     private final OnlyonceProperties properties;
-    private final @Nullable OnlyonceWeb web;
+    private final Executing executing;
+
+    /**
+     * How and what is executed.
+     *
+     * @param way how methods run in one transaction with their entries, if they can
+     * @param downgrades where those are noted that should, and do not
+     * @param reconcilers whose operations must exist
+     */
+    record Executing(
+            @Nullable OnlyonceWeb web,
+            @Nullable TransactionalWay way,
+            Downgrades downgrades,
+            Reconcilers reconcilers) {}
 
     AnnotationCheck(
-            ListableBeanFactory beans,
-            OperationFactory factory,
-            OnlyonceProperties properties,
-            @Nullable OnlyonceWeb web) {
+            ListableBeanFactory beans, OperationFactory factory, OnlyonceProperties properties, Executing executing) {
         this.beans = beans;
         this.factory = factory;
         this.properties = properties;
-        this.web = web;
+        this.executing = executing;
     }
 
     @Override
     public void afterSingletonsInstantiated() {
         Set<String> names = new TreeSet<>();
+        OnlyonceWeb web = executing.web;
         if (web != null) {
             web.operations().all().forEach(operation -> names.add(operation.name()));
         }
@@ -51,6 +66,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                 check(ClassUtils.getUserClass(type), names);
             }
         }
+        warnOfReconcilers(names);
         Set<String> unknown = new TreeSet<>(properties.operations().keySet());
         unknown.removeAll(names);
         if (!unknown.isEmpty()) {
@@ -59,6 +75,16 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                     "Write the name as it is, in brackets: onlyonce.operations.[POST\\ /payments].lease in a properties file,"
                             + " \"[POST /payments]\": in YAML. There are: " + names,
                     null);
+        }
+    }
+
+    /** No error: an application can execute operations by itself that nobody here knows of. */
+    private void warnOfReconcilers(Set<String> names) {
+        Set<String> others = new TreeSet<>(executing.reconcilers.operations());
+        others.removeAll(names);
+        beans.getBeanProvider(Operation.class).forEach(operation -> others.remove(operation.name()));
+        if (!others.isEmpty()) {
+            log.warn("@Reconciles names {}, which no handler, method or Operation bean is called; there are: {}", others, names);
         }
     }
 
@@ -72,6 +98,8 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                 String name = IdempotentPointcut.operation(annotation, type, method);
                 factory.policy(annotation, name);
                 names.add(name);
+                TransactionalWay.downgrade(executing.way, annotation, method, type)
+                        .ifPresent(reason -> executing.downgrades.add(name, reason));
             }
         });
     }
@@ -84,7 +112,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                     "Move it to a bean that is no controller.",
                     null);
         }
-        if (web == null && beans.containsBean(WEBFLUX)) {
+        if (executing.web == null && beans.containsBean(WEBFLUX)) {
             throw new InvalidSettings(
                     name + " is @Idempotent, but Spring WebFlux handles the requests, which nothing protects",
                     "Use Spring MVC (spring-boot-starter-webmvc), or put @Idempotent with a key on the bean that it calls.",

@@ -27,7 +27,11 @@ import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.CorsConfigurationSource;
+import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
@@ -43,6 +47,7 @@ final class HandlerOperations implements OperationResolver {
 
     private final List<RequestMappingHandlerMapping> mappings;
     private final @Nullable TransactionalWay way;
+    private final Downgrades downgrades;
     private final Map<String, TransactionDefinition> transactions = new LinkedHashMap<>();
     private final Map<Handler, Operation> operations = new LinkedHashMap<>();
     private final Set<String> methods = new HashSet<>();
@@ -56,9 +61,13 @@ final class HandlerOperations implements OperationResolver {
     }
 
     HandlerOperations(
-            List<RequestMappingHandlerMapping> mappings, OperationFactory factory, @Nullable TransactionalWay way) {
+            List<RequestMappingHandlerMapping> mappings,
+            OperationFactory factory,
+            @Nullable TransactionalWay way,
+            Downgrades downgrades) {
         this.mappings = mappings;
         this.way = way;
+        this.downgrades = downgrades;
         for (RequestMappingHandlerMapping mapping : mappings) {
             mapping.getHandlerMethods().entrySet().stream()
                     .sorted(Comparator.comparing(entry -> entry.getKey().toString()))
@@ -104,10 +113,16 @@ final class HandlerOperations implements OperationResolver {
                         "Return the value itself, or use way = LEASED.",
                         null);
             }
+            if (TransactionalWay.definition(way, annotation, handler.getMethod(), handler.getBeanType())
+                    .isPresent()) {
+                downgrades.add(operation.name(), "it is asynchronous, which a transaction cannot follow");
+            }
         } else {
             TransactionalWay.definition(way, annotation, handler.getMethod(), handler.getBeanType())
                     .ifPresent(definition -> transactions.put(operation.name(), definition));
         }
+        TransactionalWay.downgrade(way, annotation, handler.getMethod(), handler.getBeanType())
+                .ifPresent(reason -> downgrades.add(operation.name(), reason));
         operations.put(Handler.of(handler, operation.method()), operation);
         methods.add(operation.method());
         coverage.protectedHandlers().add(operation.name());
@@ -195,7 +210,25 @@ final class HandlerOperations implements OperationResolver {
                 : Optional.ofNullable(operations.get(Handler.of(handler, request.getMethod())));
     }
 
+    /** What Spring MVC allows pages of other origins for this request; null if it does not concern such, or nothing is said. */
+    @Nullable
+    CorsConfiguration cors(HttpServletRequest request) {
+        HandlerExecutionChain chain = CorsUtils.isCorsRequest(request) ? chain(request) : null;
+        for (HandlerInterceptor interceptor : chain == null ? List.<HandlerInterceptor>of() : chain.getInterceptorList()) {
+            // Spring puts it there for handlers with @CrossOrigin and for mappings of a WebMvcConfigurer.
+            if (interceptor instanceof CorsConfigurationSource source) {
+                return source.getCorsConfiguration(request);
+            }
+        }
+        return null;
+    }
+
     private @Nullable HandlerMethod handler(HttpServletRequest request) {
+        HandlerExecutionChain chain = chain(request);
+        return chain != null && chain.getHandler() instanceof HandlerMethod method ? method : null;
+    }
+
+    private @Nullable HandlerExecutionChain chain(HttpServletRequest request) {
         if (!ServletRequestPathUtils.hasParsedRequestPath(request)) {
             ServletRequestPathUtils.parseAndCache(request);
         }
@@ -203,7 +236,7 @@ final class HandlerOperations implements OperationResolver {
             try {
                 HandlerExecutionChain chain = mapping.getHandler(request);
                 if (chain != null) {
-                    return chain.getHandler() instanceof HandlerMethod method ? method : null;
+                    return chain;
                 }
             } catch (Exception noMatch) {
                 // Method or media type do not match: Spring will answer so when it is its turn.

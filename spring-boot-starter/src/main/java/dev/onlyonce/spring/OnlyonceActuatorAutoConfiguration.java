@@ -22,11 +22,14 @@ public class OnlyonceActuatorAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnAvailableEndpoint
-    OnlyonceEndpoint onlyonceEndpoint(Onlyonce once, ObjectProvider<OnlyonceWeb> web) {
+    OnlyonceEndpoint onlyonceEndpoint(
+            Onlyonce once, ObjectProvider<OnlyonceWeb> web, Downgrades downgrades, Reconcilers reconcilers) {
         return new OnlyonceEndpoint(
                 once,
                 Optional.ofNullable(web.getIfAvailable())
-                        .map(it -> it.operations().coverage()));
+                        .map(it -> it.operations().coverage()),
+                downgrades,
+                reconcilers);
     }
 
     /** Spring Boot 4 has moved health; on 3.5 there is no indicator. */

@@ -1,5 +1,8 @@
 package dev.onlyonce.spring;
 
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.core.env.Environment;
 import dev.onlyonce.Encryption;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.Listener;
@@ -130,6 +133,24 @@ public class OnlyonceAutoConfiguration {
         return new OperationFactory(properties, failures);
     }
 
+    /** As configured, else the application's name; null for the engine's own default, {@code host:pid}. */
+    private static @Nullable String node(OnlyonceProperties properties, Environment environment) {
+        String name = properties.node() == null ? environment.getProperty("spring.application.name") : properties.node();
+        return name == null || name.isBlank() ? null : name;
+    }
+
+    /** The beans that find out about unknown entries. */
+    @Bean
+    Reconcilers onlyonceReconcilers(ListableBeanFactory beans) {
+        return new Reconcilers(beans);
+    }
+
+    /** What is transactional and runs leased all the same. */
+    @Bean
+    Downgrades onlyonceDowngrades() {
+        return new Downgrades();
+    }
+
     /** The engine; its background work sweeps and purges on every node. */
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
@@ -138,12 +159,13 @@ public class OnlyonceAutoConfiguration {
             Store store,
             Time time,
             ObjectProvider<Listener> listeners,
-            ObjectProvider<Encryption> encryption) {
+            Reconcilers reconcilers,
+            ObjectProvider<Encryption> encryption,
+            Environment environment) {
         checkSealed(store, encryption);
         try {
             Onlyonce.Builder builder = Onlyonce.builder(store)
                     .time(time)
-                    .name(properties.node())
                     .lease(properties.lease())
                     .onLeaseLost(properties.onLeaseLost())
                     .retention(properties.retention())
@@ -155,7 +177,12 @@ public class OnlyonceAutoConfiguration {
                     .storeWaitMax(properties.store().waitMax())
                     .cacheBytesMax(properties.store().cacheBytesMax())
                     .auditRetention(properties.store().auditRetention());
+            String node = node(properties, environment);
+            if (node != null) {
+                builder.name(node);
+            }
             listeners.orderedStream().forEach(builder::listener);
+            reconcilers.addTo(builder);
             return builder.build();
         } catch (IllegalArgumentException e) {
             throw new InvalidSettings(

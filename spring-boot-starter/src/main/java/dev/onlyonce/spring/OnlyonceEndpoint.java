@@ -41,15 +41,19 @@ public class OnlyonceEndpoint {
 
     private final Onlyonce once;
     private final Optional<Coverage> coverage;
+    private final Downgrades downgrades;
+    private final Reconcilers reconcilers;
 
-    OnlyonceEndpoint(Onlyonce once, Optional<Coverage> coverage) {
+    OnlyonceEndpoint(Onlyonce once, Optional<Coverage> coverage, Downgrades downgrades, Reconcilers reconcilers) {
         this.once = once;
         this.coverage = coverage;
+        this.downgrades = downgrades;
+        this.reconcilers = reconcilers;
     }
 
     /**
-     * Entries that fit, at most 100 (or {@code limit}), and which handlers are protected. With tenant and key: that entry
-     * and who changed its state, when and why, also if it is gone.
+     * Entries that fit, at most 100 (or {@code limit}), which handlers are protected, what is transactional but runs leased,
+     * and who reconciles what. With tenant and key: that entry and who changed its state, when and why, also if it is gone.
      *
      * @param space the operation, for keys that are unique in their operation
      */
@@ -73,7 +77,10 @@ public class OnlyonceEndpoint {
         EntryQuery query = valid(() -> new EntryQuery(
                 tenant, operation, state == null ? null : state(state), null, null, limit == null ? LIMIT : limit));
         answer.put("entries", once.list(query).stream().map(this::describe).toList());
+        answer.put("enabled", true);
         answer.put("liveClaims", once.liveClaims());
+        answer.put("leasedThoughTransactional", downgrades.all());
+        answer.put("reconcilers", reconcilers.describe());
         coverage.ifPresent(it -> answer.put("coverage", it));
         return answer;
     }

@@ -68,8 +68,19 @@ public class OnlyonceMethodsAutoConfiguration {
             ListableBeanFactory beans,
             OperationFactory factory,
             OnlyonceProperties properties,
-            ObjectProvider<OnlyonceWeb> web) {
-        return new AnnotationCheck(beans, factory, properties, web.getIfAvailable());
+            ObjectProvider<OnlyonceWeb> web,
+            ObjectProvider<TransactionalWay> way,
+            Downgrades downgrades,
+            Reconcilers reconcilers) {
+        return new AnnotationCheck(
+                beans,
+                factory,
+                properties,
+                new AnnotationCheck.Executing(
+                        web.getIfAvailable(),
+                        way.getIfAvailable(),
+                        downgrades,
+                        reconcilers));
     }
 
     /** Spring Boot 4 has Jackson 3. */

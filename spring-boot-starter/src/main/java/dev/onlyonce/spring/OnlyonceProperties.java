@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * The configuration. A name that is none of these is refused: a setting that was misspelt must not pass for one that was made.
  *
  * @param enabled Whether anything is configured at all.
- * @param node This node's name in the entries, for operators.
+ * @param node This node's name in the entries, for operators. Without it spring.application.name, or host:pid.
  * @param profile How operations behave towards clients: ietf, stripe or strict.
  * @param lease How long a claim holds without a heartbeat.
  * @param onLeaseLost What becomes of an entry whose owner died.
@@ -37,7 +37,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties(prefix = "onlyonce", ignoreUnknownFields = false)
 public record OnlyonceProperties(
         @DefaultValue("true") boolean enabled,
-        @DefaultValue("${spring.application.name:onlyonce}") String node,
+        @Nullable String node,
         @DefaultValue("ietf") String profile,
         @DefaultValue("30s") Duration lease,
         @DefaultValue("unknown") OnLeaseLost onLeaseLost,
@@ -121,7 +121,7 @@ public record OnlyonceProperties(
      * @param tombstone How long after that the key is remembered.
      * @param waitMax How long a duplicate waits for the running one.
      * @param accepted Whether a duplicate of a running request gets 202 and a Location instead of 409.
-     * @param serverErrors What a 5xx means: retry, store or unknown.
+     * @param serverErrors What a 5xx or an exception means: retry, retry-always, store or unknown.
      * @param responseBytesMax The largest response that is stored.
      * @param bodyBytesMax The largest request body.
      * @param fingerprintHeaders Headers that are part of what is compared.

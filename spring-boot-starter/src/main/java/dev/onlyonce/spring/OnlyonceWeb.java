@@ -21,7 +21,9 @@ final class OnlyonceWeb {
         try {
             boundary = Boundary.builder(once)
                     .operations(operations.all())
-                    .operations(outside.published())
+                    .operations(outside.published().stream()
+                            .map(operation -> asExecuted(once, operation))
+                            .toList())
                     .anonymous(properties.anonymousTenant())
                     .statusPath(properties.statusPath())
                     .limits(new Limits(
@@ -37,6 +39,7 @@ final class OnlyonceWeb {
                 .operations(operations)
                 .tenants(outside.tenants())
                 .errorPath(outside.errorPath())
+                .servletPath(outside.servletPath())
                 .transactions(
                         outside.way() == null
                                 ? null
@@ -44,17 +47,24 @@ final class OnlyonceWeb {
                 .build();
     }
 
+    /** What is published is the policy that the engine executes it with, and no other that somebody wrote down beside it. */
+    private static Operation asExecuted(Onlyonce once, Operation operation) {
+        return once.ownPolicy(operation.name()).map(operation::policy).orElse(operation);
+    }
+
     /**
      * What the application around it says.
      *
      * @param tenants who a key belongs to
      * @param errorPath where errors are rendered
+     * @param servletPath where Spring MVC is, such as {@code /api}
      * @param way how handlers run in one transaction with their entries, if they can
      * @param published operations that the application executes by itself, for clients to know of
      */
     record Outside(
             TenantResolver tenants,
             String errorPath,
+            String servletPath,
             @Nullable TransactionalWay way,
             List<Operation> published) {}
 

@@ -1,5 +1,9 @@
 package dev.onlyonce.spring;
 
+import org.springframework.web.filter.CorsFilter;
+import org.springframework.core.Ordered;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
@@ -58,12 +62,14 @@ public class OnlyonceWebAutoConfiguration {
             TenantResolver tenants,
             ObjectProvider<TransactionalWay> ways,
             ObjectProvider<Operation> executedElsewhere,
+            Downgrades downgrades,
+            @Value("${spring.mvc.servlet.path:/}") String servletPath,
             @Value("${spring.web.error.path:${server.error.path:${error.path:/error}}}") String errorPath) {
         TransactionalWay way = ways.getIfAvailable();
         HandlerOperations operations =
-                new HandlerOperations(mappings.orderedStream().toList(), factory, way);
+                new HandlerOperations(mappings.orderedStream().toList(), factory, way, downgrades);
         OnlyonceWeb.Outside outside = new OnlyonceWeb.Outside(
-                tenants, errorPath, way, executedElsewhere.orderedStream().toList());
+                tenants, errorPath, servletPath, way, executedElsewhere.orderedStream().toList());
         return new OnlyonceWeb(properties, once, operations, outside);
     }
 
@@ -75,9 +81,10 @@ public class OnlyonceWebAutoConfiguration {
 
     /** Filters are made before handlers are known, so this one looks for its substance later. */
     @Bean
-    FilterRegistrationBean<Filter> onlyonceFilter(ObjectProvider<OnlyonceWeb> web, OnlyonceProperties properties) {
+    FilterRegistrationBean<Filter> onlyonceFilter(
+            ObjectProvider<OnlyonceWeb> web, ObjectProvider<CorsFilter> cors, OnlyonceProperties properties) {
         SingletonSupplier<Filter> filter =
-                SingletonSupplier.of(() -> web.getObject().filter());
+                SingletonSupplier.of(() -> new CorsFirst(web.getObject(), cors.getIfUnique()));
         FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>(
                 (request, response, chain) -> filter.obtain().doFilter(request, response, chain));
         registration.setName("onlyonce");
@@ -85,6 +92,17 @@ public class OnlyonceWebAutoConfiguration {
         registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
         registration.setAsyncSupported(true);
         return registration;
+    }
+
+    /** Innermost, so that what the database refuses is known before anybody else looks at the handler's result. */
+    @Bean
+    WebMvcConfigurer onlyonceHandlerEnd(ObjectProvider<TransactionalWay> ways) {
+        return new WebMvcConfigurer() {
+            @Override
+            public void addInterceptors(InterceptorRegistry registry) {
+                registry.addInterceptor(new HandlerEnd(ways)).order(Ordered.LOWEST_PRECEDENCE);
+            }
+        };
     }
 
     /** Tomcat. */

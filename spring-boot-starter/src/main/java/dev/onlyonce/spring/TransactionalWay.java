@@ -15,9 +15,11 @@ import dev.onlyonce.store.StoreUnavailable;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,9 +44,14 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * One Spring transaction around claim, method and record, on the database that holds the entries. The method's own
  * {@code @Transactional}, and those of what it calls, join it.
+ *
+ * <p>Nothing is recorded in a transaction that cannot commit: one that is marked for rollback, or one in which PostgreSQL
+ * refuses every further statement because one has failed and somebody has caught that. Both are {@link RolledBack}.
  */
 final class TransactionalWay {
     private static final Logger log = LoggerFactory.getLogger(TransactionalWay.class);
+    /** PostgreSQL: an earlier statement of this transaction has failed. */
+    private static final String ABORTED = "25P02";
 
     private final PlatformTransactionManager manager;
     private final DataSource dataSource;
@@ -53,7 +60,8 @@ final class TransactionalWay {
     private final List<Listener> listeners;
     private final Admission admission;
     /** Like Spring's own, which looks at methods that are not public too. */
-    private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
+    private static final AnnotationTransactionAttributeSource ATTRIBUTES =
+            new AnnotationTransactionAttributeSource(false);
 
     TransactionalWay(
             PlatformTransactionManager manager,
@@ -99,7 +107,7 @@ final class TransactionalWay {
             }
             return Optional.empty();
         }
-        TransactionAttribute attribute = way.attributes.getTransactionAttribute(method, type);
+        TransactionAttribute attribute = ATTRIBUTES.getTransactionAttribute(method, type);
         boolean joins = attribute == null || way.joins(attribute);
         if (asked && attribute != null && attribute.isReadOnly()) {
             throw new InvalidSettings(
@@ -124,6 +132,22 @@ final class TransactionalWay {
             return Optional.of(attribute);
         }
         return asked ? Optional.of(new DefaultTransactionDefinition()) : Optional.empty();
+    }
+
+    /** Why a method that is {@code @Transactional} and writes runs leased, although nobody asked for that; empty if not so. */
+    static Optional<String> downgrade(
+            @Nullable TransactionalWay way, Idempotent annotation, Method method, Class<?> type) {
+        TransactionAttribute attribute = ATTRIBUTES.getTransactionAttribute(method, type);
+        if (annotation.way() != Idempotent.Way.AUTO
+                || attribute == null
+                || attribute.isReadOnly()
+                || definition(way, annotation, method, type).isPresent()) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                way == null
+                        ? "the entries are not in the application's database, or it has no single transaction manager"
+                        : "its @Transactional names another manager or another propagation than REQUIRED");
     }
 
     /** Whether a method with this attribute takes part in a transaction of our manager. */
@@ -152,29 +176,105 @@ final class TransactionalWay {
     <T> Outcome<T> execute(
             TransactionDefinition definition, Policy policy, Asked asked, Codec<T> codec, Callable<T> action)
             throws Exception {
-        TransactionStatus status = begin(definition);
-        Outcome<T> outcome;
+        TransactionStatus status;
         try {
-            outcome = executeIn(policy, asked, codec, action);
+            status = begin(definition);
+        } catch (StoreException e) {
+            throw told(asked.key(), e);
+        }
+        Outcome<T> outcome = bound(status, () -> executeIn(status, policy, asked, codec, action));
+        if (!(outcome instanceof Outcome.Executed)) {
+            leave(status);
+            tell(new Event.Decided(asked.key(), Event.Decision.of(outcome)));
+            return outcome;
+        }
+        try {
+            commit(status);
+        } catch (StoreException e) {
+            throw told(asked.key(), e);
+        }
+        tell(new Event.Decided(asked.key(), Event.Decision.of(outcome)));
+        return outcome;
+    }
+
+    /** With the transaction to be found by {@link #flush}. */
+    private <T> T bound(TransactionStatus status, Callable<T> work) throws Exception {
+        boolean outermost = !TransactionSynchronizationManager.hasResource(this);
+        if (outermost) {
+            TransactionSynchronizationManager.bindResource(this, status);
+        }
+        try {
+            return work.call();
+        } finally {
+            if (outermost) {
+                TransactionSynchronizationManager.unbindResource(this);
+            }
+        }
+    }
+
+    /**
+     * Makes a JPA provider send what it has put off, in the transaction of this thread if it is one of ours: what the database
+     * refuses is told while the application can still answer it, and not at the commit.
+     */
+    void flush() {
+        if (TransactionSynchronizationManager.getResource(this) instanceof TransactionStatus status
+                && !status.isRollbackOnly()) {
+            try {
+                status.flush();
+            } catch (RuntimeException | Error e) {
+                // What could not be written must not be written at the commit either.
+                status.setRollbackOnly();
+                throw e;
+            }
+        }
+    }
+
+    /** An exception left the handler, whoever answered it: what was done so far is undone. */
+    void undo() {
+        if (TransactionSynchronizationManager.getResource(this) instanceof TransactionStatus status) {
+            status.setRollbackOnly();
+        }
+    }
+
+    private <T> Outcome<T> executeIn(
+            TransactionStatus status, Policy policy, Asked asked, Codec<T> codec, Callable<T> action) throws Exception {
+        AtomicBoolean returned = new AtomicBoolean();
+        try {
+            return executeIn(policy, asked, codec, () -> {
+                T value = action.call();
+                returned.set(true);
+                if (status.isRollbackOnly()) {
+                    throw new RolledBack();
+                }
+                return value;
+            });
         } catch (TransactionConflict e) {
             rollBack(status, e);
-            throw new StoreUnavailable("The transaction conflicts with another one; nothing happened", e);
+            throw told(
+                    asked.key(), new StoreUnavailable("The transaction conflicts with another one; nothing happened", e));
+        } catch (StoreException e) {
+            rollBack(status, e);
+            if (returned.get() && isAborted(e)) {
+                log.warn(
+                        "{}: a statement failed and its exception was caught, after which the database undoes the whole"
+                                + " transaction",
+                        asked.key());
+                throw new RolledBack();
+            }
+            throw told(asked.key(), e);
         } catch (Throwable e) {
             rollBack(status, e);
             throw e;
         }
-        if (!(outcome instanceof Outcome.Executed)) {
-            leave(status);
-            tell(asked.key(), outcome);
-            return outcome;
+    }
+
+    private static boolean isAborted(Throwable e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql && ABORTED.equals(sql.getSQLState())) {
+                return true;
+            }
         }
-        if (status.isRollbackOnly()) {
-            rollBack(status, new RolledBack());
-            throw new RolledBack();
-        }
-        commit(status);
-        tell(asked.key(), outcome);
-        return outcome;
+        return false;
     }
 
     private <T> Outcome<T> executeIn(Policy policy, Asked asked, Codec<T> codec, Callable<T> action) throws Exception {
@@ -200,15 +300,24 @@ final class TransactionalWay {
     record Asked(Key key, Fingerprint fingerprint) {}
 
     /** The engine does not see what happens in somebody else's transaction. */
-    private void tell(Key key, Outcome<?> outcome) {
-        Event.Decided decided = new Event.Decided(key, Event.Decision.of(outcome));
+    private void tell(Event event) {
         for (Listener listener : listeners) {
             try {
-                listener.on(decided);
-            } catch (RuntimeException e) {
+                listener.on(event);
+            } catch (RuntimeException | Error e) {
+                // What is committed is committed, whatever becomes of its count.
                 log.error("A listener failed", e);
             }
         }
+    }
+
+    private <E extends StoreException> E told(Key key, E failure) {
+        if (failure.getCause() != null) {
+            // Those that did not even try have no cause, and may be many.
+            log.warn("{} did not run to its end, because the store failed: {}", key, failure.getMessage(), failure.getCause());
+        }
+        tell(new Event.StoreFailed(failure));
+        return failure;
     }
 
     private TransactionStatus begin(TransactionDefinition definition) {

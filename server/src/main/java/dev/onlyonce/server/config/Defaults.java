@@ -128,7 +128,7 @@ final class Defaults {
     private static <E extends Enum<E>> E constant(Class<E> type, String text) {
         List<String> names = new ArrayList<>();
         for (E constant : type.getEnumConstants()) {
-            String name = constant.name().toLowerCase(Locale.ROOT);
+            String name = constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
             if (name.equals(text)) {
                 return constant;
             }

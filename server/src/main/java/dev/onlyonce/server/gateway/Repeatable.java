@@ -1,7 +1,9 @@
 package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.OnLeaseLost;
+import dev.onlyonce.http.OnServerError;
 import dev.onlyonce.http.Operation;
+import dev.onlyonce.http.Profile;
 import dev.onlyonce.server.config.Upstream;
 import java.util.List;
 import java.util.Map;
@@ -9,8 +11,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Operations as upstreams that recognise keys themselves allow: a lost lease is no reason for doubt there, because asking again
- * is harmless. Which upstream a request goes to follows from its own path, not from its operation's, so that this is found out
+ * Operations as upstreams that recognise keys themselves allow: a lost lease, a 502 and a 504 are no reason for doubt there,
+ * because asking again is harmless. Which upstream a request goes to follows from its own path, not from its operation's, so that this is found out
  * anew for each.
  */
 final class Repeatable {
@@ -33,7 +35,7 @@ final class Repeatable {
                 operation.method(),
                 operation.path(),
                 operation.scope(),
-                operation.profile(),
+                profile(operation.profile()),
                 operation.policy().toBuilder().onLeaseLost(OnLeaseLost.RETRY).build(),
                 operation.keys(),
                 operation.refusePersonalKeys(),
@@ -41,5 +43,11 @@ final class Repeatable {
                 operation.fingerprintHeaders(),
                 operation.fingerprinter(),
                 operation.age());
+    }
+
+    private static Profile profile(Profile profile) {
+        return profile.onServerError() == OnServerError.RETRY
+                ? profile.onServerError(OnServerError.RETRY_ALWAYS)
+                : profile;
     }
 }

@@ -2,6 +2,19 @@ package dev.onlyonce.spring.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import jakarta.persistence.PersistenceException;
+import jakarta.servlet.http.HttpServletResponse;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.hibernate.Session;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.testservers.PostgresServer;
@@ -41,6 +54,7 @@ class JpaTest {
     void oneTransaction() {
         try (RunningSample app =
                 new RunningSample(App.class, PostgresServer.shared().createDatabase())) {
+            int before = RUNS.get();
             Orders orders = app.bean(Orders.class);
             HttpResponse<String> first = app.post("/orders?number=1", "k1", "");
             assertThat(first.statusCode()).isEqualTo(201);
@@ -53,7 +67,36 @@ class JpaTest {
             assertThat(orders.count()).isEqualTo(1);
             assertThat(RunningSample.isReplay(app.post("/orders?number=-1", "k2", "")))
                     .isTrue();
-            assertThat(RUNS).hasValue(2);
+            assertThat(RUNS.get() - before).isEqualTo(2);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/orders", "/flushed"})
+    @DisplayName("R2 D5 a constraint that Hibernate breaks, at a flush or at the end, is the advice's to answer, and recorded")
+    void refused(String path) {
+        try (RunningSample app =
+                new RunningSample(App.class, PostgresServer.shared().createDatabase())) {
+            Orders orders = app.bean(Orders.class);
+            assertThat(app.post("/orders?number=7", "k1", "").statusCode()).isEqualTo(201);
+            int before = RUNS.get();
+            HttpResponse<String> refused = app.post(path + "?number=7", "k2", "");
+            assertThat(refused.statusCode()).isEqualTo(409);
+            assertThat(refused.body()).isEqualTo("there already");
+            assertThat(refused.headers().firstValue("X-Placed")).isEmpty();
+            HttpResponse<String> retry = app.post(path + "?number=7", "k2", "");
+            assertThat(retry.statusCode()).isEqualTo(409);
+            assertThat(RunningSample.isReplay(retry)).isTrue();
+            assertThat(RUNS.get() - before).isEqualTo(1);
+            assertThat(orders.count()).isEqualTo(1);
+        }
+    }
+
+    @RestControllerAdvice
+    static class Advice {
+        @ExceptionHandler
+        ResponseEntity<String> there(DataIntegrityViolationException e) {
+            return ResponseEntity.status(409).body("there already");
         }
     }
 
@@ -66,7 +109,7 @@ class JpaTest {
                 "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
                 "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
             })
-    @Import(Orders.class)
+    @Import({Orders.class, Advice.class})
     static class App {
         @Bean
         TenantResolver tenants() {
@@ -110,15 +153,38 @@ class JpaTest {
         @Transactional
         @PostMapping("/orders")
         @ResponseStatus(HttpStatus.CREATED)
-        public String place(@RequestParam int number) {
+        public String place(@RequestParam int number, HttpServletResponse response) {
             RUNS.incrementAndGet();
             entities.persist(new PlacedOrder(number));
+            response.setHeader("X-Placed", "yes");
             if (number < 0) {
                 throw new ResponseStatusException(HttpStatus.PAYMENT_REQUIRED, "not enough money");
             }
+            // A native query would flush what was persisted.
             return "entries seen by its transaction: "
-                    + entities.createNativeQuery("SELECT count(*) FROM onlyonce_entry")
-                            .getSingleResult();
+                    + entities.unwrap(Session.class).doReturningWork(Orders::entries);
+        }
+
+        private static long entries(Connection connection) throws SQLException {
+            try (Statement statement = connection.createStatement();
+                    ResultSet rows = statement.executeQuery("SELECT count(*) FROM onlyonce_entry")) {
+                rows.next();
+                return rows.getLong(1);
+            }
+        }
+
+        @Idempotent
+        @Transactional
+        @PostMapping("/flushed")
+        public ResponseEntity<String> flushed(@RequestParam int number) {
+            RUNS.incrementAndGet();
+            entities.persist(new PlacedOrder(number));
+            try {
+                entities.flush();
+            } catch (PersistenceException e) {
+                throw new DataIntegrityViolationException("the database refuses it", e);
+            }
+            return ResponseEntity.ok("placed");
         }
 
         @Transactional(readOnly = true)

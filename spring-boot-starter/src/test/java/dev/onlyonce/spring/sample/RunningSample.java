@@ -60,6 +60,21 @@ final class RunningSample implements AutoCloseable {
         return begin(path, key, body).join();
     }
 
+    /** With more header lines, names and values in turn. */
+    HttpResponse<String> post(String path, String key, String body, String... headers) {
+        HttpRequest.Builder request = request(path)
+                .header("Idempotency-Key", key)
+                .header("Content-Type", "application/json")
+                .headers(headers)
+                .POST(BodyPublishers.ofString(body));
+        return CLIENT.sendAsync(request.build(), BodyHandlers.ofString()).join();
+    }
+
+    HttpResponse<String> get(String path, String key) {
+        return CLIENT.sendAsync(request(path).header("Idempotency-Key", key).build(), BodyHandlers.ofString())
+                .join();
+    }
+
     HttpResponse<String> send(String method, String path, String body) {
         return CLIENT.sendAsync(
                         request(path)

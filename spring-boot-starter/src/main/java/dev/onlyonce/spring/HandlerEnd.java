@@ -1,0 +1,54 @@
+package dev.onlyonce.spring;
+
+import jakarta.servlet.RequestDispatcher;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.ModelAndView;
+
+/**
+ * What a handler's own {@code @Transactional} would do at its end, if its transaction did not go on until the response is
+ * recorded: a JPA provider sends what it has put off, so that exception handlers see what the database refuses; and an
+ * exception undoes what was done, whoever answers it.
+ */
+final class HandlerEnd implements HandlerInterceptor {
+    private final ObjectProvider<TransactionalWay> ways;
+
+    HandlerEnd(ObjectProvider<TransactionalWay> ways) {
+        this.ways = ways;
+    }
+
+    @Override
+    public void postHandle(
+            HttpServletRequest request,
+            HttpServletResponse response,
+            Object handler,
+            @Nullable ModelAndView modelAndView) {
+        TransactionalWay way = ways.getIfAvailable();
+        if (way == null) {
+            return;
+        }
+        try {
+            way.flush();
+        } catch (RuntimeException | Error refused) {
+            // The handler has answered already; its exception handler is to answer instead.
+            response.reset();
+            throw refused;
+        }
+    }
+
+    @Override
+    public void afterCompletion(
+            HttpServletRequest request, HttpServletResponse response, Object handler, @Nullable Exception thrown) {
+        TransactionalWay way = ways.getIfAvailable();
+        // Spring leaves the exception there that an exception handler or an error view has answered.
+        if (way != null
+                && (request.getAttribute(DispatcherServlet.EXCEPTION_ATTRIBUTE) != null
+                        || request.getAttribute(RequestDispatcher.ERROR_EXCEPTION) != null)) {
+            way.undo();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.onlyonce.spring;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
+
+/** Says that nothing is protected, if {@code onlyonce.enabled} is false: nobody must believe otherwise. */
+@AutoConfiguration
+@ConditionalOnProperty(name = "onlyonce.enabled", havingValue = "false")
+public class OnlyonceDisabledAutoConfiguration {
+    private static final Logger log = LoggerFactory.getLogger(OnlyonceDisabledAutoConfiguration.class);
+
+    @Bean
+    SmartInitializingSingleton onlyonceDisabledReport(ListableBeanFactory beans) {
+        return () -> {
+            List<String> bare = bare(beans);
+            if (!bare.isEmpty()) {
+                log.warn("onlyonce.enabled=false: these are @Idempotent, and nothing protects them: {}", bare);
+            }
+        };
+    }
+
+    /** Everything that is annotated. */
+    static List<String> bare(ListableBeanFactory beans) {
+        TreeSet<String> names = new TreeSet<>();
+        for (String bean : beans.getBeanDefinitionNames()) {
+            Class<?> found = beans.getType(bean, false);
+            if (found != null) {
+                Class<?> type = ClassUtils.getUserClass(found);
+                if (AnnotatedElementUtils.hasAnnotation(type, Idempotent.class)) {
+                    names.add(type.getSimpleName());
+                }
+                IdempotentPointcut.annotated(type)
+                        .keySet()
+                        .forEach(method -> names.add(type.getSimpleName() + "." + method.getName()));
+            }
+        }
+        return List.copyOf(names);
+    }
+
+    /** With Spring Boot's actuator. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(Endpoint.class)
+    static class WithActuator {
+        @Bean
+        @ConditionalOnAvailableEndpoint
+        DisabledEndpoint onlyonceEndpoint(ListableBeanFactory beans) {
+            return new DisabledEndpoint(() -> bare(beans));
+        }
+    }
+
+    /** Stands where {@link OnlyonceEndpoint} would. */
+    @Endpoint(id = "onlyonce")
+    public static class DisabledEndpoint {
+        private final Supplier<List<String>> bare;
+
+        DisabledEndpoint(Supplier<List<String>> bare) {
+            this.bare = bare;
+        }
+
+        /** That nothing is protected, and what would be. */
+        @ReadOperation
+        public Map<String, Object> disabled() {
+            return Map.of("enabled", false, "bare", bare.get());
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.Listener;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Reconciler;
+import dev.onlyonce.store.Entry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+/**
+ * The application's {@link Reconciler} beans, by operation, and what became of their work. The beans may need the engine
+ * themselves, so the engine gets stand-ins, and they ask the beans when the application is complete.
+ */
+final class Reconcilers implements SmartInitializingSingleton, Listener {
+    private final ListableBeanFactory beans;
+    private final Map<String, StandIn> byOperation = new TreeMap<>();
+    private final List<String> unassigned = new ArrayList<>();
+
+    Reconcilers(ListableBeanFactory beans) {
+        this.beans = beans;
+        for (String bean : beans.getBeanNamesForType(Reconciler.class, true, false)) {
+            Reconciles operations = beans.findAnnotationOnBean(bean, Reconciles.class, false);
+            if (operations == null) {
+                unassigned.add(bean);
+            }
+            for (String operation : operations == null ? new String[0] : operations.value()) {
+                StandIn before = byOperation.put(operation, new StandIn(bean));
+                if (before != null) {
+                    throw new InvalidSettings(
+                            "The beans \"" + before.bean + "\" and \"" + bean + "\" both reconcile " + operation,
+                            "Name each operation in one @Reconciles only.",
+                            null);
+                }
+            }
+        }
+    }
+
+    /** An application that builds the engine by itself hands its reconcilers over by itself too. */
+    void addTo(Onlyonce.Builder builder) {
+        if (!unassigned.isEmpty()) {
+            throw new InvalidSettings(
+                    "Nothing says for which operations these beans of type Reconciler are: " + unassigned,
+                    "Annotate their classes, or the methods that make them, with @Reconciles(\"POST /payments\").",
+                    null);
+        }
+        byOperation.forEach(builder::reconciler);
+    }
+
+    Set<String> operations() {
+        return byOperation.keySet();
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        byOperation.values().forEach(standIn -> standIn.found = beans.getBean(standIn.bean, Reconciler.class));
+    }
+
+    @Override
+    public void on(Event event) {
+        if (event instanceof Event.Reconciled reconciled) {
+            StandIn standIn = byOperation.get(reconciled.operation());
+            if (standIn != null) {
+                standIn.count(reconciled.progress());
+            }
+        }
+    }
+
+    /** For operators: each operation with its bean and what this node's rounds came to. */
+    Map<String, Object> describe() {
+        Map<String, Object> described = new TreeMap<>();
+        byOperation.forEach((operation, standIn) -> described.put(operation, standIn.describe()));
+        return described;
+    }
+
+    /** Asks a bean as soon as there is one. */
+    private static final class StandIn implements Reconciler {
+        private final String bean;
+        private final Map<Event.Reconciled.Progress, AtomicInteger> counts = new ConcurrentHashMap<>();
+        private volatile @Nullable Reconciler found;
+
+        StandIn(String bean) {
+            this.bean = bean;
+        }
+
+        @Override
+        public Finding reconcile(Entry unknown) throws Exception {
+            Reconciler reconciler = found;
+            return reconciler == null
+                    ? new Finding.CannotTell("the application is starting")
+                    : reconciler.reconcile(unknown);
+        }
+
+        @Override
+        public Duration absentAfter() {
+            Reconciler reconciler = found;
+            return reconciler == null ? Reconciler.super.absentAfter() : reconciler.absentAfter();
+        }
+
+        private void count(Event.Reconciled.Progress progress) {
+            counts.computeIfAbsent(progress, any -> new AtomicInteger()).incrementAndGet();
+        }
+
+        private Map<String, Object> describe() {
+            Map<String, Object> described = new TreeMap<>(Map.of("bean", bean));
+            for (Event.Reconciled.Progress progress : Event.Reconciled.Progress.values()) {
+                AtomicInteger count = counts.get(progress);
+                described.put(progress.name().toLowerCase(Locale.ROOT), count == null ? 0 : count.get());
+            }
+            return described;
+        }
+    }
+}
