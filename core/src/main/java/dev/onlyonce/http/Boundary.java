@@ -46,12 +46,16 @@ public final class Boundary {
     /** Every 409 says when to ask again, but this answer will not change. */
     private static final Duration RETRY_AFTER_NOT_STORED = Duration.ofHours(1);
 
+    /** What says who the caller is, unless configured otherwise. */
+    public static final List<String> CREDENTIALS = List.of("Authorization");
+
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
     private final Onlyonce once;
     private final List<Route> routes;
     private final @Nullable TenantLimits limits;
     private final @Nullable String anonymous;
+    private final @Nullable List<String> credentials;
     private final String challenge;
     private final String statusPath;
 
@@ -64,6 +68,7 @@ public final class Boundary {
                 .toList();
         limits = builder.limits;
         anonymous = builder.anonymous;
+        credentials = builder.credentials;
         challenge = builder.challenge;
         statusPath = builder.statusPath;
     }
@@ -236,8 +241,8 @@ public final class Boundary {
         return reason.name().toLowerCase(Locale.ROOT);
     }
 
-    private static Fingerprint fingerprint(Operation operation, HttpRequest request) {
-        return operation
+    private Fingerprint fingerprint(Operation operation, HttpRequest request) {
+        Fingerprint fingerprint = operation
                 .fingerprinter()
                 .fingerprint(new Fingerprinter.Request(
                         request.method(),
@@ -246,6 +251,24 @@ public final class Boundary {
                         request.headers().toMap(operation.fingerprinter().headers()),
                         request.headers().first("Content-Type").orElse(null),
                         request.body()));
+        return credentials(request).map(fingerprint::boundTo).orElse(fingerprint);
+    }
+
+    /** What the caller shows of itself, where its tenant does not say who it is; empty where that is not compared. */
+    private Optional<String> credentials(HttpRequest request) {
+        List<String> names = credentials != null ? credentials : request.tenant() == null ? CREDENTIALS : List.of();
+        if (names.isEmpty()) {
+            return Optional.empty();
+        }
+        StringBuilder shown = new StringBuilder();
+        for (String name : names) {
+            for (String value : request.headers().values(name)) {
+                // With its length: no two callers show the same text.
+                shown.append(name.toLowerCase(Locale.ROOT)).append(' ');
+                shown.append(value.length()).append(' ').append(value).append('\n');
+            }
+        }
+        return Optional.of(shown.toString());
     }
 
     private static Checked refuse(Operation operation, Problem.Report report) {
@@ -274,7 +297,7 @@ public final class Boundary {
                 mismatched -> profile.refuse(Problem.KEY_REUSED.because(
                         mismatched.reason() == Outcome.Mismatched.Reason.OPERATION
                                 ? "it was used for another operation"
-                                : "the method, path, query or body differ from those of the first request")),
+                                : "the method, path, query, body or caller differ from those of the first request")),
                 unknown -> profile.refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(unknown.retryAfter())),
                 expired -> profile.refuse(Problem.KEY_EXPIRED.report()));
     }
@@ -366,7 +389,7 @@ public final class Boundary {
         if (over.isPresent()) {
             return Profile.ietf().refuse(over.get());
         }
-        return new KeyStatus(once, operations()).answer(tenant, request);
+        return new KeyStatus(once, operations()).answer(tenant, request, credentials(request));
     }
 
     /** Where to ask for the status of a key. */
@@ -380,6 +403,7 @@ public final class Boundary {
         private final Map<String, Operation> operations = new LinkedHashMap<>();
         private @Nullable TenantLimits limits;
         private @Nullable String anonymous;
+        private @Nullable List<String> credentials;
         private String challenge = "Bearer";
         private String statusPath = STATUS_PATH;
 
@@ -412,14 +436,29 @@ public final class Boundary {
         }
 
         /**
-         * Lets unauthenticated requests share one tenant: anybody who knows a key gets its answer. Without this they are
-         * refused with 401.
+         * Lets unauthenticated requests share one tenant; those with another {@code Authorization} header than the first request
+         * of a key are refused with 422. Without this they are refused with 401.
          */
         public Builder anonymous(@Nullable String tenant) {
             if (tenant != null) {
                 KeyRules.checkName("tenant", tenant);
             }
             this.anonymous = tenant;
+            return this;
+        }
+
+        /**
+         * Compares the caller's credentials in every request, because callers share their tenant: nobody gets an answer, or
+         * learns the status of a key, that belongs to other credentials. They are not stored, only hashed.
+         *
+         * @param headers where callers send them; none for not compared. Without this, {@link #CREDENTIALS} of requests that
+         *     have no tenant of their own
+         */
+        public Builder credentials(List<String> headers) {
+            this.credentials = headers.stream()
+                    .map(name -> name.toLowerCase(Locale.ROOT))
+                    .sorted()
+                    .toList();
             return this;
         }
 
