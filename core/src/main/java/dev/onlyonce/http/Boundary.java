@@ -83,13 +83,56 @@ public final class Boundary {
         return routes.stream().map(Route::operation).toList();
     }
 
-    /** The first operation that this method and path belong to. */
+    /** The first operation that this method and path belong to, in any way that a server may read the path. */
     public Optional<Operation> operation(String method, String path) {
-        List<List<String>> readings = PathTemplate.readings(path);
-        for (Route route : routes) {
-            // Some servers take any case of a method for it.
-            if (route.operation().method().equalsIgnoreCase(method)
-                    && readings.stream().anyMatch(route.template()::matches)) {
+        List<Route> candidates = routes(method);
+        return candidates.isEmpty() ? Optional.empty() : operation(candidates, PathReadings.of(path));
+    }
+
+    /**
+     * The same in an application that has a part of the address space to itself.
+     *
+     * @param contextPath where that begins, e.g. {@code /shop}; empty for all of it
+     * @param uri the path as it was sent, with the context path in whatever spelling
+     * @param inner what the container makes of the rest
+     */
+    public Optional<Operation> operation(String method, String contextPath, String uri, String inner) {
+        List<Route> candidates = routes(method);
+        if (candidates.isEmpty()) {
+            return Optional.empty();
+        }
+        int above = PathReadings.of(contextPath).get(0).size();
+        List<List<String>> readings = new ArrayList<>(PathReadings.of(inner));
+        for (List<String> whole : PathReadings.of(uri)) {
+            // The container has found that it begins with the context path; how that is spelled does not matter.
+            readings.add(whole.subList(Math.min(above, whole.size()), whole.size()));
+        }
+        return operation(candidates, readings);
+    }
+
+    /** Whether servers may differ in which operation, if any, a request with this method and path asks for. */
+    public boolean isAmbiguous(String method, String path) {
+        List<Route> candidates = routes(method);
+        if (candidates.isEmpty()) {
+            return false;
+        }
+        List<List<String>> readings = PathReadings.of(path);
+        Optional<Operation> usual = operation(candidates, readings.subList(0, 1));
+        return readings.stream()
+                .skip(1)
+                .anyMatch(reading -> !operation(candidates, List.of(reading)).equals(usual));
+    }
+
+    /** Some servers take any case of a method for it. */
+    private List<Route> routes(String method) {
+        return routes.stream()
+                .filter(route -> route.operation().method().equalsIgnoreCase(method))
+                .toList();
+    }
+
+    private static Optional<Operation> operation(List<Route> candidates, List<List<String>> readings) {
+        for (Route route : candidates) {
+            if (readings.stream().anyMatch(route.template()::matches)) {
                 return Optional.of(route.operation());
             }
         }

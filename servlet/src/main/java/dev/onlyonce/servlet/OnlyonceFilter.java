@@ -157,9 +157,10 @@ public final class OnlyonceFilter extends HttpFilter {
         return new Headers(fields);
     }
 
-    /** The path within the application, as it was sent. */
+    /** The path within the application, as the container reads it. */
     static String path(HttpServletRequest request) {
-        return request.getRequestURI().substring(request.getContextPath().length());
+        String inServlet = request.getPathInfo();
+        return inServlet == null ? request.getServletPath() : request.getServletPath() + inServlet;
     }
 
     /** Builds an {@link OnlyonceFilter}. */
