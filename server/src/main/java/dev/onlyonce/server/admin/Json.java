@@ -42,7 +42,11 @@ public final class Json {
     /** From bytes; throws {@link IllegalArgumentException} with what is wrong. */
     public static <T> T read(byte[] bytes, Class<T> type) {
         try {
-            return MAPPER.readValue(bytes, type);
+            T value = MAPPER.readValue(bytes, type);
+            if (value == null) {
+                throw new IllegalArgumentException("the JSON is not as expected: it is null");
+            }
+            return value;
         } catch (ValueInstantiationException e) {
             // What a record says of its own values; the rest of the message is about our code.
             throw new IllegalArgumentException("the JSON is not as expected: " + why(e), e);

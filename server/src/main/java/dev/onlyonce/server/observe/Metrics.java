@@ -87,7 +87,8 @@ public final class Metrics implements Listener, AutoCloseable {
             "outbox.delivered",
             "outbox.retried",
             "outbox.dead",
-            "gateway.upstream.failed"
+            "gateway.upstream.failed",
+            "gateway.unmatched"
         }) {
             counter(name);
         }
@@ -147,6 +148,11 @@ public final class Metrics implements Listener, AutoCloseable {
     /** An upstream refused, broke off or was too slow. */
     public void upstreamFailed() {
         counter("gateway.upstream.failed").increment();
+    }
+
+    /** A state-changing request that no operation protects. */
+    public void unmatched() {
+        counter("gateway.unmatched").increment();
     }
 
     /** How long a part of an exchange took. */
