@@ -134,7 +134,7 @@ class AdminMistakesTest extends AdminFixture {
                     socket,
                     RawUpstream.lines(
                             "POST /v1/keys/evict HTTP/1.1",
-                            "Host: a",
+                            "Host: localhost",
                             "Authorization: Bearer " + token,
                             "Content-Length: " + (40 << 20)));
             RawUpstream.write(socket, evict + " ".repeat(21 << 20));
