@@ -232,6 +232,13 @@ public final class Boundary {
                         .member("reason", code(MalformedRequest.Reason.BODY_TOO_LARGE)));
     }
 
+    /** What a request is told whose body is not what its content type says, where somebody else has read it: 400. */
+    public HttpAnswer unreadable(Operation operation) {
+        return operation
+                .profile()
+                .refuse(Problem.REQUEST_MALFORMED.because("the body is not what its content type says"));
+    }
+
     /**
      * Counts a request that begins to execute towards its tenant's limits; {@link #decide} does so itself.
      *

@@ -91,7 +91,15 @@ public final class OnlyonceFilter extends HttpFilter {
             HttpServletResponse response,
             FilterChain chain)
             throws IOException, ServletException {
-        RequestBody body = RequestBody.read(request, operation.bodyBytesMax());
+        RequestBody body;
+        try {
+            body = RequestBody.read(request, operation.bodyBytesMax());
+        } catch (RequestBody.Malformed e) {
+            // How much of it the container has read is not known: nobody can use the connection again.
+            response.setHeader("Connection", "close");
+            send(response, boundary.unreadable(operation));
+            return;
+        }
         HttpRequest asked = asked(request, headers, body.compared());
         BufferedRequest buffered = new BufferedRequest(request, body.readable());
         if (transactions != null && transactions.joins(operation)) {
