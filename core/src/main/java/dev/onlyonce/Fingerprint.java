@@ -4,6 +4,7 @@ import dev.onlyonce.internal.CanonicalRequest;
 import dev.onlyonce.internal.CanonicalRequest.BodyKind;
 import dev.onlyonce.internal.Ignored;
 import dev.onlyonce.internal.Utf8;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -16,10 +17,14 @@ import org.jspecify.annotations.Nullable;
  * What a request is known by: the SHA-256 of its canonical bytes, and the version of the algorithm that made it. Two
  * requests have the same fingerprint if and only if they ask for the same thing.
  *
- * <p>The version holds the algorithm in its low 8 bits (1 now) and the id of a secret in the bits above (0: none). With a
+ * <p>The version holds the algorithm in its low 8 bits and the id of a secret in the bits above (0: none). With a
  * secret, the digest is the HMAC-SHA-256 of the plain one, so that a stored fingerprint does not let anybody who reads it
  * try out likely requests. A fingerprint made from a request can say what it would be {@linkplain #in in another version},
  * so that neither an upgrade nor a new secret makes a retry look like another request.
+ *
+ * <p>Algorithm 1 is the request alone. Algorithm 2 is {@linkplain #boundTo bound} to the caller's credentials: the first half
+ * of the digest is that of algorithm 1, the second half is made from the first half and the credentials. So the credentials can
+ * be checked without the request, are never stored, and give another digest in every entry.
  *
  * <p>An immutable value: equal if version and digest are.
  */
@@ -32,6 +37,12 @@ public final class Fingerprint {
 
     private static final int ALGORITHM_MASK = (1 << ALGORITHM_BITS) - 1;
 
+    /** The algorithm that adds the caller's credentials to {@link CanonicalRequest#ALGORITHM}. */
+    private static final int BOUND = 2;
+
+    /** 128 bits for the request and as many for the credentials: nobody finds others that fit. */
+    private static final int BOUND_REQUEST_BYTES = DIGEST_BYTES / 2;
+
     /** What fits above the algorithm in an int that stores may keep signed. */
     static final int SECRET_ID_MAX = Integer.MAX_VALUE >>> ALGORITHM_BITS;
 
@@ -41,12 +52,16 @@ public final class Fingerprint {
     private final byte @Nullable [] plain;
 
     private final Secrets secrets;
+    /** Null unless it is bound. */
+    private final @Nullable String credentials;
 
-    private Fingerprint(int version, byte[] digest, byte @Nullable [] plain, Secrets secrets) {
+    private Fingerprint(
+            int version, byte[] digest, byte @Nullable [] plain, Secrets secrets, @Nullable String credentials) {
         this.version = version;
         this.digest = digest;
         this.plain = plain;
         this.secrets = secrets;
+        this.credentials = credentials;
     }
 
     /**
@@ -86,14 +101,17 @@ public final class Fingerprint {
             throw new IllegalArgumentException(
                     "a fingerprint has " + DIGEST_BYTES + " bytes, this one has " + digest.length);
         }
-        return new Fingerprint(version, digest.clone(), null, Secrets.NONE);
+        return new Fingerprint(version, digest.clone(), null, Secrets.NONE, null);
     }
 
     /** The fingerprint of a canonical request, by the current secret. */
     static Fingerprint of(CanonicalRequest request, Secrets secrets) {
-        byte[] plain = sha256(request);
-        Fingerprint unsealed = new Fingerprint(CanonicalRequest.ALGORITHM, plain, plain, secrets);
-        return unsealed.in(version(secrets.current())).orElseThrow();
+        MessageDigest sha256 = sha256();
+        sha256.update(request.array(), 0, request.size());
+        byte[] plain = sha256.digest();
+        Fingerprint unsealed = new Fingerprint(CanonicalRequest.ALGORITHM, plain, plain, secrets, null);
+        return unsealed.in(version(secrets.current(), CanonicalRequest.ALGORITHM))
+                .orElseThrow();
     }
 
     private static Fingerprint ofBody(BodyKind kind, byte[] body) {
@@ -103,18 +121,55 @@ public final class Fingerprint {
         return of(request, Secrets.NONE);
     }
 
-    private static int version(int secretId) {
-        return secretId << ALGORITHM_BITS | CanonicalRequest.ALGORITHM;
+    private static int version(int secretId, int algorithm) {
+        return secretId << ALGORITHM_BITS | algorithm;
     }
 
-    private static byte[] sha256(CanonicalRequest request) {
+    private static MessageDigest sha256() {
         try {
-            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
-            sha256.update(request.array(), 0, request.size());
-            return sha256.digest();
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }
+    }
+
+    /**
+     * The fingerprint of the same request from a caller with these credentials: another caller's never matches it. Entries that
+     * were stored without credentials still match.
+     *
+     * @param text everything that the caller shows; empty if it shows nothing. Not stored
+     * @throws IllegalStateException if this one was {@linkplain #stored read from a store}
+     */
+    public Fingerprint boundTo(String text) {
+        if (plain == null) {
+            throw new IllegalStateException("a stored fingerprint cannot be bound");
+        }
+        Fingerprint bound = new Fingerprint(version, digest, plain, secrets, text);
+        return bound.in(version(version >>> ALGORITHM_BITS, BOUND)).orElseThrow();
+    }
+
+    /**
+     * Whether a caller with these credentials may be told about a request with this fingerprint: always, unless it is
+     * {@linkplain #boundTo bound} to others. Never if its secret is not known.
+     */
+    boolean isFor(String text, Secrets known) {
+        if ((version & ALGORITHM_MASK) != BOUND) {
+            return true;
+        }
+        return bind(version >>> ALGORITHM_BITS, digest, text, known)
+                .filter(bound -> MessageDigest.isEqual(digest, bound))
+                .isPresent();
+    }
+
+    private static Optional<byte[]> bind(int secretId, byte[] sealed, String text, Secrets secrets) {
+        MessageDigest sha256 = sha256();
+        sha256.update(sealed, 0, BOUND_REQUEST_BYTES);
+        sha256.update(text.getBytes(StandardCharsets.UTF_8));
+        return secrets.seal(secretId, sha256.digest()).map(caller -> {
+            byte[] bound = Arrays.copyOf(sealed, DIGEST_BYTES);
+            System.arraycopy(caller, 0, bound, BOUND_REQUEST_BYTES, DIGEST_BYTES - BOUND_REQUEST_BYTES);
+            return bound;
+        });
     }
 
     /** The algorithm (low 8 bits) and the id of the secret (the bits above). */
@@ -135,13 +190,18 @@ public final class Fingerprint {
         if (otherVersion == version) {
             return Optional.of(this);
         }
-        boolean known = otherVersion > 0 && (otherVersion & ALGORITHM_MASK) == CanonicalRequest.ALGORITHM;
+        int algorithm = otherVersion & ALGORITHM_MASK;
+        boolean known = algorithm == CanonicalRequest.ALGORITHM || (algorithm == BOUND && credentials != null);
         byte[] unsealed = plain;
-        if (unsealed == null || !known) {
+        if (unsealed == null || otherVersion <= 0 || !known) {
             return Optional.empty();
         }
-        return secrets.seal(otherVersion >>> ALGORITHM_BITS, unsealed)
-                .map(keyed -> new Fingerprint(otherVersion, keyed, unsealed, secrets));
+        int secretId = otherVersion >>> ALGORITHM_BITS;
+        Optional<byte[]> sealed = secrets.seal(secretId, unsealed);
+        if (algorithm == BOUND && credentials != null) {
+            sealed = sealed.flatMap(request -> bind(secretId, request, credentials, secrets));
+        }
+        return sealed.map(other -> new Fingerprint(otherVersion, other, unsealed, secrets, credentials));
     }
 
     /** Whether version and digest are equal, in a time that does not tell where they differ. */

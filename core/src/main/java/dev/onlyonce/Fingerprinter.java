@@ -99,6 +99,14 @@ public final class Fingerprinter {
         return Fingerprint.of(canonical, secrets);
     }
 
+    /**
+     * Whether a caller with these credentials may be told about a stored request: always, unless its fingerprint is
+     * {@linkplain Fingerprint#boundTo bound} to others.
+     */
+    public boolean isFor(Fingerprint stored, String credentials) {
+        return stored.isFor(credentials, secrets);
+    }
+
     static void checkSize(byte[] body, int bytesMax) {
         if (body.length > bytesMax) {
             throw new MalformedRequest(

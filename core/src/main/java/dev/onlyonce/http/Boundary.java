@@ -49,12 +49,16 @@ public final class Boundary {
     /** Every 409 says when to ask again, but this answer will not change. */
     private static final Duration RETRY_AFTER_NOT_STORED = Duration.ofHours(1);
 
+    /** What says who the caller is, unless configured otherwise. */
+    public static final List<String> CREDENTIALS = List.of("Authorization");
+
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
     private final Onlyonce once;
     private final List<Route> routes;
     private final TenantLimits limits;
     private final @Nullable String anonymous;
+    private final @Nullable List<String> credentials;
     private final String challenge;
     private final String statusPath;
     private final String base;
@@ -68,6 +72,7 @@ public final class Boundary {
                 .toList();
         limits = new TenantLimits(builder.limits, once);
         anonymous = builder.anonymous;
+        credentials = builder.credentials;
         challenge = builder.challenge;
         statusPath = builder.statusPath;
         base = "";
@@ -78,6 +83,7 @@ public final class Boundary {
         routes = other.routes;
         limits = other.limits;
         anonymous = other.anonymous;
+        credentials = other.credentials;
         challenge = other.challenge;
         statusPath = other.statusPath;
         this.base = base;
@@ -101,13 +107,56 @@ public final class Boundary {
         return routes.stream().map(Route::operation).toList();
     }
 
-    /** The first operation that this method and path belong to. */
+    /** The first operation that this method and path belong to, in any way that a server may read the path. */
     public Optional<Operation> operation(String method, String path) {
-        List<List<String>> readings = PathTemplate.readings(path);
-        for (Route route : routes) {
-            // Some servers take any case of a method for it.
-            if (route.operation().method().equalsIgnoreCase(method)
-                    && readings.stream().anyMatch(route.template()::matches)) {
+        List<Route> candidates = routes(method);
+        return candidates.isEmpty() ? Optional.empty() : operation(candidates, PathReadings.of(path));
+    }
+
+    /**
+     * The same in an application that has a part of the address space to itself.
+     *
+     * @param contextPath where that begins, e.g. {@code /shop}; empty for all of it
+     * @param uri the path as it was sent, with the context path in whatever spelling
+     * @param inner what the container makes of the rest
+     */
+    public Optional<Operation> operation(String method, String contextPath, String uri, String inner) {
+        List<Route> candidates = routes(method);
+        if (candidates.isEmpty()) {
+            return Optional.empty();
+        }
+        int above = PathReadings.of(contextPath).get(0).size();
+        List<List<String>> readings = new ArrayList<>(PathReadings.of(inner));
+        for (List<String> whole : PathReadings.of(uri)) {
+            // The container has found that it begins with the context path; how that is spelled does not matter.
+            readings.add(whole.subList(Math.min(above, whole.size()), whole.size()));
+        }
+        return operation(candidates, readings);
+    }
+
+    /** Whether servers may differ in which operation, if any, a request with this method and path asks for. */
+    public boolean isAmbiguous(String method, String path) {
+        List<Route> candidates = routes(method);
+        if (candidates.isEmpty()) {
+            return false;
+        }
+        List<List<String>> readings = PathReadings.of(path);
+        Optional<Operation> usual = operation(candidates, readings.subList(0, 1));
+        return readings.stream()
+                .skip(1)
+                .anyMatch(reading -> !operation(candidates, List.of(reading)).equals(usual));
+    }
+
+    /** Some servers take any case of a method for it. */
+    private List<Route> routes(String method) {
+        return routes.stream()
+                .filter(route -> route.operation().method().equalsIgnoreCase(method))
+                .toList();
+    }
+
+    private static Optional<Operation> operation(List<Route> candidates, List<List<String>> readings) {
+        for (Route route : candidates) {
+            if (readings.stream().anyMatch(route.template()::matches)) {
                 return Optional.of(route.operation());
             }
         }
@@ -215,6 +264,13 @@ public final class Boundary {
                         .member("reason", code(MalformedRequest.Reason.BODY_TOO_LARGE)));
     }
 
+    /** What a request is told whose body is not what its content type says, where somebody else has read it: 400. */
+    public HttpAnswer unreadable(Operation operation) {
+        return operation
+                .profile()
+                .refuse(Problem.REQUEST_MALFORMED.because("the body is not what its content type says"));
+    }
+
     /** The answer when the store failed before anything was executed: 503. */
     public HttpAnswer unavailable(Operation operation, StoreException failure) {
         log.debug("{} did not run because the store failed", operation.name(), failure);
@@ -275,8 +331,8 @@ public final class Boundary {
         return reason.name().toLowerCase(Locale.ROOT);
     }
 
-    private static Fingerprint fingerprint(Operation operation, HttpRequest request) {
-        return operation
+    private Fingerprint fingerprint(Operation operation, HttpRequest request) {
+        Fingerprint fingerprint = operation
                 .fingerprinter()
                 .fingerprint(new Fingerprinter.Request(
                         request.method(),
@@ -285,6 +341,24 @@ public final class Boundary {
                         request.headers().toMap(operation.fingerprinter().headers()),
                         request.headers().first("Content-Type").orElse(null),
                         request.body()));
+        return credentials(request).map(fingerprint::boundTo).orElse(fingerprint);
+    }
+
+    /** What the caller shows of itself, where its tenant does not say who it is; empty where that is not compared. */
+    private Optional<String> credentials(HttpRequest request) {
+        List<String> names = credentials != null ? credentials : request.tenant() == null ? CREDENTIALS : List.of();
+        if (names.isEmpty()) {
+            return Optional.empty();
+        }
+        StringBuilder shown = new StringBuilder();
+        for (String name : names) {
+            for (String value : request.headers().values(name)) {
+                // With its length: no two callers show the same text.
+                shown.append(name.toLowerCase(Locale.ROOT)).append(' ');
+                shown.append(value.length()).append(' ').append(value).append('\n');
+            }
+        }
+        return Optional.of(shown.toString());
     }
 
     private static Checked refuse(Operation operation, Problem.Report report) {
@@ -313,7 +387,7 @@ public final class Boundary {
                 mismatched -> profile.refuse(Problem.KEY_REUSED.because(
                         mismatched.reason() == Outcome.Mismatched.Reason.OPERATION
                                 ? "it was used for another operation"
-                                : "the method, path, query or body differ from those of the first request")),
+                                : "the method, path, query, body or caller differ from those of the first request")),
                 unknown -> profile.refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(unknown.retryAfter())),
                 expired -> profile.refuse(Problem.KEY_EXPIRED.report()));
     }
@@ -405,7 +479,7 @@ public final class Boundary {
         if (over.isPresent()) {
             return Profile.ietf().refuse(over.get());
         }
-        return new KeyStatus(once, operations()).answer(tenant, request);
+        return new KeyStatus(once, operations()).answer(tenant, request, credentials(request));
     }
 
     /** Where to ask for the status of a key, within the application. */
@@ -419,6 +493,7 @@ public final class Boundary {
         private final Map<String, Operation> operations = new LinkedHashMap<>();
         private Limits limits = Limits.none();
         private @Nullable String anonymous;
+        private @Nullable List<String> credentials;
         private String challenge = "Bearer";
         private String statusPath = STATUS_PATH;
 
@@ -451,14 +526,29 @@ public final class Boundary {
         }
 
         /**
-         * Lets unauthenticated requests share one tenant: anybody who knows a key gets its answer. Without this they are
-         * refused with 401.
+         * Lets unauthenticated requests share one tenant; those with another {@code Authorization} header than the first request
+         * of a key are refused with 422. Without this they are refused with 401.
          */
         public Builder anonymous(@Nullable String tenant) {
             if (tenant != null) {
                 KeyRules.checkName("tenant", tenant);
             }
             this.anonymous = tenant;
+            return this;
+        }
+
+        /**
+         * Compares the caller's credentials in every request, because callers share their tenant: nobody gets an answer, or
+         * learns the status of a key, that belongs to other credentials. They are not stored, only hashed.
+         *
+         * @param headers where callers send them; none for not compared. Without this, {@link #CREDENTIALS} of requests that
+         *     have no tenant of their own
+         */
+        public Builder credentials(List<String> headers) {
+            this.credentials = headers.stream()
+                    .map(name -> name.toLowerCase(Locale.ROOT))
+                    .sorted()
+                    .toList();
             return this;
         }
 

@@ -1,5 +1,6 @@
 package dev.onlyonce.http;
 
+import dev.onlyonce.Fingerprinter;
 import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
 import dev.onlyonce.Onlyonce;
@@ -24,7 +25,7 @@ final class KeyStatus {
         this.operations = operations;
     }
 
-    HttpAnswer answer(String tenant, HttpRequest request) {
+    HttpAnswer answer(String tenant, HttpRequest request, Optional<String> credentials) {
         Profile profile = Profile.ietf();
         try {
             String name = operationName(request.query());
@@ -35,13 +36,24 @@ final class KeyStatus {
             }
             Scope scope = operation.map(Operation::scope).orElse(Scope.TENANT);
             String value = KeyHeader.parse(request.headers().values(KeyHeader.NAME));
-            Optional<Entry> entry = once.find(new Key(tenant, name == null ? "status" : name, value, scope));
+            Optional<Entry> entry = once.find(new Key(tenant, name == null ? "status" : name, value, scope))
+                    .filter(found -> credentials.isEmpty() || isFor(found, credentials.get()));
             return entry.isEmpty() ? profile.refuse(Problem.KEY_UNKNOWN.report()) : describe(entry.get());
         } catch (MalformedKey e) {
             return profile.refuse(Boundary.report(e));
         } catch (StoreException e) {
             return profile.refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(Boundary.RETRY_AFTER_STORE));
         }
+    }
+
+    /** Another caller's entry looks like none. */
+    private boolean isFor(Entry entry, String credentials) {
+        return operations.stream()
+                .filter(operation -> operation.name().equals(entry.operation()))
+                .findFirst()
+                .map(Operation::fingerprinter)
+                .orElse(Fingerprinter.standard())
+                .isFor(entry.fingerprint(), credentials);
     }
 
     private HttpAnswer describe(Entry entry) {

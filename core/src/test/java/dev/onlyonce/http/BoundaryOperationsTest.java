@@ -4,6 +4,7 @@ import static dev.onlyonce.http.TestBoundary.payments;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +26,22 @@ class BoundaryOperationsTest {
         "/payments,/payments%5C,true",
         "/payments,/\\payments,true",
         "/payments/{id},/payments/a%2Fb,true",
-        "/payments,/Payments,false",
+        "/payments,/Payments,true",
+        "/payments,//x/payments,true",
+        "/payments,/\\x/payments,true",
+        "/payments,/%2fx/payments,true",
+        "/payments,/x/..;/payments,true",
+        "/payments,/x/..;a=b/payments,true",
+        "/payments,/x/%2e%2e/payments,true",
+        "/payments,/payments/x/..;,true",
+        "/payments,/payments;/x,true",
+        "/payments,/payments%3bv=1,true",
+        "/payments,/payments%00.html,true",
+        "/payments,/%2570ayments,true",
+        "/payments/**,/payments/../x,true",
+        "/*/payments,//payments,true",
+        "/payments,/x/payments,false",
+        "/payments,/payments/x,false",
         "/api/**,/api,true",
         "/api/**,/api/a/b,true",
         "/api/**,/apix,false",
@@ -39,6 +55,45 @@ class BoundaryOperationsTest {
             assertThat(test.boundary().operation("POST", path).isPresent()).isEqualTo(matches);
             assertThat(test.boundary().operation("post", path).isPresent()).isEqualTo(matches);
             assertThat(test.boundary().operation("PATCH", path)).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/payments,/payments,false",
+        "/payments,/payments/,false",
+        "/payments,/%70ayments,false",
+        "/payments,/Payments,false",
+        "/payments,/refunds;v=1,false",
+        "/payments,//refunds,false",
+        "/payments,//payments,true",
+        "/payments,//x/payments,true",
+        "/payments,/x/../payments,true",
+        "/payments,/payments/%2e,true",
+        "/payments,/payments;v=1,true",
+        "/payments,/%2570ayments,true",
+        "/payments/{id},/payments/a%2Fb,true",
+        "/**,//x/../payments;v=1%2f%00,false"
+    })
+    @DisplayName("A path is ambiguous if servers may take it for different operations")
+    void ambiguous(String template, String path, boolean ambiguous) {
+        try (TestBoundary test =
+                TestBoundary.of(Operation.builder("POST", template).build())) {
+            assertThat(test.boundary().isAmbiguous("POST", path)).isEqualTo(ambiguous);
+            assertThat(test.boundary().isAmbiguous("GET", path)).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("F3 the most ambiguous path that fits into a request line is read in bounded time")
+    void hostilePath() {
+        try (TestBoundary test = TestBoundary.of(payments().build())) {
+            String path = "//%252f%5c;%3b/..".repeat(500);
+            long begun = System.nanoTime();
+            for (int i = 0; i < 20; i++) {
+                assertThat(test.boundary().isAmbiguous("POST", path)).isFalse();
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(10));
         }
     }
 

@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.server.cli.Cli;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.server.gateway.OpenStore;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.http.HttpRequest;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -46,7 +50,30 @@ class AdminAccessTest extends AdminFixture {
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
         Result refused = run("stats", "--admin-token-file", token.toString());
         assertThat(refused.exitCode()).isEqualTo(Cli.FAILED);
-        assertThat(refused.err()).contains("credential").doesNotContain("store");
+        assertThat(refused.err()).contains("credential is wrong").doesNotContain("store", "is needed");
+    }
+
+    @Test
+    @DisplayName(
+            "S5 cannot be reached by a name that somebody else's page brings along; health can, because it tells nothing")
+    void rebinding() throws Exception {
+        for (String path : List.of("/metrics", "/v1/stats")) {
+            assertThat(named(path, "evil.example")).as(path).startsWith("HTTP/1.1 421");
+            for (String host : List.of("localhost", "127.0.0.1:8091", "[::1]:8091")) {
+                assertThat(named(path, host)).as(path + " " + host).doesNotStartWith("HTTP/1.1 421");
+            }
+        }
+        assertThat(named("/health/ready", "evil.example")).startsWith("HTTP/1.1 200");
+    }
+
+    private String named(String path, String host) throws IOException {
+        try (Socket socket =
+                new Socket(InetAddress.getLoopbackAddress(), gateway.admin("").getPort())) {
+            socket.setSoTimeout(60_000);
+            String head = "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+            socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     @Test

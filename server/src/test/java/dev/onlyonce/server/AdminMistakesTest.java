@@ -9,8 +9,12 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("An operator who slips")
 class AdminMistakesTest extends AdminFixture {
@@ -34,6 +38,62 @@ class AdminMistakesTest extends AdminFixture {
                         .statusCode())
                 .as("the name of a scheme has no case")
                 .isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"keys/settle", "keys/evict", "outbox/retry", "outbox/drop", "bench"})
+    @DisplayName("is told that null, or a body of another kind, is not what was expected")
+    void nulls(String action) throws Exception {
+        for (String body : List.of(
+                "null",
+                "",
+                "[]",
+                "7",
+                "\"x\"",
+                "{}",
+                "{\"key\":null}",
+                "{\"key\":{},\"finding\":{}}",
+                "{\"id\":null}")) {
+            HttpResponse<String> answer =
+                    gateway.send(admin("/v1/" + action).POST(HttpRequest.BodyPublishers.ofString(body)));
+            assertThat(answer.statusCode()).as(body).isEqualTo(400);
+            assertThat(answer.body()).as(body).doesNotContain("dev.onlyonce");
+        }
+    }
+
+    @Test
+    @DisplayName("S5 at the port for clients keeps the credential to himself, and learns where the admin API is not")
+    void wrongPort() {
+        Result lost = runAlone(
+                "stats",
+                "--admin",
+                gateway.url("").toString(),
+                "--data",
+                gateway.data().toString());
+        assertThat(lost.exitCode()).isEqualTo(Cli.FAILED);
+        assertThat(lost.err())
+                .contains("There is no admin API at", "was not sent")
+                .doesNotContain("\tat ");
+        assertThat(upstream.header("Authorization")).isEmpty();
+    }
+
+    @Test
+    @DisplayName("S2 or lies in a reason cannot forge a line of the log")
+    void forgedLine() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        String forged = "ok\n2026-01-01 INFO audit - everything is fine\u001b[31m\u2028x";
+        try (LogLines lines = new LogLines("dev.onlyonce")) {
+            assertThat(run("keys", "evict", "order-1", "--reason", forged).exitCode())
+                    .isZero();
+            assertThat(lines.with("evicted"))
+                    .singleElement()
+                    .asString()
+                    .doesNotContain("\n", "\u001b")
+                    .contains("everything is fine");
+        }
+        String pattern = Files.readString(Path.of("src/main/resources/logback.xml"));
+        assertThat(forged.replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]", " ")).doesNotContain("\n", "\u001b", "\u2028");
+        assertThat(pattern).contains("%replace(%msg){'[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]', ' '}");
     }
 
     @Test
@@ -74,7 +134,7 @@ class AdminMistakesTest extends AdminFixture {
                     socket,
                     RawUpstream.lines(
                             "POST /v1/keys/evict HTTP/1.1",
-                            "Host: a",
+                            "Host: localhost",
                             "Authorization: Bearer " + token,
                             "Content-Length: " + (40 << 20)));
             RawUpstream.write(socket, evict + " ".repeat(21 << 20));

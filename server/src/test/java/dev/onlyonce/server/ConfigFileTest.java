@@ -39,7 +39,7 @@ class ConfigFileTest {
         assertThat(settings.protection().operations())
                 .extracting(operation -> operation.name())
                 .containsExactly("POST /**", "PATCH /**");
-        assertThat(settings.protection().tenancy()).isEqualTo(new Tenancy.Fixed("default"));
+        assertThat(settings.protection().tenancy()).isEqualTo(Tenancy.Shared.standard());
         assertThat(settings.store().url()).isNull();
     }
 

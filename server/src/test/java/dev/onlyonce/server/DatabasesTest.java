@@ -45,6 +45,10 @@ class DatabasesTest {
             assertThat(two.post("/payments", "k2", "{\"a\":2}").statusCode()).isEqualTo(422);
             assertThat(upstream.effects("k1")).isEqualTo(1);
             assertThat(upstream.effects("k2")).isEqualTo(1);
+            assertThat(one.send(HttpRequest.newBuilder(one.admin("/health/ready")))
+                            .statusCode())
+                    .as("it can write, and leaves nothing behind")
+                    .isEqualTo(200);
         }
     }
 

@@ -6,6 +6,7 @@ import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
+import dev.onlyonce.server.proxy.GuardedHeaders;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -38,6 +39,7 @@ class FrontTest {
             Front.Plan plan = new Front.Plan(
                     Listen.plain("127.0.0.1", 0),
                     List.of(Upstream.of(URI.create("http://127.0.0.1:9"))),
+                    new GuardedHeaders(List.of(), null),
                     EVENT_LOOPS,
                     new AtomicInteger(),
                     new Errors(vertx, () -> {}),

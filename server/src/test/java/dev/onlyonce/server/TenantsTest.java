@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.JWSObject;
+import com.nimbusds.jose.Payload;
 import com.nimbusds.jose.crypto.ECDSASigner;
 import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jose.jwk.Curve;
@@ -161,6 +163,30 @@ class TenantsTest {
         assertThat(status("Authorization", "Bearer " + confused.serialize())).isEqualTo(401);
         assertThat(status("Authorization", "Bearer nonsense")).isEqualTo(401);
         assertThat(upstream.effects("k1")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("K7 is a text: the number 7 in a token is nobody's name, not even where the claim is sub")
+    void numericClaim() throws Exception {
+        ECKey key = new ECKeyGenerator(Curve.P_256).keyID("1").generate();
+        Files.writeString(folder.resolve("keys.json"), new JWKSet(key.toPublicJWK()).toString());
+        gateway = Running.start(folder, upstream.url(), "tenants: {jwt: {key-set: keys.json}}");
+        for (String subject : new String[] {"7", "true", "[\"7\"]", "null", "\"\""}) {
+            assertThat(status("Authorization", "Bearer " + raw(key, subject)))
+                    .as(subject)
+                    .isEqualTo(401);
+        }
+        assertThat(status("Authorization", "Bearer " + raw(key, "\"7\""))).isEqualTo(201);
+    }
+
+    /** Not by way of a claims set, which would make a text of a number. */
+    private static String raw(ECKey key, String subject) throws Exception {
+        long expires = Instant.now().plus(Duration.ofMinutes(5)).getEpochSecond();
+        JWSObject token = new JWSObject(
+                new JWSHeader.Builder(JWSAlgorithm.ES256).keyID(key.getKeyID()).build(),
+                new Payload("{\"sub\":" + subject + ",\"exp\":" + expires + "}"));
+        token.sign(new ECDSASigner(key));
+        return token.serialize();
     }
 
     private static JWTClaimsSet claims(String issuer, String audience, Duration left) throws Exception {

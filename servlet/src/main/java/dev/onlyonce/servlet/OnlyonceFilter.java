@@ -94,8 +94,16 @@ public final class OnlyonceFilter extends HttpFilter {
             HttpServletResponse response,
             FilterChain chain)
             throws IOException, ServletException {
-        RequestBody body = RequestBody.read(request, operation.bodyBytesMax());
         Boundary boundary = boundary(request);
+        RequestBody body;
+        try {
+            body = RequestBody.read(request, operation.bodyBytesMax());
+        } catch (RequestBody.Malformed e) {
+            // How much of it the container has read is not known: nobody can use the connection again.
+            response.setHeader("Connection", "close");
+            send(response, boundary.unreadable(operation));
+            return;
+        }
         HttpRequest asked = asked(request, headers, body.compared());
         BufferedRequest buffered = new BufferedRequest(request, body.readable());
         if (transactions != null && transactions.joins(operation)) {
@@ -181,9 +189,10 @@ public final class OnlyonceFilter extends HttpFilter {
         return new Headers(fields);
     }
 
-    /** The path within the application, as it was sent. */
+    /** The path within the application, as the container reads it. */
     static String path(HttpServletRequest request) {
-        return request.getRequestURI().substring(request.getContextPath().length());
+        String inServlet = request.getPathInfo();
+        return inServlet == null ? request.getServletPath() : request.getServletPath() + inServlet;
     }
 
     /** Builds an {@link OnlyonceFilter}. */

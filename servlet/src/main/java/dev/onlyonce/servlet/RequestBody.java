@@ -8,6 +8,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.Serial;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.security.DigestOutputStream;
@@ -34,7 +35,17 @@ record RequestBody(byte[] compared, Optional<byte[]> readable) {
      */
     private static final int DISCARDED_BYTES_MAX = 1 << 20;
 
-    static RequestBody read(HttpServletRequest request, int bytesMax) throws IOException, ServletException {
+    /** The body is not what its content type says. */
+    static final class Malformed extends Exception {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        Malformed(Exception cause) {
+            super(cause.getMessage(), cause, false, false);
+        }
+    }
+
+    static RequestBody read(HttpServletRequest request, int bytesMax) throws IOException, Malformed {
         if (isMultipart(request.getContentType())) {
             return new RequestBody(multipart(request, bytesMax), Optional.empty());
         }
@@ -89,12 +100,14 @@ record RequestBody(byte[] compared, Optional<byte[]> readable) {
     }
 
     /** Names, types and digests of the parts: clients make a new boundary for every try, which must not matter. */
-    private static byte[] multipart(HttpServletRequest request, int bytesMax) throws IOException, ServletException {
+    private static byte[] multipart(HttpServletRequest request, int bytesMax) throws IOException, Malformed {
         Collection<Part> parts;
         try {
             parts = request.getParts();
         } catch (IllegalStateException overTheContainersLimit) {
             return tooLarge(bytesMax);
+        } catch (IOException | ServletException e) {
+            throw new Malformed(e);
         }
         if (parts.stream().mapToLong(Part::getSize).sum() > bytesMax) {
             return tooLarge(bytesMax);

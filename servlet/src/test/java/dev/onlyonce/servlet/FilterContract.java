@@ -171,6 +171,22 @@ abstract class FilterContract extends FilterDoubtContract {
                 .isEqualTo(422);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=AAA"})
+    @DisplayName("F3 a multipart body that cannot be read is refused with 400, and nothing runs")
+    void brokenMultipart(String type) throws Exception {
+        String key = newKey();
+        String cut = "--AAA\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f.txt\"\r\n\r\nx";
+        HttpResponse<byte[]> refused = post("/multipart", key, type, cut);
+        assertThat(refused.statusCode()).as(text(refused)).isEqualTo(400);
+        assertThat(text(refused)).contains("request_malformed");
+        String whole = cut + "\r\n--AAA--\r\n";
+        assertThat(text(post("/multipart", key, "multipart/form-data; boundary=AAA", whole)))
+                .as("the key is free")
+                .isEqualTo("file=x;");
+    }
+
     @Test
     @DisplayName("R1 character sets and compressed bodies are replayed as they were")
     void encodings() throws Exception {

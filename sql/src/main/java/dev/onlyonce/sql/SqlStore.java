@@ -288,6 +288,15 @@ public final class SqlStore implements Store {
         return new Schema(calls, database.kind());
     }
 
+    /**
+     * Shows that entries can be recorded now, by a commit that leaves nothing behind. Blocks for as long as a claim may.
+     *
+     * @throws dev.onlyonce.store.StoreException if they cannot: the disk is full, the database is read-only or cannot be reached
+     */
+    public void checkWritable() {
+        calls.transaction(c -> Probe.run(c, Columns.of(database.kind())));
+    }
+
     /** Closes the connections of an embedded database; a DataSource stays its owner's. */
     @Override
     public void close() {

@@ -1,11 +1,15 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.store.StoreUnavailable;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -31,14 +35,18 @@ final class SqliteFile implements Source {
 
     private static final Logger log = LoggerFactory.getLogger(SqliteFile.class);
 
+    private final Path file;
     private final String url;
     private final ReentrantLock writing = new ReentrantLock();
     private final ConcurrentLinkedQueue<Connection> readers = new ConcurrentLinkedQueue<>();
     private @Nullable Connection writer; // guarded by writing
     private volatile boolean closed;
+    /** Which file it was when it was first opened; empty before that, and where files have no identity. */
+    private volatile Optional<Object> identity = Optional.empty();
 
     SqliteFile(Path file) {
-        url = "jdbc:sqlite:" + file.toAbsolutePath();
+        this.file = file.toAbsolutePath();
+        url = "jdbc:sqlite:" + this.file;
     }
 
     @Override
@@ -46,7 +54,24 @@ final class SqliteFile implements Source {
         if (closed) {
             throw new StoreUnavailable("the store is closed", null);
         }
+        if (identity.isPresent() && !identity.equals(identity())) {
+            throw new StoreUnavailable(
+                    "the database " + file
+                            + " was removed or replaced while it was in use: what is written now would be lost."
+                            + " Put the file back, or restart with the new one if its keys are known",
+                    null);
+        }
         return use == Use.READ ? takeReader() : takeWriter();
+    }
+
+    /** SQLite goes on with a file that has no name any more, and a restart would begin with an empty one. */
+    private Optional<Object> identity() {
+        try {
+            return Optional.ofNullable(
+                    Files.readAttributes(file, BasicFileAttributes.class).fileKey());
+        } catch (IOException e) {
+            return Optional.empty();
+        }
     }
 
     private Taken takeWriter() throws SQLException {
@@ -79,6 +104,9 @@ final class SqliteFile implements Source {
             statement.execute("PRAGMA busy_timeout = " + BUSY_TIMEOUT_MS);
             writeAhead(statement);
             statement.execute("PRAGMA synchronous = FULL");
+            if (identity.isEmpty()) {
+                identity = identity();
+            }
             return connection;
         } catch (SQLException | RuntimeException e) {
             connection.close();

@@ -2,6 +2,7 @@ package dev.onlyonce.server.admin;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.server.config.HostNames;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.sql.Schema;
@@ -15,11 +16,14 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.HostAndPort;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -36,6 +40,10 @@ public final class AdminApi {
     private static final int BODY_BYTES_MAX = 20 << 20;
     private static final long LINGER_MILLIS = 2000;
     private static final int PAGE = 100;
+    private static final String NOT_MEANT =
+            "The admin API is not known by this host name: use its address, or list the name under admin: {names: […]}";
+    /** Tells an admin API from a service: whoever has the credential looks for it before sending that. */
+    static final String CHALLENGE = "Bearer realm=\"onlyonce-admin\"";
 
     private final Vertx vertx;
     private final Operator operator;
@@ -43,6 +51,7 @@ public final class AdminApi {
     private final Metrics metrics;
     private final BooleanSupplier ready;
     private final Supplier<URI> self;
+    private final Set<String> names = new HashSet<>();
     private @Nullable HttpServer server;
 
     /**
@@ -71,6 +80,8 @@ public final class AdminApi {
 
     /** Opens the port. */
     public Future<HttpServer> listen(Settings.Admin admin) {
+        admin.names().forEach(name -> names.add(HostNames.normal(name)));
+        names.add(HostNames.normal(admin.host()));
         server = vertx.createHttpServer(
                 new HttpServerOptions().setIdleTimeout(60).setHttp2ClearTextEnabled(false));
         return server.requestHandler(this::handle).listen(admin.port(), admin.host());
@@ -103,11 +114,29 @@ public final class AdminApi {
         switch (path) {
             case "/health/live" -> send(request, Reply.text(200, "text/plain", "live\n"));
             case "/health/ready" -> inBackground(request, this::readiness);
-            case "/metrics" ->
-                inBackground(
-                        request, () -> Reply.text(200, "text/plain; version=0.0.4; charset=utf-8", metrics.scrape()));
-            default -> withCredential(request, path);
+            default -> {
+                if (isMeant(request.authority())) {
+                    answer(request, path);
+                } else {
+                    send(request, Reply.problem(421, NOT_MEANT));
+                }
+            }
         }
+    }
+
+    private void answer(HttpServerRequest request, String path) {
+        if (path.equals("/metrics")) {
+            inBackground(request, () -> Reply.text(200, "text/plain; version=0.0.4; charset=utf-8", metrics.scrape()));
+        } else {
+            withCredential(request, path);
+        }
+    }
+
+    /** A page that an operator looks at may come here under a name of its own (DNS rebinding); an address cannot be lent. */
+    private boolean isMeant(@Nullable HostAndPort authority) {
+        return authority == null
+                || HostNames.isMachine(authority.host())
+                || names.contains(HostNames.normal(authority.host()));
     }
 
     private Reply readiness() {
@@ -117,9 +146,13 @@ public final class AdminApi {
     }
 
     private void withCredential(HttpServerRequest request, String path) {
-        if (!token.matches(request.getHeader(HttpHeaderNames.AUTHORIZATION))) {
-            request.response().putHeader(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");
-            send(request, Reply.problem(401, "A credential is needed: Authorization: Bearer <admin token>"));
+        String given = request.getHeader(HttpHeaderNames.AUTHORIZATION);
+        if (!token.matches(given)) {
+            request.response().putHeader(HttpHeaderNames.WWW_AUTHENTICATE, CHALLENGE);
+            String detail = given == null
+                    ? "A credential is needed: Authorization: Bearer <admin token>"
+                    : "The credential is wrong: it is not the one in this gateway's admin-token file";
+            send(request, Reply.problem(401, detail));
             request.resume();
             return;
         }

@@ -3,11 +3,16 @@ package dev.onlyonce.server.admin;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** How the admin API writes and reads. */
@@ -42,15 +47,33 @@ public final class Json {
     /** From bytes; throws {@link IllegalArgumentException} with what is wrong. */
     public static <T> T read(byte[] bytes, Class<T> type) {
         try {
-            return MAPPER.readValue(bytes, type);
+            T value = MAPPER.readValue(bytes, type);
+            if (value == null) {
+                throw new IllegalArgumentException("the JSON is not as expected: it is null");
+            }
+            return value;
         } catch (ValueInstantiationException e) {
             // What a record says of its own values; the rest of the message is about our code.
             throw new IllegalArgumentException("the JSON is not as expected: " + why(e), e);
+        } catch (MismatchedInputException e) {
+            throw new IllegalArgumentException("the JSON is not as expected: " + what(e), e);
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("the JSON is not as expected: " + e.getOriginalMessage(), e);
         } catch (IOException e) {
             throw new IllegalArgumentException("the JSON cannot be read", e);
         }
+    }
+
+    /** The library's own words are about our code. */
+    private static String what(MismatchedInputException e) {
+        String where = e.getPath().stream()
+                .map(JsonMappingException.Reference::getFieldName)
+                .filter(Objects::nonNull)
+                .collect(Collectors.joining("."));
+        if (e instanceof UnrecognizedPropertyException) {
+            return "there is no member " + where;
+        }
+        return where.isEmpty() ? "it must be an object" : where + " has another kind of value";
     }
 
     private static @Nullable String why(ValueInstantiationException e) {

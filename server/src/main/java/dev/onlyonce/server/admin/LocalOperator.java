@@ -6,6 +6,7 @@ import dev.onlyonce.State;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.StoredResponse;
+import dev.onlyonce.internal.AuditText;
 import dev.onlyonce.server.config.Quantity;
 import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.OutboxRow;
@@ -193,8 +194,8 @@ public final class LocalOperator implements Operator {
                 .addKeyValue("entry", entry.id().toString())
                 .addKeyValue("from", entry.state().name())
                 .addKeyValue("attempt", entry.attempt())
-                .addKeyValue("reason", reason)
-                .log("{} {} {}: {}", who, what, entry.id(), reason);
+                .addKeyValue("reason", AuditText.why(reason))
+                .log("{} {} {}: {}", who, what, entry.id(), AuditText.why(reason));
     }
 
     @Override
@@ -240,7 +241,7 @@ public final class LocalOperator implements Operator {
         if (!outbox.retry(id, who, reason)) {
             throw new Refused(true, "There is no dead letter with the number " + id);
         }
-        audit.info("{} lets dead letter {} be tried again: {}", who, id, reason);
+        audit.info("{} lets dead letter {} be tried again: {}", who, id, AuditText.why(reason));
     }
 
     @Override
@@ -249,7 +250,7 @@ public final class LocalOperator implements Operator {
         if (!outbox.drop(id, who, reason)) {
             throw new Refused(true, "There is no dead letter with the number " + id);
         }
-        audit.info("{} dropped dead letter {}: {}", who, id, reason);
+        audit.info("{} dropped dead letter {}: {}", who, id, AuditText.why(reason));
     }
 
     private static void requireReason(String reason) {

@@ -21,6 +21,7 @@ public final class RemoteOperator implements Operator {
 
     private final URI base;
     private final String token;
+    private boolean found;
     private final HttpClient client =
             HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
 
@@ -143,20 +144,11 @@ public final class RemoteOperator implements Operator {
     }
 
     private <T> T send(HttpRequest.Builder request, Class<T> type) {
-        HttpResponse<byte[]> response;
-        try {
-            response = client.send(
-                    request.header("Authorization", "Bearer " + token)
-                            .timeout(ANSWER_MAX)
-                            .build(),
-                    HttpResponse.BodyHandlers.ofByteArray());
-        } catch (IOException e) {
-            throw new StoreUnavailable(
-                    "no gateway answers at " + base + "; is it running? To work without it, use --db", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StoreUnavailable("interrupted", e);
+        if (!found) {
+            findAdminApi();
+            found = true;
         }
+        HttpResponse<byte[]> response = send(request.header("Authorization", "Bearer " + token));
         if (response.statusCode() == 200) {
             return Json.read(response.body(), type);
         }
@@ -166,6 +158,34 @@ public final class RemoteOperator implements Operator {
             case 404, 409 -> throw new Refused(response.statusCode() == 404, detail);
             case 503 -> throw new StoreUnavailable(detail, null);
             default -> throw new IllegalStateException("The gateway at " + base + " says: " + detail);
+        }
+    }
+
+    /** At the port for clients, the service would get the credential. */
+    private void findAdminApi() {
+        HttpResponse<byte[]> response = send(HttpRequest.newBuilder(base.resolve("/v1")));
+        if (response.statusCode() == 421) {
+            throw new IllegalStateException("The gateway at " + base + " says: " + detail(response));
+        }
+        boolean admin = response.statusCode() == 401
+                && response.headers().allValues("WWW-Authenticate").contains(AdminApi.CHALLENGE);
+        if (!admin) {
+            throw new IllegalStateException("There is no admin API at " + base + " (it answers with status "
+                    + response.statusCode()
+                    + "), so the credential was not sent. A gateway prints at its start where operators connect, port 8091"
+                    + " unless configured otherwise; give that with --admin");
+        }
+    }
+
+    private HttpResponse<byte[]> send(HttpRequest.Builder request) {
+        try {
+            return client.send(request.timeout(ANSWER_MAX).build(), HttpResponse.BodyHandlers.ofByteArray());
+        } catch (IOException e) {
+            throw new StoreUnavailable(
+                    "no gateway answers at " + base + "; is it running? To work without it, use --db", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailable("interrupted", e);
         }
     }
 

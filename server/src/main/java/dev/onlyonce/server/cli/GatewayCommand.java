@@ -7,6 +7,7 @@ import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.OwnerOnly;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.StoreSettings;
+import dev.onlyonce.server.config.Tenancy;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.gateway.Gateway;
 import dev.onlyonce.server.gateway.OpenStore;
@@ -29,8 +30,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Runs the gateway in front of a service.",
-            "Without --config it protects every POST and PATCH for one tenant and keeps its entries in SQLite in the"
-                    + " data directory. Options win over what the configuration file says."
+            "Without --config it protects every POST and PATCH, tells callers apart by host name and Authorization header,"
+                    + " and keeps its entries in SQLite in the data directory. Options win over what the configuration file says."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -140,7 +141,8 @@ final class GatewayCommand implements Callable<Integer> {
                 new Settings.Admin(
                         admin.host(),
                         port("--admin-port", adminPort, admin.port()),
-                        adminTokenFile == null ? admin.tokenFile() : checked(adminTokenFile)),
+                        adminTokenFile == null ? admin.tokenFile() : checked(adminTokenFile),
+                        admin.names()),
                 upstreams,
                 settings.protection(),
                 db == null
@@ -202,6 +204,9 @@ final class GatewayCommand implements Callable<Integer> {
         }
         out.println("onlyonce gateway: listening on " + settings.listen().host() + ":" + gateway.port()
                 + ", in front of " + settings.upstreams().get(0).url());
+        if (settings.protection().tenancy() instanceof Tenancy.Shared shared) {
+            out.println("onlyonce gateway: " + shared);
+        }
         out.println("onlyonce gateway: operators connect to " + settings.admin().host() + ":" + gateway.adminPort());
         out.flush();
         Runtime.getRuntime()

@@ -86,6 +86,7 @@ public final class ConfigFile {
         Map<String, LookUp> lookUps = new HashMap<>();
         List<Operation> operations = operations(root, defaults, lookUps);
         checkLookUps(root, lookUps, upstreams);
+        Settings.Refusals refusals = refusals(root);
         StoreSettings store = store(root.section("store"));
         Settings.Observe observe = observe(root.section("observe"));
         Path data = folder.resolve(root.text("data", "data"));
@@ -94,7 +95,7 @@ public final class ConfigFile {
                 listen,
                 admin,
                 upstreams,
-                new Settings.Protection(operations, lookUps, tenancy, limits),
+                new Settings.Protection(operations, lookUps, tenancy, limits, refusals),
                 store,
                 data,
                 observe);
@@ -148,12 +149,13 @@ public final class ConfigFile {
 
     private static Settings.Admin admin(@Nullable Section section) {
         if (section == null) {
-            return new Settings.Admin("127.0.0.1", 8091, null);
+            return new Settings.Admin("127.0.0.1", 8091, null, List.of());
         }
         Settings.Admin admin = new Settings.Admin(
                 section.as("host", ConfigFile::host, "127.0.0.1"),
                 section.number("port", 8091, 0, PORT_MAX),
-                section.file("token-file", OwnerOnly::check));
+                section.file("token-file", OwnerOnly::check),
+                section.texts("names"));
         section.end();
         return admin;
     }
@@ -239,6 +241,20 @@ public final class ConfigFile {
         return operations;
     }
 
+    private static Settings.Refusals refusals(Section root) {
+        return new Settings.Refusals(
+                root.as("unmatched", text -> isFirst(text, "refuse", "pass"), false),
+                root.as("ambiguous-paths", text -> isFirst(text, "refuse", "protect"), true));
+    }
+
+    /** Whether it is the first of two words; throws {@link IllegalArgumentException} if it is neither. */
+    private static boolean isFirst(String text, String first, String second) {
+        if (!text.equals(first) && !text.equals(second)) {
+            throw new IllegalArgumentException("\"" + text + "\" is not " + first + " or " + second);
+        }
+        return text.equals(first);
+    }
+
     private static void checkLookUps(Section root, Map<String, LookUp> lookUps, List<Upstream> upstreams) {
         lookUps.forEach((operation, lookUp) -> {
             if (lookUp.upstream(upstreams) == null) {
@@ -303,14 +319,7 @@ public final class ConfigFile {
             return new Settings.Observe(false, 100, null);
         }
         Settings.Observe observe = new Settings.Observe(
-                section.as(
-                        "logs",
-                        text -> switch (text) {
-                            case "json" -> true;
-                            case "text" -> false;
-                            default -> throw new IllegalArgumentException("\"" + text + "\" is not text or json");
-                        },
-                        false),
+                section.as("logs", text -> isFirst(text, "json", "text"), false),
                 section.number("tenant-tags-max", 100, 0, 10_000),
                 section.optional("otlp-endpoint", ConfigFile::endpoint));
         section.end();
@@ -329,10 +338,14 @@ public final class ConfigFile {
     public static Settings standard(URI upstream, Profile profile) {
         return new Settings(
                 Listen.plain("0.0.0.0", 8090),
-                new Settings.Admin("127.0.0.1", 8091, null),
+                new Settings.Admin("127.0.0.1", 8091, null, List.of()),
                 List.of(Upstream.of(upstream)),
                 new Settings.Protection(
-                        everything(new Defaults(profile)), Map.of(), new Tenancy.Fixed("default"), Limits.none()),
+                        everything(new Defaults(profile)),
+                        Map.of(),
+                        Tenancy.Shared.standard(),
+                        Limits.none(),
+                        Settings.Refusals.standard()),
                 StoreSettings.standard(),
                 Path.of("data"),
                 new Settings.Observe(false, 100, null));

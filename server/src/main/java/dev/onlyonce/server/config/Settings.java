@@ -33,8 +33,10 @@ public record Settings(
      * @param host the address to bind: loopback unless told otherwise
      * @param port the port; 0 for one that the system chooses
      * @param tokenFile the credential; none for {@code admin-token} in the data directory, made at the first start
+     * @param names the host names by which operators and monitoring may ask, besides addresses and {@code localhost}. A page
+     *     in an operator's browser can have any other name resolve to this listener
      */
-    public record Admin(String host, int port, @Nullable Path tokenFile) {}
+    public record Admin(String host, int port, @Nullable Path tokenFile, List<String> names) {}
 
     /**
      * What is protected, and for whom.
@@ -43,8 +45,27 @@ public record Settings(
      * @param lookUps by the name of the operation
      * @param tenancy whose a request is
      * @param limits of each tenant
+     * @param refusals what is not let through
      */
-    public record Protection(List<Operation> operations, Map<String, LookUp> lookUps, Tenancy tenancy, Limits limits) {}
+    public record Protection(
+            List<Operation> operations,
+            Map<String, LookUp> lookUps,
+            Tenancy tenancy,
+            Limits limits,
+            Refusals refusals) {}
+
+    /**
+     * What is not let through.
+     *
+     * @param unmatched POST and PATCH requests that no operation matches
+     * @param ambiguousPaths paths that servers may take for different operations; if they are let through, they are protected
+     */
+    public record Refusals(boolean unmatched, boolean ambiguousPaths) {
+        /** Unmatched requests pass, ambiguous paths do not. */
+        public static Refusals standard() {
+            return new Refusals(false, true);
+        }
+    }
 
     /**
      * What the gateway tells about itself.

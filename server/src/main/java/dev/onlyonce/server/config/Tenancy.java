@@ -1,5 +1,6 @@
 package dev.onlyonce.server.config;
 
+import dev.onlyonce.http.Boundary;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -7,8 +8,29 @@ import org.jspecify.annotations.Nullable;
 
 /** How it is known which tenant a request belongs to. */
 public sealed interface Tenancy {
-    /** All requests belong to one tenant. */
-    record Fixed(String tenant) implements Tenancy {}
+    /**
+     * Tenants are not configured: callers share theirs, and their credentials are compared instead.
+     *
+     * @param fixed the tenant that everything belongs to; none for one for each host name that clients ask for, because those
+     *     are different shops
+     * @param credentials the headers in which callers send them; empty for not compared
+     */
+    record Shared(@Nullable String fixed, List<String> credentials) implements Tenancy {
+        /** What callers are told apart by when nothing is said. */
+        public static Shared standard() {
+            return new Shared(null, Boundary.CREDENTIALS);
+        }
+
+        /** What to know about it, for the operator. */
+        @Override
+        public String toString() {
+            String whose = fixed == null ? "each host name has keys of its own" : "all keys belong to " + fixed;
+            return "no tenants are configured: " + whose + ", and "
+                    + (credentials.isEmpty()
+                            ? "anybody who knows a key gets its stored answer (credentials: [])"
+                            : "a stored answer is only for a caller with the same " + String.join(", ", credentials));
+        }
+    }
 
     /**
      * By an API key. Only hashes are configured, so the file gives nothing away.

@@ -1,6 +1,7 @@
 package dev.onlyonce.server.config;
 
 import com.nimbusds.jose.jwk.JWKSet;
+import dev.onlyonce.http.Boundary;
 import dev.onlyonce.internal.KeyRules;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,13 +26,18 @@ final class TenancySection {
 
     Tenancy read() {
         if (section == null) {
-            return new Tenancy.Fixed("default");
+            return Tenancy.Shared.standard();
         }
         List<String> given = WAYS.stream().filter(section::has).toList();
-        if (given.size() != 1) {
+        boolean compares = section.has("credentials");
+        if (given.size() > 1 || (given.isEmpty() && !compares)) {
             section.wrong("give exactly one of " + String.join(", ", WAYS));
         }
-        Tenancy tenancy = new Tenancy.Fixed(name(section, "fixed", section.text("fixed", "default")));
+        if (compares && !given.isEmpty() && !given.equals(List.of("fixed"))) {
+            section.wrong(
+                    "credentials", "they are compared where callers share a tenant; remove it, or " + given.get(0));
+        }
+        Tenancy tenancy = shared(section, compares);
         Section apiKey = section.section("api-key");
         Section jwt = section.section("jwt");
         Section header = section.section("header");
@@ -44,6 +50,13 @@ final class TenancySection {
         }
         section.end();
         return tenancy;
+    }
+
+    private static Tenancy shared(Section section, boolean compares) {
+        List<String> credentials = compares ? section.texts("credentials") : Boundary.CREDENTIALS;
+        credentials.forEach(name -> section.header("credentials", name));
+        String fixed = section.text("fixed");
+        return new Tenancy.Shared(fixed == null ? null : name(section, "fixed", fixed), credentials);
     }
 
     private static String name(Section section, String key, String tenant) {

@@ -10,14 +10,15 @@ import dev.onlyonce.server.admin.AdminToken;
 import dev.onlyonce.server.admin.LocalOperator;
 import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.Settings;
+import dev.onlyonce.server.config.Tenancy;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
+import dev.onlyonce.server.proxy.GuardedHeaders;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import io.vertx.core.Context;
@@ -51,9 +52,6 @@ import org.slf4j.LoggerFactory;
 public final class Gateway {
     private static final Logger log = LoggerFactory.getLogger(Gateway.class);
 
-    /** An entry that nobody has: looking for it shows that the store answers. */
-    private static final EntryId PROBE = new EntryId("-", "-", "health");
-
     private static final long MILLIS_PER_SECOND = 1000;
     /** How long to wait between two looks at what is still open. */
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -61,7 +59,7 @@ public final class Gateway {
     private static final Duration SETTLE_MAX = Duration.ofSeconds(10);
 
     private final Settings settings;
-    private final SqlStore store;
+    private final StoreHealth health;
     private final Vertx vertx;
     private final Time time = Time.system();
     private final Metrics metrics;
@@ -79,18 +77,23 @@ public final class Gateway {
 
     private Gateway(Settings settings, SqlStore store, AdminToken token) {
         this.settings = settings;
-        this.store = store;
         vertx = vertx(settings.listen());
+        health = new StoreHealth(store::checkWritable, workers::begin, time);
         metrics = new Metrics(settings.observe().tenantTagsMax());
         traces = Traces.to(settings.observe().otlpEndpoint());
         List<Operation> operations = settings.protection().operations();
-        Onlyonce.Builder builder =
-                Onlyonce.builder(store).name(nodeName()).time(time).listener(metrics);
+        Onlyonce.Builder builder = Onlyonce.builder(store)
+                .name(nodeName())
+                .time(time)
+                .listener(metrics)
+                .listener(health);
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
         reconcilers().forEach(builder::reconciler);
         once = builder.build();
+        Tenancy tenancy = settings.protection().tenancy();
         boundary = Boundary.builder(once)
                 .operations(operations)
+                .credentials(tenancy instanceof Tenancy.Shared shared ? shared.credentials() : List.of())
                 .limits(settings.protection().limits())
                 .build();
         LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
@@ -148,13 +151,18 @@ public final class Gateway {
         Listen.Limits limits = settings.listen().limits();
         GatewayLoop.Shared shared = new GatewayLoop.Shared(
                 vertx,
-                new GatewayLoop.Protection(boundary, new Repeatable(boundary.operations()), tenants),
+                new GatewayLoop.Protection(
+                        boundary,
+                        new Repeatable(boundary.operations()),
+                        tenants,
+                        new Unmatched(settings.protection().refusals(), metrics)),
                 workers,
                 new GatewayLoop.Room(open, new BodyMemory(limits.bufferBytesMax()), limits.bodyTimeout()),
                 new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
                 settings.upstreams(),
+                guardedHeaders(),
                 eventLoops(),
                 connections,
                 new Errors(vertx, metrics::upstreamFailed),
@@ -169,6 +177,17 @@ public final class Gateway {
                         },
                         new DeploymentOptions().setInstances(eventLoops())));
         open(settings.admin().host() + ":" + settings.admin().port(), () -> admin.listen(settings.admin()));
+    }
+
+    /** Those that say who the client is: another spelling must not say something else to the service. */
+    private GuardedHeaders guardedHeaders() {
+        Tenancy tenancy = settings.protection().tenancy();
+        if (tenancy instanceof Tenancy.TrustedHeader trusted) {
+            return new GuardedHeaders(List.of(trusted.header()), trusted);
+        } else if (tenancy instanceof Tenancy.ApiKeys keys) {
+            return new GuardedHeaders(List.of(keys.header()), null);
+        }
+        return new GuardedHeaders(tenancy instanceof Tenancy.Shared shared ? shared.credentials() : List.of(), null);
     }
 
     private Map<String, Reconciler> reconcilers() {
@@ -245,11 +264,7 @@ public final class Gateway {
 
     /** Whether it takes requests and its store answers. */
     private boolean isReady() {
-        try {
-            return !draining && store.find(List.of(PROBE)).size() == 1;
-        } catch (StoreException e) {
-            return false;
-        }
+        return !draining && health.isWell();
     }
 
     /**

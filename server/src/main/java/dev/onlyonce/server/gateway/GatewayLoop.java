@@ -54,7 +54,7 @@ final class GatewayLoop implements Front.Handling {
     record Shared(Vertx vertx, Protection protection, Workers workers, Room room, Telemetry telemetry) {}
 
     /** What is protected, and how. */
-    record Protection(Boundary boundary, Repeatable repeatable, Tenants tenants) {}
+    record Protection(Boundary boundary, Repeatable repeatable, Tenants tenants, Unmatched unmatched) {}
 
     /**
      * What exchanges take.
@@ -85,7 +85,11 @@ final class GatewayLoop implements Front.Handling {
 
     @Override
     public void handle(HttpServerRequest request, Target target, Upstreams.Pooled upstream) {
-        Optional<Operation> operation = boundary().operation(request.method().name(), target.path());
+        String method = request.method().name();
+        Optional<Operation> operation = boundary().operation(method, target.path());
+        if (refuse(request, target, operation)) {
+            return;
+        }
         if (operation.isPresent()) {
             Headers headers = Messages.headers(request.headers());
             if (operation.get().concerns(headers)) {
@@ -100,6 +104,29 @@ final class GatewayLoop implements Front.Handling {
         } else {
             proxy.pass(request, target, upstream);
         }
+    }
+
+    /** Refuses what is not let through; false if there was nothing to refuse. */
+    private boolean refuse(HttpServerRequest request, Target target, Optional<Operation> operation) {
+        Unmatched unmatched = shared.protection().unmatched();
+        String method = request.method().name();
+        if (operation.isPresent()) {
+            boolean ambiguous = unmatched.refusesAmbiguous() && boundary().isAmbiguous(method, target.path());
+            if (ambiguous) {
+                proxy.refuse(
+                        request,
+                        400,
+                        "path_ambiguous",
+                        "Servers differ in how they read this path; spell it without //, dot segments, ; or encoded slashes");
+            }
+            return ambiguous;
+        }
+        boolean changes = method.equalsIgnoreCase("POST") || method.equalsIgnoreCase("PATCH");
+        boolean refused = changes && unmatched.refuses(method.toUpperCase(Locale.ROOT), target.path());
+        if (refused) {
+            proxy.refuse(request, 403, "operation_unmatched", "No operation is configured for this method and path");
+        }
+        return refused;
     }
 
     private static boolean isRead(HttpMethod method) {

@@ -12,11 +12,13 @@ import com.nimbusds.jose.proc.DefaultJOSEObjectTypeVerifier;
 import com.nimbusds.jose.proc.JWSVerificationKeySelector;
 import com.nimbusds.jose.proc.SecurityContext;
 import com.nimbusds.jwt.JWTClaimsSet;
+import com.nimbusds.jwt.SignedJWT;
 import com.nimbusds.jwt.proc.DefaultJWTClaimsVerifier;
 import com.nimbusds.jwt.proc.DefaultJWTProcessor;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.server.config.Tenancy;
 import dev.onlyonce.store.Time;
+import io.vertx.core.net.HostAndPort;
 import java.io.IOException;
 import java.text.ParseException;
 import java.time.Duration;
@@ -84,7 +86,7 @@ final class JwtTenants implements Tenants {
     }
 
     @Override
-    public Optional<String> of(Headers headers, String peer) {
+    public Optional<String> of(Headers headers, String peer, @Nullable HostAndPort host) {
         List<String> sent = headers.values("Authorization");
         if (sent.size() != 1 || sent.get(0).length() > TOKEN_CHARS_MAX) {
             return Optional.empty();
@@ -99,9 +101,11 @@ final class JwtTenants implements Tenants {
 
     private @Nullable Verified verify(String token) {
         try {
-            JWTClaimsSet claims = processor.process(token, null);
-            String tenant = claims.getStringClaim(claim);
-            if (tenant == null || tenant.isEmpty()) {
+            SignedJWT signed = SignedJWT.parse(token);
+            JWTClaimsSet claims = processor.process(signed, null);
+            // Not from the claims: the library makes a text of a numeric sub, and 7 is not "7".
+            Object named = signed.getPayload().toJSONObject().get(claim);
+            if (!(named instanceof String tenant) || tenant.isEmpty()) {
                 return null;
             }
             Verified fresh = new Verified(tenant, claims.getExpirationTime().toInstant());

@@ -17,6 +17,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A store as configured, with the connections that belong to it. */
 public final class OpenStore implements AutoCloseable {
@@ -28,6 +30,8 @@ public final class OpenStore implements AutoCloseable {
 
     private static final Duration CONNECT_MAX = Duration.ofSeconds(3);
     private static final Duration VALIDATE_MAX = Duration.ofSeconds(1);
+
+    private static final Logger log = LoggerFactory.getLogger(OpenStore.class);
 
     private final SqlStore store;
     private final @Nullable HikariDataSource pool;
@@ -122,6 +126,9 @@ public final class OpenStore implements AutoCloseable {
 
     /** It holds responses, and the directory may be older than we are. What SQLite puts beside it gets the same rights. */
     private static void ownersFile(Path file) {
+        if (!Files.exists(file)) {
+            log.info("There is no database {}: an empty one is made, which knows no keys", file);
+        }
         Set<PosixFilePermission> owner = PosixFilePermissions.fromString("rw-------");
         try {
             if (Files.exists(file)) {

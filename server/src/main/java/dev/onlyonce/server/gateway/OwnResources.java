@@ -25,7 +25,7 @@ final class OwnResources {
         }
         Headers headers = Messages.headers(request.headers());
         String tenant = loop.tenants()
-                .of(headers, request.remoteAddress().hostAddress())
+                .of(headers, request.remoteAddress().hostAddress(), target.host())
                 .orElse(null);
         HttpRequest asked = new HttpRequest("GET", target.path(), target.query(), headers, NO_BODY, tenant);
         GatewayLoop.follow(

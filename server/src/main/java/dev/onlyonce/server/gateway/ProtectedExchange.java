@@ -170,7 +170,7 @@ final class ProtectedExchange {
 
     private HttpRequest asked(byte[] bytes) {
         String tenant = loop.tenants()
-                .of(headers, request.remoteAddress().hostAddress())
+                .of(headers, request.remoteAddress().hostAddress(), target.host())
                 .orElse(null);
         return new HttpRequest(request.method().name(), target.path(), target.query(), headers, bytes, tenant);
     }

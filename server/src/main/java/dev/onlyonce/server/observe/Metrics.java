@@ -25,6 +25,7 @@ import java.util.function.Supplier;
  */
 public final class Metrics implements Listener, AutoCloseable {
     private static final String UPSTREAM_FAILED = "gateway.upstream.failed";
+    private static final String UNMATCHED = "gateway.unmatched";
 
     /** The parts of an exchange, as traces name them. */
     public enum Part {
@@ -47,6 +48,7 @@ public final class Metrics implements Listener, AutoCloseable {
         gc.bindTo(registry);
         // Alerts need to see a zero before they can see a one.
         counter(UPSTREAM_FAILED);
+        counter(UNMATCHED);
     }
 
     @Override
@@ -66,6 +68,11 @@ public final class Metrics implements Listener, AutoCloseable {
     /** An upstream refused, broke off or was too slow. */
     public void upstreamFailed() {
         counter(UPSTREAM_FAILED).increment();
+    }
+
+    /** A state-changing request that no operation protects. */
+    public void unmatched() {
+        counter(UNMATCHED).increment();
     }
 
     /** How long an upstream took, from sending the request to the last byte of its response. */

@@ -31,9 +31,11 @@ final class ForwardedHeaders {
     private static final String VIA = "onlyonce";
 
     private final List<Network> trusted;
+    private final GuardedHeaders guarded;
 
-    ForwardedHeaders(List<Network> trusted) {
+    ForwardedHeaders(List<Network> trusted, GuardedHeaders guarded) {
         this.trusted = trusted;
+        this.guarded = guarded;
     }
 
     /** The request's header lines for the upstream, without {@code Host}. */
@@ -41,7 +43,7 @@ final class ForwardedHeaders {
         String peer = request.remoteAddress().hostAddress();
         boolean believed = isTrusted(peer);
         MultiMap out = HttpHeaders.headers();
-        copy(request.headers(), out, believed);
+        copy(request.headers(), out, believed, peer);
         String te = request.getHeader(HttpHeaderNames.TE);
         if (te != null && te.toLowerCase(Locale.ROOT).contains("trailers")) {
             out.set(HttpHeaderNames.TE, "trailers");
@@ -69,7 +71,7 @@ final class ForwardedHeaders {
         return false;
     }
 
-    private static void copy(MultiMap in, MultiMap out, boolean believed) {
+    private void copy(MultiMap in, MultiMap out, boolean believed, String peer) {
         Set<String> named = namedByConnection(in);
         for (Map.Entry<String, String> line : in) {
             String name = line.getKey().toLowerCase(Locale.ROOT);
@@ -77,6 +79,7 @@ final class ForwardedHeaders {
                     || named.contains(name)
                     || name.equals("host")
                     || name.startsWith(":")
+                    || guarded.drops(name, peer)
                     || (!believed && OF_PROXIES.contains(name));
             if (dropped) {
                 continue;

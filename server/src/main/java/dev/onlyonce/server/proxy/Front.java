@@ -37,6 +37,7 @@ public final class Front extends VerticleBase {
     /**
      * What all event loops share.
      *
+     * @param guarded header lines that are not passed on
      * @param eventLoops how many there are
      * @param connections how many client connections there are
      * @param errors for requests that cannot be passed on
@@ -45,6 +46,7 @@ public final class Front extends VerticleBase {
     public record Plan(
             Listen listen,
             List<Upstream> upstreams,
+            GuardedHeaders guarded,
             int eventLoops,
             AtomicInteger connections,
             Errors errors,
@@ -73,7 +75,8 @@ public final class Front extends VerticleBase {
     @Override
     public Future<?> start() {
         Upstreams upstreams = new Upstreams(vertx, plan.upstreams(), plan.eventLoops());
-        Proxy proxy = new Proxy(new ForwardedHeaders(plan.listen().trustedProxies()), clients, plan.errors());
+        Proxy proxy =
+                new Proxy(new ForwardedHeaders(plan.listen().trustedProxies(), plan.guarded()), clients, plan.errors());
         Handling handling = plan.receiver().on(proxy, upstreams);
         vertx.setPeriodic(LOOK_MILLIS, tick -> clients.closeIdle());
         int port = plan.listen().port();

@@ -1,5 +1,7 @@
 package dev.onlyonce.server.proxy;
 
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpClientResponse;
@@ -45,6 +47,15 @@ public final class Proxy {
     /** Whether this is no answer yet, though it was taken for one, and so none will come. */
     public static boolean isInterim(HttpClientResponse response) {
         return response.statusCode() < HttpResponseStatus.OK.code();
+    }
+
+    /** Answers a request that is not passed on, and reads no more of it. */
+    public void refuse(HttpServerRequest request, int status, String code, String detail) {
+        if (request.version() != HttpVersion.HTTP_2) {
+            request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
+        errors.refuse(request, status, code, detail);
+        closeSoon(request);
     }
 
     /** Closes the client's connection when it had time to read its answer. */
