@@ -12,6 +12,7 @@ import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.io.Serial;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Sends one request again and again, to any machine, until it has been answered for good a few times. */
@@ -24,6 +25,8 @@ final class Customer {
     private final String body;
     private final Fingerprint fingerprint;
     private int answersWanted;
+    private Predicate<Key> explains = any -> true;
+    private Runnable outage = () -> {};
 
     /**
      * A customer with a request of its own.
@@ -39,6 +42,25 @@ final class Customer {
         this.body = body;
         this.fingerprint = Requests.fingerprint(body);
         this.answersWanted = 1 + world.pick(3);
+    }
+
+    /**
+     * Says what this customer must not meet.
+     *
+     * @param explains whether trouble with a key is to be expected
+     * @param outage begins one, for a customer in the middle of its action
+     */
+    Customer unless(Predicate<Key> explains, Runnable outage) {
+        this.explains = explains;
+        this.outage = outage;
+        return this;
+    }
+
+    /** Trouble that nothing explains: somebody else's has become this customer's. */
+    private void meets(Object trouble) {
+        if (!explains.test(key)) {
+            throw new AssertionError("D11 somebody else's trouble reached " + this + ": " + trouble);
+        }
     }
 
     boolean isDone() {
@@ -70,30 +92,55 @@ final class Customer {
         Instant asked = world.now();
         boolean[] begun = new boolean[1];
         try {
+            if (world.oneIn(6, Trouble.INTERRUPTS)) {
+                Thread.currentThread().interrupt();
+            }
             Outcome<String> outcome = machine.once().execute(key, fingerprint, Codec.text(), claim -> {
                 begun[0] = true;
-                return act(machine, claim);
+                if (!claim.isHeld()) {
+                    throw new AssertionError("D14 an action starts on a lapsed lease: " + this);
+                }
+                // What else runs on this thread meanwhile was not interrupted.
+                boolean interrupted = Thread.interrupted();
+                String result = act(machine, claim);
+                if (interrupted || world.oneIn(6, Trouble.INTERRUPTS)) {
+                    Thread.currentThread().interrupt();
+                }
+                return result;
             });
             world.note(name, "is told " + outcome);
             ledger.answered(key, fingerprint, body, asked, outcome);
             return !(outcome instanceof Outcome.InFlight || outcome instanceof Outcome.Unknown);
         } catch (StoreException e) {
             world.note(name, "is told " + e);
+            meets(e);
             if (begun[0] && !(e instanceof StoreOutcomeUnknown)) {
                 throw new AssertionError("told that it did not run, but it did: " + key, e);
             }
         } catch (Crash | Timeout | NotExecuted | LeaseLost e) {
             world.note(name, "gets no answer: " + e);
+            if (e instanceof LeaseLost) {
+                meets(e);
+            }
+        } finally {
+            Thread.interrupted();
         }
         return false;
     }
 
     private String act(Machine machine, Claim claim) {
+        if (world.hasOnly(Trouble.OUTAGES)) {
+            String result = ledger.effect(claim, fingerprint, body);
+            if (world.oneIn(2)) {
+                outage.run();
+            }
+            return result;
+        }
         if (world.oneIn(3)) {
             world.pass(world.upTo(Duration.ofSeconds(70)));
             machine.ensureAlive();
         }
-        if (world.oneIn(20)) {
+        if (world.oneIn(20, Trouble.FAILURES)) {
             machine.crash("before the effect of " + key.value());
         } else if (world.oneIn(15)) {
             throw new NotExecuted("refused");
@@ -106,7 +153,7 @@ final class Customer {
             world.pass(world.upTo(Duration.ofSeconds(70)));
             machine.ensureAlive();
         }
-        if (world.oneIn(20)) {
+        if (world.oneIn(20, Trouble.FAILURES)) {
             machine.crash("after the effect of " + key.value());
         } else if (world.oneIn(20)) {
             throw new Timeout();

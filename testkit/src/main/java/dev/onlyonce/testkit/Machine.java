@@ -101,8 +101,11 @@ final class Machine implements Time {
     }
 
     @Override
-    public boolean await(CompletableFuture<?> signal, Duration max) {
+    public boolean await(CompletableFuture<?> signal, Duration max) throws InterruptedException {
         ensureAlive();
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
         long grains = (max.toNanos() + GRAIN_NANOS - 1) / GRAIN_NANOS;
         world.pass(Duration.ofNanos(grains * GRAIN_NANOS), signal::isDone);
         ensureAlive();

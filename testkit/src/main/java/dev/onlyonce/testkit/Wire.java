@@ -35,6 +35,10 @@ final class Wire extends ForwardingStore {
     @Override
     <T> T around(Verb verb, Object asked, Supplier<T> call) {
         machine.ensureAlive();
+        if (Thread.currentThread().isInterrupted()) {
+            // As pools and drivers do.
+            throw new StoreUnavailable("interrupted while waiting for a connection", null);
+        }
         if (world.isHealed()) {
             return call.get();
         }
@@ -56,6 +60,16 @@ final class Wire extends ForwardingStore {
         boolean grouped = verb == Verb.WRITE || verb == Verb.FIND;
         // Background work is most of the calls, and its faults are the least interesting ones.
         int dice = chance.nextInt(grouped ? MANY : 4 * MANY);
+        if (world.has(Trouble.ERRORS) && dice >= 215 && dice < 245) {
+            note(what, "breaks");
+            if (chance.nextBoolean()) {
+                var unused = call.get();
+            }
+            throw new StackOverflowError("planted");
+        }
+        if (!world.has(Trouble.FAILURES)) {
+            return call.get();
+        }
         if (dice < 40) {
             note(what, "unavailable");
             throw new StoreUnavailable("planted", null);
@@ -87,7 +101,11 @@ final class Wire extends ForwardingStore {
 
     private void late(String what, Supplier<?> call) {
         note(what, "arrives now");
-        var unused = call.get();
+        try {
+            var unused = call.get();
+        } catch (StoreBusy e) {
+            note(what, "finds the row locked");
+        }
     }
 
     private <T> T slow(String what, boolean grouped, Random chance, Supplier<T> call) {

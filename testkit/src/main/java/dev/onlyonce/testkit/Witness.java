@@ -45,7 +45,7 @@ final class Witness extends ForwardingStore {
             }
         });
         before.forEach((id, then) -> {
-            if (!after.containsKey(id)) {
+            if (!after.containsKey(id) && verb != Verb.EVICT) {
                 throw new AssertionError(verb + " deleted " + id.key() + ", which still answers as " + then.state());
             }
         });
@@ -66,6 +66,9 @@ final class Witness extends ForwardingStore {
         require(now.fingerprint().equals(then.fingerprint()), "the fingerprint changed", now);
         require(now.operation().equals(then.operation()), "the operation changed", now);
         boolean moved = now.state() != then.state();
+        if (moved && now.state() == State.UNKNOWN && world.hasOnly(Trouble.OUTAGES)) {
+            throw new AssertionError("D13 a known result was thrown away: " + now);
+        }
         require(!moved || then.state().canBecome(now.state()), "not a transition from " + then.state(), now);
         boolean claimed = moved && now.state() == State.PROCESSING;
         require(now.attempt() == then.attempt() + (claimed ? 1 : 0), "attempts are counted by claims", now);

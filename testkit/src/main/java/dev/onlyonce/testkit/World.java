@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -17,12 +18,15 @@ import java.util.function.BooleanSupplier;
 final class World {
     /** Deeper, time passes without anything happening: the others were slow. */
     private static final int DEPTH_MAX = 6;
+    /** Deeper than customers and machines can nest: nobody is slow where only one kind of trouble is looked at. */
+    private static final int DEPTH_ALONE = 60;
 
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
     private final long seed;
     private final Random random;
     private final boolean traced;
+    private final Set<Trouble> troubles;
     private final List<String> trace = new ArrayList<>();
     private final PriorityQueue<Event> events = new PriorityQueue<>();
     private final Map<String, Integer> occurrences = new HashMap<>();
@@ -31,7 +35,8 @@ final class World {
     private int depth;
     private boolean healed;
 
-    World(long seed, boolean traced) {
+    World(long seed, boolean traced, Set<Trouble> troubles) {
+        this.troubles = troubles;
         this.seed = seed;
         this.random = new Random(seed);
         this.traced = traced;
@@ -75,7 +80,8 @@ final class World {
     void pass(Duration span, BooleanSupplier done) {
         long until = nanos + span.toNanos();
         depth++;
-        while (depth <= DEPTH_MAX && !done.getAsBoolean() && !events.isEmpty() && events.peek().at <= until) {
+        int deepest = troubles.size() == 1 ? DEPTH_ALONE : DEPTH_MAX;
+        while (depth <= deepest && !done.getAsBoolean() && !events.isEmpty() && events.peek().at <= until) {
             Event event = events.remove();
             nanos = Math.max(nanos, event.at);
             event.run.run();
@@ -89,6 +95,20 @@ final class World {
     /** Whether something that happens once in so many times happens now; never after healing. */
     boolean oneIn(int times) {
         return !healed && random.nextInt(times) == 0;
+    }
+
+    /** The same for trouble of this kind. */
+    boolean oneIn(int times, Trouble trouble) {
+        return has(trouble) && oneIn(times);
+    }
+
+    boolean has(Trouble trouble) {
+        return troubles.contains(trouble);
+    }
+
+    /** Whether this is all that goes wrong, so that whatever it does not explain is a fault. */
+    boolean hasOnly(Trouble trouble) {
+        return troubles.size() == 1 && has(trouble);
     }
 
     int pick(int bound) {

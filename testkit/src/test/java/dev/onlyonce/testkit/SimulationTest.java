@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class SimulationTest {
@@ -25,6 +26,15 @@ class SimulationTest {
             "C1 C5 F1 R1 R3 D1 D2 D6 T5 whatever goes wrong, nothing happens twice and nobody is left without an answer")
     void holds() {
         simulation.run(1, SEEDS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Trouble.class,
+            names = {"LOCKED_ROWS", "INTERRUPTS", "ERRORS", "OUTAGES", "EVICTIONS"})
+    @DisplayName("D11 D12 D13 D15 D16 one kind of trouble alone reaches nobody whom it does not concern")
+    void alone(Trouble trouble) {
+        simulation.only(trouble).run(1, SEEDS_FOR_A_FAULT);
     }
 
     @Test
@@ -79,6 +89,7 @@ class SimulationTest {
                 .contains("arrives late", "arrives now", "the answer is lost", "is slow on its way", "busy")
                 .contains("is cut off", "has a clock wrong", "RETRYABLE → PROCESSING", "PROCESSING → UNKNOWN")
                 .contains("UNKNOWN → COMPLETED", "UNKNOWN → RETRYABLE", "attempt 3")
+                .contains("holds ", "and the store cannot tell", "breaks", "evicted ")
                 .contains("Executed", "Replayed", "InFlight", "Mismatched", "Unknown", "Expired", "LeaseLost");
     }
 }
