@@ -34,8 +34,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
     private @Nullable HttpAnswer own;
     private Runnable ended = () -> {};
 
-    TransactionalCall(
-            Boundary boundary, Operation operation, BufferedRequest request, Sending sending) {
+    TransactionalCall(Boundary boundary, Operation operation, BufferedRequest request, Sending sending) {
         this.boundary = boundary;
         this.operation = operation;
         this.request = request;
