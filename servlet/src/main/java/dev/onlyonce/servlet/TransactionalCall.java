@@ -33,8 +33,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
     private final ProtectedCall.ErrorPage errorPage;
     private @Nullable HttpAnswer own;
 
-    TransactionalCall(
-            Boundary boundary, Operation operation, BufferedRequest request, Sending sending) {
+    TransactionalCall(Boundary boundary, Operation operation, BufferedRequest request, Sending sending) {
         this.boundary = boundary;
         this.operation = operation;
         this.request = request;

@@ -84,7 +84,10 @@ final class AnnotationCheck implements SmartInitializingSingleton {
         others.removeAll(names);
         beans.getBeanProvider(Operation.class).forEach(operation -> others.remove(operation.name()));
         if (!others.isEmpty()) {
-            log.warn("@Reconciles names {}, which no handler, method or Operation bean is called; there are: {}", others, names);
+            log.warn(
+                    "@Reconciles names {}, which no handler, method or Operation bean is called; there are: {}",
+                    others,
+                    names);
         }
     }
 

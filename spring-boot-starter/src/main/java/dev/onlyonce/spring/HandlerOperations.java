@@ -26,10 +26,10 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
-import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.cors.CorsUtils;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
@@ -214,7 +214,8 @@ final class HandlerOperations implements OperationResolver {
     @Nullable
     CorsConfiguration cors(HttpServletRequest request) {
         HandlerExecutionChain chain = CorsUtils.isCorsRequest(request) ? chain(request) : null;
-        for (HandlerInterceptor interceptor : chain == null ? List.<HandlerInterceptor>of() : chain.getInterceptorList()) {
+        for (HandlerInterceptor interceptor :
+                chain == null ? List.<HandlerInterceptor>of() : chain.getInterceptorList()) {
             // Spring puts it there for handlers with @CrossOrigin and for mappings of a WebMvcConfigurer.
             if (interceptor instanceof CorsConfigurationSource source) {
                 return source.getCorsConfiguration(request);

@@ -1,8 +1,5 @@
 package dev.onlyonce.spring;
 
-import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.core.env.Environment;
 import dev.onlyonce.Encryption;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.Listener;
@@ -14,6 +11,8 @@ import dev.onlyonce.store.Time;
 import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -25,6 +24,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** The store on the application's {@link DataSource} (or in a SQLite file) and the engine on it. */
@@ -135,7 +135,8 @@ public class OnlyonceAutoConfiguration {
 
     /** As configured, else the application's name; null for the engine's own default, {@code host:pid}. */
     private static @Nullable String node(OnlyonceProperties properties, Environment environment) {
-        String name = properties.node() == null ? environment.getProperty("spring.application.name") : properties.node();
+        String name =
+                properties.node() == null ? environment.getProperty("spring.application.name") : properties.node();
         return name == null || name.isBlank() ? null : name;
     }
 

@@ -76,11 +76,7 @@ public class OnlyonceMethodsAutoConfiguration {
                 beans,
                 factory,
                 properties,
-                new AnnotationCheck.Executing(
-                        web.getIfAvailable(),
-                        way.getIfAvailable(),
-                        downgrades,
-                        reconcilers));
+                new AnnotationCheck.Executing(web.getIfAvailable(), way.getIfAvailable(), downgrades, reconcilers));
     }
 
     /** Spring Boot 4 has Jackson 3. */

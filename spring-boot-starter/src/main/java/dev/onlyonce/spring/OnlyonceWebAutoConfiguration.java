@@ -1,9 +1,5 @@
 package dev.onlyonce.spring;
 
-import org.springframework.web.filter.CorsFilter;
-import org.springframework.core.Ordered;
-import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
-import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
@@ -25,8 +21,12 @@ import org.springframework.boot.tomcat.TomcatContextCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /** The filter in a servlet application with Spring MVC. */
@@ -69,7 +69,11 @@ public class OnlyonceWebAutoConfiguration {
         HandlerOperations operations =
                 new HandlerOperations(mappings.orderedStream().toList(), factory, way, downgrades);
         OnlyonceWeb.Outside outside = new OnlyonceWeb.Outside(
-                tenants, errorPath, servletPath, way, executedElsewhere.orderedStream().toList());
+                tenants,
+                errorPath,
+                servletPath,
+                way,
+                executedElsewhere.orderedStream().toList());
         return new OnlyonceWeb(properties, once, operations, outside);
     }
 

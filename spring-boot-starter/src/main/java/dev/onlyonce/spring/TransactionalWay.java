@@ -251,7 +251,8 @@ final class TransactionalWay {
         } catch (TransactionConflict e) {
             rollBack(status, e);
             throw told(
-                    asked.key(), new StoreUnavailable("The transaction conflicts with another one; nothing happened", e));
+                    asked.key(),
+                    new StoreUnavailable("The transaction conflicts with another one; nothing happened", e));
         } catch (StoreException e) {
             rollBack(status, e);
             if (returned.get() && isAborted(e)) {
@@ -314,7 +315,11 @@ final class TransactionalWay {
     private <E extends StoreException> E told(Key key, E failure) {
         if (failure.getCause() != null) {
             // Those that did not even try have no cause, and may be many.
-            log.warn("{} did not run to its end, because the store failed: {}", key, failure.getMessage(), failure.getCause());
+            log.warn(
+                    "{} did not run to its end, because the store failed: {}",
+                    key,
+                    failure.getMessage(),
+                    failure.getCause());
         }
         tell(new Event.StoreFailed(failure));
         return failure;

@@ -2,8 +2,8 @@ package dev.onlyonce.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.Policy;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.store.MemoryStore;
@@ -130,7 +130,8 @@ class WarningsTest {
     @Test
     @DisplayName("D6 a Reconciler bean must say for which operations it is, and no operation has two")
     void reconcilers() {
-        WebApplicationContextRunner app = runner.withUserConfiguration(InMemory.class).withBean(Shop.class);
+        WebApplicationContextRunner app =
+                runner.withUserConfiguration(InMemory.class).withBean(Shop.class);
         refuses(app.withBean(Unassigned.class), "for which operations", "@Reconciles");
         refuses(
                 app.withBean("one", Assigned.class).withBean("two", Assigned.class),

@@ -4,16 +4,43 @@ import static dev.onlyonce.spring.sample.RunningSample.isReplay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Reconciler;
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.StoredResponse;
+import dev.onlyonce.servlet.TenantResolver;
+import dev.onlyonce.spring.Idempotent;
+import dev.onlyonce.spring.Reconciles;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.bind.annotation.CrossOrigin;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
+import org.springframework.web.filter.CorsFilter;
 
 @DisplayName("An application under a context path and a servlet path")
 class EdgeTest {
@@ -86,7 +113,8 @@ class EdgeTest {
     }
 
     @Test
-    @DisplayName("R4 with @CrossOrigin a replay and a refusal can be read by the page that asked, whichever origin it has")
+    @DisplayName(
+            "R4 with @CrossOrigin a replay and a refusal can be read by the page that asked, whichever origin it has")
     void annotated() {
         assertReadable(app, BASE + "/orders");
         HttpResponse<String> replay = app.post(BASE + "/orders", key, "{}");
@@ -133,5 +161,98 @@ class EdgeTest {
         app.post(BASE + "/plain", key, "{}");
         assertThat(app.bean(Onlyonce.class).list(EntryQuery.all(1)).get(0).owner())
                 .isEqualTo("edge");
+    }
+
+    /** An application that is not at the root, whose pages come from elsewhere, and whose entries are not in its database. */
+    @SpringBootConfiguration
+    @EnableAutoConfiguration(
+            excludeName = {
+                "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
+            })
+    @Import(EdgeApp.Handlers.class)
+    static class EdgeApp {
+        static final String ORIGIN = "https://shop.example";
+        static final String OTHER_ORIGIN = "https://branch.example";
+
+        final AtomicInteger runs = new AtomicInteger();
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch mayGo = new CountDownLatch(1);
+
+        @Bean
+        TenantResolver tenants() {
+            return request -> "acme";
+        }
+
+        @Bean
+        Store store(Time time) {
+            return new MemoryStore(time);
+        }
+
+        /** Looks, as one would at a provider. */
+        @Bean
+        @Reconciles("POST /failing")
+        Reconciler charges() {
+            return unknown -> new Reconciler.Finding.Found(StoredResponse.of(new HttpAnswer(
+                            201, Headers.of("Content-Type", "text/plain"), "found".getBytes(StandardCharsets.UTF_8)))
+                    .encode());
+        }
+
+        @Bean
+        @ConditionalOnProperty("edge.filter")
+        CorsFilter corsFilter() {
+            CorsConfiguration allowed = new CorsConfiguration();
+            allowed.setAllowedOrigins(List.of(ORIGIN, OTHER_ORIGIN));
+            allowed.setAllowedMethods(List.of("POST"));
+            UrlBasedCorsConfigurationSource source = new UrlBasedCorsConfigurationSource();
+            source.registerCorsConfiguration("/**", allowed);
+            return new CorsFilter(source);
+        }
+
+        @RestController
+        static class Handlers {
+            private final EdgeApp app;
+
+            Handlers(EdgeApp app) {
+                this.app = app;
+            }
+
+            @Idempotent
+            @CrossOrigin({ORIGIN, OTHER_ORIGIN})
+            @PostMapping("/orders")
+            ResponseEntity<String> order() {
+                return ResponseEntity.status(201).header("Vary", "Accept").body("order " + app.runs.incrementAndGet());
+            }
+
+            @Idempotent
+            @PostMapping("/plain")
+            ResponseEntity<String> plain() {
+                return ResponseEntity.status(201).body("order " + app.runs.incrementAndGet());
+            }
+
+            @Idempotent
+            @PostMapping("/slow")
+            String slow() throws InterruptedException {
+                app.entered.countDown();
+                app.mayGo.await();
+                return "done";
+            }
+
+            @Idempotent
+            @PostMapping("/failing")
+            String failing() {
+                throw new IllegalStateException("who knows " + app.runs.incrementAndGet());
+            }
+
+            @Idempotent
+            @Transactional
+            @PostMapping("/booked")
+            String booked() {
+                return "booked, but not with its entry";
+            }
+        }
     }
 }
