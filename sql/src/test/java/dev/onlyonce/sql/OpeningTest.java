@@ -14,6 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,15 @@ import org.sqlite.SQLiteDataSource;
 
 @DisplayName("Opening a store")
 final class OpeningTest {
+    private static final ThreadLocal<String> TENANT = ThreadLocal.withInitial(() -> "one");
+    private static final ThreadLocal<Connection> BOUND = new ThreadLocal<>();
+
+    @AfterEach
+    void unbind() {
+        TENANT.remove();
+        BOUND.remove();
+    }
+
     @TempDir
     private Path folder;
 
@@ -36,10 +46,9 @@ final class OpeningTest {
     @Test
     @DisplayName("E2 on a DataSource that picks its database by thread is refused")
     void byThread() {
-        ThreadLocal<String> tenant = ThreadLocal.withInitial(() -> "one");
-        SqlStore.open(sqlite(tenant)).close();
-        tenant.set("two");
-        assertThatThrownBy(() -> SqlStore.open(sqlite(tenant)))
+        SqlStore.open(byTenant()).close();
+        TENANT.set("two");
+        assertThatThrownBy(() -> SqlStore.open(byTenant()))
                 .isInstanceOf(StoreRejected.class)
                 .hasMessageContaining("by thread");
     }
@@ -48,14 +57,13 @@ final class OpeningTest {
     @DisplayName(
             "E2 on a DataSource that picks its database by thread: what leads elsewhere later is refused, and not used")
     void byThreadLater() {
-        ThreadLocal<String> tenant = ThreadLocal.withInitial(() -> "one");
-        SqlStore store = SqlStore.open(sqlite(tenant));
+        SqlStore store = SqlStore.open(byTenant());
         assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isEqualTo(1);
-        tenant.set("two");
+        TENANT.set("two");
         assertThatThrownBy(() -> store.claim(Claims.claims("key", 1)))
                 .isInstanceOf(StoreRejected.class)
                 .hasMessageContaining("two.db");
-        tenant.set("one");
+        TENANT.set("one");
         assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isZero();
     }
 
@@ -65,13 +73,12 @@ final class OpeningTest {
         try (HikariDataSource pool = TestDatabase.POSTGRES.create(folder);
                 Connection transaction = pool.getConnection()) {
             transaction.setAutoCommit(false);
-            ThreadLocal<Connection> bound = new ThreadLocal<>();
             DataSource aware = Sources.of(() -> {
-                Connection current = bound.get();
+                Connection current = BOUND.get();
                 return current == null ? pool.getConnection() : Sources.unclosed(current);
             });
             SqlStore store = SqlStore.open(aware);
-            bound.set(transaction);
+            BOUND.set(transaction);
             assertThatThrownBy(() -> store.claim(Claims.claims("key", 1)))
                     .isInstanceOf(StoreRejected.class)
                     .hasMessageContaining("open transaction");
@@ -93,10 +100,10 @@ final class OpeningTest {
         }
     }
 
-    private DataSource sqlite(ThreadLocal<String> tenant) {
+    private DataSource byTenant() {
         return Sources.of(() -> {
             SQLiteDataSource dataSource = new SQLiteDataSource();
-            dataSource.setUrl("jdbc:sqlite:" + folder.resolve(tenant.get() + ".db") + "?synchronous=FULL");
+            dataSource.setUrl("jdbc:sqlite:" + folder.resolve(TENANT.get() + ".db") + "?synchronous=FULL");
             return dataSource.getConnection();
         });
     }
