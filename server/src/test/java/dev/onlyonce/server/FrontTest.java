@@ -6,6 +6,7 @@ import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
+import dev.onlyonce.server.proxy.MemoryBudget;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -40,6 +41,7 @@ class FrontTest {
                     List.of(Upstream.of(URI.create("http://127.0.0.1:9"))),
                     EVENT_LOOPS,
                     new AtomicInteger(),
+                    new MemoryBudget(1 << 20, cut -> {}),
                     new Errors(vertx, () -> {}),
                     (proxy, upstreams) -> (request, target, upstream) -> {
                         used.add(Thread.currentThread());

@@ -186,7 +186,7 @@ final class Forwarding {
     }
 
     private void send(HttpAnswer answer) {
-        Messages.send(sent.request(), answer);
+        sent.owner().answer(answer);
     }
 
     private void settle(Supplier<HttpAnswer> ending) {
@@ -196,12 +196,7 @@ final class Forwarding {
     private <T> void settle(Supplier<CompletionStage<T>> ending, Consumer<T> then) {
         end();
         GatewayLoop.follow(
-                () -> loop.timed(Metrics.Part.SETTLE, exchange.operation(), trace, ending),
-                result -> {
-                    sent.owner().end();
-                    then.accept(result);
-                },
-                failure -> {
+                () -> loop.timed(Metrics.Part.SETTLE, exchange.operation(), trace, ending), then, failure -> {
                     sent.owner().end();
                     reset();
                     loop.proxy().failed(sent.request(), failure);
@@ -243,6 +238,7 @@ final class Forwarding {
     private void pass(HttpClientResponse from, HttpAnswer head) {
         if (broken) {
             // While it was being recorded: the client must see that it does not get the whole of it.
+            sent.owner().end();
             Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR);
             return;
         }
@@ -258,13 +254,14 @@ final class Forwarding {
         from.exceptionHandler(failure -> Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR));
         from.endHandler(ended -> to.end());
         from.handler(chunk -> {
-            to.write(chunk);
+            loop.proxy().write(sent.request(), chunk);
             if (to.writeQueueFull()) {
                 from.pause();
                 to.drainHandler(drained -> from.resume());
             }
         });
-        to.write(held);
+        // It takes memory until the client has read it.
+        loop.proxy().write(sent.request(), held).onComplete(written -> sent.owner().end());
         from.resume();
     }
 

@@ -16,6 +16,7 @@ import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
+import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.EntryId;
@@ -57,6 +58,10 @@ public final class Gateway {
     private static final EntryId PROBE = new EntryId("-", "-", "health");
 
     private static final long MILLIS_PER_SECOND = 1000;
+    /** One third of the memory for clients is for comparing large bodies, two thirds hold bodies and answers. */
+    private static final int COMPARE_SHARE = 3;
+    /** How many requests of operators and probes may block at once. */
+    private static final int OPERATORS_MAX = 8;
     /** Often enough for a gauge. */
     private static final Duration COUNT_EVERY = Duration.ofSeconds(5);
     /** How long to wait between two looks at what is still open. */
@@ -67,13 +72,18 @@ public final class Gateway {
     private final Settings settings;
     private final SqlStore store;
     private final Vertx vertx;
+    /** With an event loop of its own: whatever the clients' event loops do, an operator and a probe get an answer. */
+    private final Vertx operators = Vertx.vertx(
+            new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(OPERATORS_MAX));
+
     private final Time time = Time.system();
     private final Metrics metrics;
     private final Traces traces;
     private final Onlyonce once;
     private final Boundary boundary;
     private final AdminApi admin;
-    private final Workers workers = new Workers();
+    private final Workers workers;
+    private final MemoryBudget memory;
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicInteger backlog = new AtomicInteger();
@@ -87,6 +97,9 @@ public final class Gateway {
         vertx = vertx(settings.listen());
         metrics = new Metrics(settings.observe().tenantTagsMax());
         traces = Traces.to(settings.observe().otlpEndpoint());
+        int bytesMax = settings.listen().limits().bufferBytesMax();
+        memory = new MemoryBudget(bytesMax - bytesMax / COMPARE_SHARE, metrics::clientsCut);
+        workers = new Workers(bytesMax / COMPARE_SHARE);
         List<Operation> operations = settings.protection().operations();
         Onlyonce.Builder builder =
                 Onlyonce.builder(store).name(nodeName()).time(time).listener(metrics);
@@ -99,10 +112,11 @@ public final class Gateway {
                 .limits(new TenantLimits(limit.newKeysPerSecond(), limit.liveMax(), limit.lookUpsPerSecond(), time))
                 .build();
         LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
-        admin = new AdminApi(new AdminApi.Parts(vertx, operator, token, metrics, this::isReady, this::self));
+        admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady, this::self));
         metrics.gauge("reconcile.backlog", "Entries whose outcome is unknown, at most 1000", backlog::get);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
+        metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);
     }
 
     private static Vertx vertx(Listen listen) {
@@ -155,13 +169,14 @@ public final class Gateway {
                 vertx,
                 new GatewayLoop.Protection(boundary, new Repeatable(boundary.operations()), tenants),
                 workers,
-                new GatewayLoop.Room(open, new BodyMemory(limits.bufferBytesMax()), limits.bodyTimeout()),
+                new GatewayLoop.Room(open, memory, limits),
                 new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
                 settings.upstreams(),
                 eventLoops(),
                 connections,
+                memory,
                 new Errors(vertx, metrics::upstreamFailed),
                 (proxy, upstreams) -> loop(shared, proxy));
         open(
@@ -270,6 +285,18 @@ public final class Gateway {
     }
 
     /**
+     * Tells load balancers that it goes, and serves everybody for as long as the settings say, so that they have time to send
+     * their clients elsewhere: it is not ready any more, and each answer of HTTP/1.x ends its connection. Blocks.
+     */
+    public void leave() {
+        draining = true;
+        Duration grace = settings.listen().limits().drainGrace();
+        log.info("Leaving: not ready any more, but serving for another {} ms", grace.toMillis());
+        fronts.forEach(Front::leave);
+        await(() -> false, time.nanos() + grace.toNanos());
+    }
+
+    /**
      * Takes no more requests, lets those under way end, and stops. What the upstream has not answered in time is recorded as
      * unknown: no claim is left behind. Blocks.
      */
@@ -311,7 +338,7 @@ public final class Gateway {
         time.close();
         traces.close();
         try {
-            await(vertx.close());
+            await(Future.join(vertx.close(), operators.close()));
         } catch (IllegalStateException e) {
             log.warn("The event loops did not stop: {}", e.getMessage());
         }

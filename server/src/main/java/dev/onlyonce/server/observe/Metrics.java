@@ -87,7 +87,8 @@ public final class Metrics implements Listener, AutoCloseable {
             "outbox.delivered",
             "outbox.retried",
             "outbox.dead",
-            "gateway.upstream.failed"
+            "gateway.upstream.failed",
+            "gateway.clients.cut"
         }) {
             counter(name);
         }
@@ -147,6 +148,11 @@ public final class Metrics implements Listener, AutoCloseable {
     /** An upstream refused, broke off or was too slow. */
     public void upstreamFailed() {
         counter("gateway.upstream.failed").increment();
+    }
+
+    /** Clients were cut off because they were too slow. */
+    public void clientsCut(int clients) {
+        counter("gateway.clients.cut").increment(clients);
     }
 
     /** How long a part of an exchange took. */

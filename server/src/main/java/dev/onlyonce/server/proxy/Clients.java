@@ -22,13 +22,16 @@ final class Clients {
     private final Listen.Limits limits;
     private final LongSupplier nanos;
     private final AtomicInteger total;
+    private final SlowReaders readers;
     private final Map<HttpConnection, Client> clients = new HashMap<>();
+    private boolean leaving;
     private boolean draining;
 
-    Clients(Listen.Limits limits, LongSupplier nanos, AtomicInteger total) {
+    Clients(Listen.Limits limits, LongSupplier nanos, AtomicInteger total, MemoryBudget memory) {
         this.limits = limits;
         this.nanos = nanos;
         this.total = total;
+        this.readers = new SlowReaders(memory, nanos, limits.idleTimeout());
     }
 
     private static final class Client {
@@ -53,6 +56,7 @@ final class Clients {
         if (connection instanceof Http1ServerConnection http1) {
             harden(http1);
         }
+        readers.watch(connection);
     }
 
     private void harden(Http1ServerConnection connection) {
@@ -77,14 +81,29 @@ final class Clients {
         if (client != null) {
             client.open--;
             client.idleSince = nanos.getAsLong();
-            if (draining && client.open == 0) {
+            if (client.open == 0 && (draining || isLeaving(request))) {
                 request.connection().close();
             }
         }
     }
 
+    /** From now on each connection of HTTP/1.x ends with its next answer. */
+    void leave() {
+        leaving = true;
+    }
+
+    /** Whether an answer is the last one on its connection, and the client must be told. */
+    boolean isLeaving(HttpServerRequest request) {
+        return leaving && request.version() != HttpVersion.HTTP_2;
+    }
+
+    SlowReaders readers() {
+        return readers;
+    }
+
     /** Closes connections as their last exchange ends. HTTP/2 clients are told that we go, but few of them hang up. */
     void drain() {
+        leaving = true;
         draining = true;
         List<HttpConnection> idle = new ArrayList<>();
         clients.forEach((connection, client) -> {
@@ -129,5 +148,6 @@ final class Clients {
             }
         });
         late.forEach(HttpConnection::close);
+        readers.look();
     }
 }

@@ -40,6 +40,7 @@ public final class Front extends VerticleBase {
      *
      * @param eventLoops how many there are
      * @param connections how many client connections there are
+     * @param memory what all clients together may pin
      * @param errors for requests that cannot be passed on
      * @param receiver makes what takes the requests of one event loop
      */
@@ -48,6 +49,7 @@ public final class Front extends VerticleBase {
             List<Upstream> upstreams,
             int eventLoops,
             AtomicInteger connections,
+            MemoryBudget memory,
             Errors errors,
             Receiver receiver) {}
 
@@ -68,7 +70,7 @@ public final class Front extends VerticleBase {
     /** For deploying. */
     public Front(Plan plan) {
         this.plan = plan;
-        this.clients = new Clients(plan.listen().limits(), System::nanoTime, plan.connections());
+        this.clients = new Clients(plan.listen().limits(), System::nanoTime, plan.connections(), plan.memory());
     }
 
     @Override
@@ -93,6 +95,10 @@ public final class Front extends VerticleBase {
                 return;
             }
             clients.begun(request);
+            if (clients.isLeaving(request) && !Tunnel.isWanted(request)) {
+                request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+                clients.closing(request);
+            }
             boolean last = isLast(request);
             request.response().endHandler(ended -> {
                 clients.ended(request);
@@ -181,6 +187,11 @@ public final class Front extends VerticleBase {
     /** The port it listens on. */
     public int port() {
         return server == null ? -1 : server.actualPort();
+    }
+
+    /** Tells clients on HTTP/1.x with each answer that its connection ends; all are still served. */
+    public void leave() {
+        context.runOnContext(now -> clients.leave());
     }
 
     /** Accepts no more connections and no more requests, and ends when the open exchanges have, or when the time is over. */
