@@ -68,7 +68,8 @@ class JsonCanonicalizerTest {
     @Test
     @DisplayName("F2 of a large text is what it would be in parts: how it is parsed does not show")
     void large() {
-        String part = "{\"b\":[1e2,-0.0,\"\\u0041é€😀\\n\"],\"a\\u0062\":{\"z\":null,\"é\":true},\"\":\"\\ud83d\\ude00\"}";
+        String part =
+                "{\"b\":[1e2,-0.0,\"\\u0041é€😀\\n\"],\"a\\u0062\":{\"z\":null,\"é\":true},\"\":\"\\ud83d\\ude00\"}";
         int parts = 2_000;
         String texts = "[" + String.join(" ,\n", Collections.nCopies(parts, part)) + "]";
         assertThat(texts.length()).isGreaterThan(64 << 10);

@@ -130,8 +130,7 @@ class LimitsTest {
     }
 
     @Test
-    @DisplayName(
-            "clients together pin a bounded amount of memory: 503 past it, until others have ended")
+    @DisplayName("clients together pin a bounded amount of memory: 503 past it, until others have ended")
     void memory() throws Exception {
         String body = "\"" + "x".repeat(40_000) + "\"";
         try (CountingUpstream upstream = new CountingUpstream();

@@ -47,7 +47,8 @@ class RollingRestartTest {
     }
 
     @Test
-    @DisplayName("loses no request of clients that repeat none: it is not ready first, then serves for a while, then stops")
+    @DisplayName(
+            "loses no request of clients that repeat none: it is not ready first, then serves for a while, then stops")
     void nothingLost() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(CLIENTS + 1);
         try (CountingUpstream upstream = new CountingUpstream();

@@ -261,7 +261,9 @@ final class Forwarding {
             }
         });
         // It takes memory until the client has read it.
-        loop.proxy().write(sent.request(), held).onComplete(written -> sent.owner().end());
+        loop.proxy()
+                .write(sent.request(), held)
+                .onComplete(written -> sent.owner().end());
         from.resume();
     }
 

@@ -73,8 +73,8 @@ public final class Gateway {
     private final SqlStore store;
     private final Vertx vertx;
     /** With an event loop of its own: whatever the clients' event loops do, an operator and a probe get an answer. */
-    private final Vertx operators = Vertx.vertx(
-            new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(OPERATORS_MAX));
+    private final Vertx operators =
+            Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(OPERATORS_MAX));
 
     private final Time time = Time.system();
     private final Metrics metrics;

@@ -8,6 +8,7 @@ import dev.onlyonce.http.HttpRequest;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Prepared;
 import dev.onlyonce.server.observe.Metrics;
+import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.Target;
@@ -45,6 +46,7 @@ final class ProtectedExchange {
     /** A small answer is sent even if there is no memory left: it may be the only word on what was executed. */
     private static final int SMALL_ANSWER_BYTES = 4 << 10;
 
+    private static final long HTTP2_CANCEL = 8;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private final GatewayLoop loop;
@@ -77,8 +79,12 @@ final class ProtectedExchange {
     }
 
     void start() {
-        HttpServerResponse response = request.response();
         loop.begun(this);
+        guarded(this::receive);
+    }
+
+    private void receive() {
+        HttpServerResponse response = request.response();
         // A client that hangs up while its body is awaited has asked for nothing; later it changes nothing.
         request.exceptionHandler(failure -> {
             if (!arrived) {
@@ -166,8 +172,9 @@ final class ProtectedExchange {
     void answer(HttpAnswer answer) {
         forwarding = null;
         body = Buffer.buffer();
-        HttpAnswer affordable = afford(answer.body().length) ? answer : loop.boundary().overloaded(operation);
-        if (affordable != answer) {
+        HttpAnswer affordable = answer;
+        if (!afford(answer.body().length)) {
+            affordable = loop.boundary().overloaded(operation);
             loop.memory().force(affordable.body().length);
         }
         sending = new Sending(loop, request, affordable, this::end);
@@ -219,7 +226,12 @@ final class ProtectedExchange {
     void cut() {
         refused = true;
         end();
-        Proxy.cut(request);
+        if (sending == null) {
+            Errors.breakOff(request, HTTP2_CANCEL);
+        } else {
+            // An ordinary close would wait until the client has read its answer.
+            Proxy.cut(request);
+        }
     }
 
     /** The gateway stops and cannot wait any longer. What is being claimed now will find that out before it is sent. */

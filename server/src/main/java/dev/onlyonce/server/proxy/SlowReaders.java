@@ -159,6 +159,6 @@ final class SlowReaders {
         // The system would go on trying to deliver what it has.
         channel.config().setOption(ChannelOption.SO_LINGER, 0);
         // Below all handlers: they would wait, and encrypted connections would send a farewell.
-        channel.pipeline().firstContext().close();
+        var unused = channel.pipeline().firstContext().close();
     }
 }

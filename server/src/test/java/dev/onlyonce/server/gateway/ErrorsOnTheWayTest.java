@@ -41,7 +41,8 @@ class ErrorsOnTheWayTest {
     }
 
     @Test
-    @DisplayName("does not come from a system that starts no more threads: what must be done has its threads from the start")
+    @DisplayName(
+            "does not come from a system that starts no more threads: what must be done has its threads from the start")
     void threads() throws Exception {
         AtomicInteger allowed = new AtomicInteger(Integer.MAX_VALUE);
         try (Workers workers = new Workers(1 << 20, task -> {
