@@ -37,6 +37,7 @@ final class Clients {
     private static final class Client {
         private int open;
         private boolean closing;
+        private boolean last;
         private long idleSince;
     }
 
@@ -81,7 +82,7 @@ final class Clients {
         if (client != null) {
             client.open--;
             client.idleSince = nanos.getAsLong();
-            if (client.open == 0 && (draining || isLeaving(request))) {
+            if (client.open == 0 && (draining || client.last)) {
                 request.connection().close();
             }
         }
@@ -95,6 +96,15 @@ final class Clients {
     /** Whether an answer is the last one on its connection, and the client must be told. */
     boolean isLeaving(HttpServerRequest request) {
         return leaving && request.version() != HttpVersion.HTTP_2;
+    }
+
+    /** The client was told that the connection ends with this answer. */
+    void last(HttpServerRequest request) {
+        Client client = clients.get(request.connection());
+        if (client != null) {
+            client.closing = true;
+            client.last = true;
+        }
     }
 
     SlowReaders readers() {

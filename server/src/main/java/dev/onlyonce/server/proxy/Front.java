@@ -95,10 +95,14 @@ public final class Front extends VerticleBase {
                 return;
             }
             clients.begun(request);
-            if (clients.isLeaving(request) && !Tunnel.isWanted(request)) {
-                request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-                clients.closing(request);
-            }
+            // When the answer begins and not when the request comes: a client that was not told would use the
+            // connection again.
+            request.response().headersEndHandler(begins -> {
+                if (clients.isLeaving(request) && !Tunnel.isWanted(request)) {
+                    request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+                    clients.last(request);
+                }
+            });
             boolean last = isLast(request);
             request.response().endHandler(ended -> {
                 clients.ended(request);
