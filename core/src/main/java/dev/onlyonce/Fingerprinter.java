@@ -38,6 +38,12 @@ public final class Fingerprinter {
     /** 64 MiB: the canonical form can be some times as long as the body, and an array must still hold it. */
     public static final int BODY_BYTES_MAX_LIMIT = 1 << 26;
 
+    /**
+     * The most memory that making a fingerprint takes, for each byte of the body, the body itself not counted. Measured for the
+     * JSON texts that take the most: many short members, and numbers whose canonical form is long.
+     */
+    public static final int MEMORY_FACTOR = 16;
+
     /** A shorter secret could be found by trying. */
     public static final int SECRET_BYTES_MIN = 16;
 

@@ -9,8 +9,11 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import dev.onlyonce.MalformedRequest;
 import dev.onlyonce.MalformedRequest.Reason;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -32,16 +35,26 @@ public final class JsonCanonicalizer {
     /** Real bodies stay below 30 and receivers' limits begin at 64; the cost of sorting nested objects grows with it. */
     public static final int DEPTH_MAX = 256;
 
-    private static final JsonFactory JSON = new JsonFactoryBuilder()
-            .disable(JsonFactory.Feature.CHARSET_DETECTION) // JSON is UTF-8; a guess at UTF-16 would be another reading
-            .disable(JsonFactory.Feature.INTERN_FIELD_NAMES) // clients choose the names
-            .streamReadConstraints(StreamReadConstraints.builder()
-                    .maxNestingDepth(DEPTH_MAX + 1) // one more, so that our own check comes first
-                    .maxNumberLength(Integer.MAX_VALUE) // the body is bounded; our own check follows
-                    .maxStringLength(Integer.MAX_VALUE)
-                    .maxNameLength(Integer.MAX_VALUE)
-                    .build())
-            .build();
+    /** Up to this length the parser keeps a table of the names it met: quicker, but the table takes ten times the text. */
+    private static final int NAME_TABLE_BYTES_MAX = 64 << 10;
+
+    private static final JsonFactory JSON = factory().build();
+    private static final JsonFactory LARGE_JSON =
+            factory().disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES).build();
+
+    private static JsonFactoryBuilder factory() {
+        return new JsonFactoryBuilder()
+                .disable(
+                        JsonFactory.Feature
+                                .CHARSET_DETECTION) // JSON is UTF-8; a guess at UTF-16 would be another reading
+                .disable(JsonFactory.Feature.INTERN_FIELD_NAMES) // clients choose the names
+                .streamReadConstraints(StreamReadConstraints.builder()
+                        .maxNestingDepth(DEPTH_MAX + 1) // one more, so that our own check comes first
+                        .maxNumberLength(Integer.MAX_VALUE) // the body is bounded; our own check follows
+                        .maxStringLength(Integer.MAX_VALUE)
+                        .maxNameLength(Integer.MAX_VALUE)
+                        .build());
+    }
 
     private static final int[] BYTE_ORDER_MARK = {0xEF, 0xBB, 0xBF};
 
@@ -106,7 +119,7 @@ public final class JsonCanonicalizer {
         if (invalid >= 0) {
             throw new MalformedRequest(Reason.MALFORMED_UTF8, "the body is not UTF-8 at byte " + (invalid + 1));
         }
-        try (JsonParser parser = JSON.createParser(json, start, json.length - start)) {
+        try (JsonParser parser = parser(json, start)) {
             new JsonCanonicalizer(parser, exactNumbers, ignored, out).run();
         } catch (JsonProcessingException e) {
             // Not kept as the cause: its message quotes the body.
@@ -114,6 +127,16 @@ public final class JsonCanonicalizer {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static JsonParser parser(byte[] json, int start) throws IOException {
+        int length = json.length - start;
+        if (length <= NAME_TABLE_BYTES_MAX) {
+            return JSON.createParser(json, start, length);
+        }
+        // Of the library's parsers only the one for characters can do without the table.
+        return LARGE_JSON.createParser(
+                new InputStreamReader(new ByteArrayInputStream(json, start, length), StandardCharsets.UTF_8));
     }
 
     private static boolean startsWithByteOrderMark(byte[] json) {

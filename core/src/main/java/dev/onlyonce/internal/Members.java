@@ -1,7 +1,6 @@
 package dev.onlyonce.internal;
 
 import java.util.Arrays;
-import java.util.Comparator;
 
 /**
  * The members of all objects that are open at the moment, as slices of the canonical bytes. The members of the innermost
@@ -10,8 +9,6 @@ import java.util.Comparator;
 final class Members {
     /** Below this an insertion sort in place beats sorting objects, and it moves nothing if the order is right. */
     private static final int INSERTION_SORT_MAX = 24;
-
-    private record Member(String name, int start, int end) {}
 
     private String[] names = new String[16];
     private int[] starts = new int[16];
@@ -64,14 +61,47 @@ final class Members {
             insertionSort(from);
             return;
         }
-        Member[] sorted = new Member[size - from];
-        for (int i = from; i < size; i++) {
-            sorted[i - from] = new Member(names[i], starts[i], ends[i]);
+        int[] order = new int[size - from];
+        for (int i = 0; i < order.length; i++) {
+            order[i] = from + i;
         }
-        Arrays.sort(sorted, Comparator.comparing(Member::name));
-        for (int i = from; i < size; i++) {
-            put(i, sorted[i - from].name, sorted[i - from].start, sorted[i - from].end);
+        mergeSort(order.clone(), order, 0, order.length);
+        names = rearranged(order, from);
+        starts = rearranged(starts, order, from);
+        ends = rearranged(ends, order, from);
+    }
+
+    /** Sorts indexes and not objects: an object a member would take more memory than the members themselves. */
+    private void mergeSort(int[] source, int[] target, int from, int to) {
+        if (to - from < 2) {
+            return;
         }
+        int middle = (from + to) >>> 1;
+        mergeSort(target, source, from, middle);
+        mergeSort(target, source, middle, to);
+        int left = from;
+        int right = middle;
+        for (int i = from; i < to; i++) {
+            boolean takeLeft =
+                    right == to || (left < middle && names[source[left]].compareTo(names[source[right]]) <= 0);
+            target[i] = source[takeLeft ? left++ : right++];
+        }
+    }
+
+    private String[] rearranged(int[] order, int from) {
+        String[] sorted = names.clone();
+        for (int i = 0; i < order.length; i++) {
+            sorted[from + i] = names[order[i]];
+        }
+        return sorted;
+    }
+
+    private static int[] rearranged(int[] values, int[] order, int from) {
+        int[] sorted = values.clone();
+        for (int i = 0; i < order.length; i++) {
+            sorted[from + i] = values[order[i]];
+        }
+        return sorted;
     }
 
     private void insertionSort(int from) {

@@ -4,10 +4,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_16BE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.onlyonce.MalformedRequest;
 import dev.onlyonce.MalformedRequest.Reason;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -61,6 +63,21 @@ class JsonCanonicalizerTest {
             })
     void form(String json, String canonical) {
         assertThat(canonical(json)).isEqualTo(canonical);
+    }
+
+    @Test
+    @DisplayName("F2 of a large text is what it would be in parts: how it is parsed does not show")
+    void large() {
+        String part =
+                "{\"b\":[1e2,-0.0,\"\\u0041é€😀\\n\"],\"a\\u0062\":{\"z\":null,\"é\":true},\"\":\"\\ud83d\\ude00\"}";
+        int parts = 2_000;
+        String texts = "[" + String.join(" ,\n", Collections.nCopies(parts, part)) + "]";
+        assertThat(texts.length()).isGreaterThan(64 << 10);
+        assertThat(canonical(texts))
+                .isEqualTo("[" + String.join(",", Collections.nCopies(parts, canonical(part))) + "]");
+        for (String broken : List.of(texts + "x", texts.replace("null", "nul"), texts.replace("\\ude00", "x"))) {
+            assertThatThrownBy(() -> canonical(broken)).isInstanceOf(MalformedRequest.class);
+        }
     }
 
     @Test

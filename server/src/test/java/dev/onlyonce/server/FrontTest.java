@@ -7,6 +7,7 @@ import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
 import dev.onlyonce.server.proxy.GuardedHeaders;
+import dev.onlyonce.server.proxy.MemoryBudget;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -42,6 +43,7 @@ class FrontTest {
                     new GuardedHeaders(List.of(), null),
                     EVENT_LOOPS,
                     new AtomicInteger(),
+                    new MemoryBudget(1 << 20, cut -> {}),
                     new Errors(vertx, () -> {}),
                     (proxy, upstreams) -> (request, target, upstream) -> {
                         used.add(Thread.currentThread());

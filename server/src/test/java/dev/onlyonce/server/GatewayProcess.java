@@ -16,6 +16,8 @@ final class GatewayProcess implements AutoCloseable {
     private static final Pattern LISTENING = Pattern.compile("listening on 127\\.0\\.0\\.1:(\\d+)");
     private static final Pattern OPERATORS = Pattern.compile("operators connect to 127\\.0\\.0\\.1:(\\d+)");
 
+    private static final Pattern OPTIONS = Pattern.compile("ONLYONCE_JAVA_OPTS:-([^}]+)}");
+
     private final Process process;
     private final int port;
     private final int adminPort;
@@ -37,6 +39,19 @@ final class GatewayProcess implements AutoCloseable {
                 "-cp",
                 classPath,
                 "dev.onlyonce.server.Main"));
+    }
+
+    /** Starts one with the options that {@code ./onlyonce} gives to Java; returns when it listens. */
+    static GatewayProcess asDocumented(Path log, String... arguments) throws IOException {
+        String script = Files.readString(ConfigFileTest.root().resolve("onlyonce"));
+        Matcher options = OPTIONS.matcher(script);
+        if (!options.find()) {
+            throw new IllegalStateException("the script gives Java no options");
+        }
+        List<String> command = java();
+        command.remove("-Xmx192m");
+        command.addAll(1, List.of(options.group(1).split(" ")));
+        return start(command, log, arguments);
     }
 
     /** Starts one and returns when it listens. */
@@ -85,6 +100,10 @@ final class GatewayProcess implements AutoCloseable {
 
     int port() {
         return port;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
     }
 
     /** SIGKILL. */

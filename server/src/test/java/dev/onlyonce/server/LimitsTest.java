@@ -175,13 +175,12 @@ class LimitsTest {
     }
 
     @Test
-    @DisplayName(
-            "the bodies of all protected requests together take so much memory: 503 past it, until others have ended")
+    @DisplayName("clients together pin a bounded amount of memory: 503 past it, until others have ended")
     void memory() throws Exception {
         String body = "\"" + "x".repeat(40_000) + "\"";
         try (CountingUpstream upstream = new CountingUpstream();
                 Running gateway = Running.start(
-                        folder, upstream.url(), "listen: {host: 127.0.0.1, port: 0, buffer-bytes-max: 64KiB}")) {
+                        folder, upstream.url(), "listen: {host: 127.0.0.1, port: 0, buffer-bytes-max: 192KiB}")) {
             // Again from the beginning if the second was quicker than the first: then it is the first that is refused.
             Eventually.eventually(() -> {
                 try (Socket socket = gateway.connect()) {

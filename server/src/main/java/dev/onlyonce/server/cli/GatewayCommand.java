@@ -212,6 +212,7 @@ final class GatewayCommand implements Callable<Integer> {
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {
+                            gateway.leave();
                             gateway.drain();
                             store.close();
                             // The signal was obeyed; without this the JVM would report it as a failure.

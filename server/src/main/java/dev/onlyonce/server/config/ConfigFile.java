@@ -115,6 +115,7 @@ public final class ConfigFile {
                 section.duration("idle-timeout", usual.idleTimeout(), Duration.ofSeconds(1), HOUR),
                 section.duration("body-timeout", usual.bodyTimeout(), Duration.ofSeconds(1), HOUR),
                 section.bytes("buffer-bytes-max", usual.bufferBytesMax(), 64 << 10, Integer.MAX_VALUE),
+                section.duration("drain-grace", usual.drainGrace(), NONE, HOUR),
                 section.duration("drain-timeout", usual.drainTimeout(), NONE, HOUR));
         Listen listen = new Listen(
                 section.as("host", ConfigFile::host, "0.0.0.0"),

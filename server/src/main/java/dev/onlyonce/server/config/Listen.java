@@ -38,8 +38,9 @@ public record Listen(
      * @param headerTimeout within which a new connection must have sent its first whole head, and an idle one its next
      * @param idleTimeout how long an exchange may go without a byte in either direction
      * @param bodyTimeout within which a protected request must have sent its whole body
-     * @param bufferBytesMax how much the bodies of all protected exchanges may take together; more get 503
-     * @param drainTimeout how long open exchanges may take after SIGTERM
+     * @param bufferBytesMax how much memory all clients together may pin; requests for more get 503
+     * @param drainGrace how long everybody is still served after SIGTERM, while load balancers look elsewhere
+     * @param drainTimeout how long open exchanges may take then
      */
     public record Limits(
             int connectionsMax,
@@ -49,6 +50,7 @@ public record Listen(
             Duration idleTimeout,
             Duration bodyTimeout,
             int bufferBytesMax,
+            Duration drainGrace,
             Duration drainTimeout) {
 
         /** What suits most. */
@@ -61,6 +63,7 @@ public record Listen(
                     Duration.ofSeconds(75),
                     Duration.ofSeconds(60),
                     (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 4),
+                    Duration.ofSeconds(5),
                     Duration.ofSeconds(30));
         }
     }

@@ -89,6 +89,7 @@ final class Forwarding {
         return Guarded.handler(handler, failure -> {
             log.error("An exchange broke", failure);
             if (settled) {
+                sent.owner().end();
                 reset();
                 Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR);
             } else {
@@ -211,7 +212,7 @@ final class Forwarding {
     }
 
     private void send(HttpAnswer answer) {
-        Messages.send(sent.request(), answer);
+        sent.owner().answer(answer);
     }
 
     private void settle(Supplier<HttpAnswer> ending) {
@@ -222,10 +223,7 @@ final class Forwarding {
         end();
         GatewayLoop.follow(
                 () -> loop.timed(Metrics.Part.SETTLE, exchange.operation(), trace, ending),
-                result -> {
-                    sent.owner().end();
-                    guarded((Handler<T>) then::accept).handle(result);
-                },
+                guarded((Handler<T>) then::accept)::handle,
                 failure -> {
                     sent.owner().end();
                     reset();
@@ -268,6 +266,7 @@ final class Forwarding {
     private void pass(HttpClientResponse from, HttpAnswer head) {
         if (broken) {
             // While it was being recorded: the client must see that it does not get the whole of it.
+            sent.owner().end();
             Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR);
             return;
         }
@@ -283,13 +282,16 @@ final class Forwarding {
         from.exceptionHandler(failure -> Errors.breakOff(sent.request(), HTTP2_INTERNAL_ERROR));
         from.endHandler(guarded(ended -> to.end()));
         from.handler(guarded(chunk -> {
-            to.write(chunk);
+            loop.proxy().write(sent.request(), chunk);
             if (to.writeQueueFull()) {
                 from.pause();
                 to.drainHandler(drained -> from.resume());
             }
         }));
-        to.write(held);
+        // It takes memory until the client has read it.
+        loop.proxy()
+                .write(sent.request(), held)
+                .onComplete(written -> sent.owner().end());
         from.resume();
     }
 

@@ -17,6 +17,7 @@ import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
 import dev.onlyonce.server.proxy.GuardedHeaders;
+import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.StoreException;
@@ -53,6 +54,10 @@ public final class Gateway {
     private static final Logger log = LoggerFactory.getLogger(Gateway.class);
 
     private static final long MILLIS_PER_SECOND = 1000;
+    /** One third of the memory for clients is for comparing large bodies, two thirds hold bodies and answers. */
+    private static final int COMPARE_SHARE = 3;
+    /** How many requests of operators and probes may block at once. */
+    private static final int OPERATORS_MAX = 8;
     /** How long to wait between two looks at what is still open. */
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
     /** What is abandoned must still be recorded as unknown. */
@@ -61,13 +66,18 @@ public final class Gateway {
     private final Settings settings;
     private final StoreHealth health;
     private final Vertx vertx;
+    /** With an event loop of its own: whatever the clients' event loops do, an operator and a probe get an answer. */
+    private final Vertx operators =
+            Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(OPERATORS_MAX));
+
     private final Time time = Time.system();
     private final Metrics metrics;
     private final Traces traces;
     private final Onlyonce once;
     private final Boundary boundary;
     private final AdminApi admin;
-    private final Workers workers = new Workers();
+    private final Workers workers;
+    private final MemoryBudget memory;
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicInteger open = new AtomicInteger();
     private final Backlog backlog;
@@ -78,9 +88,12 @@ public final class Gateway {
     private Gateway(Settings settings, SqlStore store, AdminToken token) {
         this.settings = settings;
         vertx = vertx(settings.listen());
-        health = new StoreHealth(store::checkWritable, workers::begin, time);
         metrics = new Metrics(settings.observe().tenantTagsMax());
         traces = Traces.to(settings.observe().otlpEndpoint());
+        int bytesMax = settings.listen().limits().bufferBytesMax();
+        memory = new MemoryBudget(bytesMax - bytesMax / COMPARE_SHARE, metrics::clientsCut);
+        workers = new Workers(bytesMax / COMPARE_SHARE);
+        health = new StoreHealth(store::checkWritable, workers::begin, time);
         List<Operation> operations = settings.protection().operations();
         Onlyonce.Builder builder = Onlyonce.builder(store)
                 .name(nodeName())
@@ -97,10 +110,11 @@ public final class Gateway {
                 .limits(settings.protection().limits())
                 .build();
         LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
-        admin = new AdminApi(new AdminApi.Parts(vertx, operator, token, metrics, this::isReady, this::self));
+        admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady, this::self));
         backlog = metrics.watch(once, () -> store.countDeadLetters(Backlog.COUNT_MAX));
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
+        metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);
     }
 
     private static Vertx vertx(Listen listen) {
@@ -157,7 +171,7 @@ public final class Gateway {
                         tenants,
                         new Unmatched(settings.protection().refusals(), metrics)),
                 workers,
-                new GatewayLoop.Room(open, new BodyMemory(limits.bufferBytesMax()), limits.bodyTimeout()),
+                new GatewayLoop.Room(open, memory, limits),
                 new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
@@ -165,6 +179,7 @@ public final class Gateway {
                 guardedHeaders(),
                 eventLoops(),
                 connections,
+                memory,
                 new Errors(vertx, metrics::upstreamFailed),
                 (proxy, upstreams) -> loop(shared, proxy));
         open(
@@ -268,6 +283,18 @@ public final class Gateway {
     }
 
     /**
+     * Tells load balancers that it goes, and serves everybody for as long as the settings say, so that they have time to send
+     * their clients elsewhere: it is not ready any more, and each answer of HTTP/1.x ends its connection. Blocks.
+     */
+    public void leave() {
+        draining = true;
+        Duration grace = settings.listen().limits().drainGrace();
+        log.info("Leaving: not ready any more, but serving for another {} ms", grace.toMillis());
+        fronts.forEach(Front::leave);
+        await(() -> false, time.nanos() + grace.toNanos());
+    }
+
+    /**
      * Takes no more requests, lets those under way end, and stops. What the upstream has not answered in time is recorded as
      * unknown: no claim is left behind. Blocks.
      */
@@ -310,7 +337,7 @@ public final class Gateway {
         time.close();
         traces.close();
         try {
-            await(vertx.close());
+            await(Future.join(vertx.close(), operators.close()));
         } catch (IllegalStateException e) {
             log.warn("The event loops did not stop: {}", e.getMessage());
         }

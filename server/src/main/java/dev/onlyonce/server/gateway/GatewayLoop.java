@@ -3,10 +3,13 @@ package dev.onlyonce.server.gateway;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.EventLoop;
 import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.Operation;
+import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Front;
+import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
@@ -17,7 +20,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Locale;
@@ -38,7 +40,7 @@ import org.slf4j.LoggerFactory;
 final class GatewayLoop implements Front.Handling {
     private static final Logger log = LoggerFactory.getLogger(GatewayLoop.class);
 
-    /** How often late bodies are looked for. */
+    /** How often slow clients are looked for. */
     private static final long LOOK_MILLIS = 1000;
 
     private final Shared shared;
@@ -60,10 +62,10 @@ final class GatewayLoop implements Front.Handling {
      * What exchanges take.
      *
      * @param open how many protected exchanges are under way, from the first byte of a body to the answer
-     * @param memory for their bodies
-     * @param bodyTimeout within which a request's body must be there
+     * @param memory for their bodies and answers
+     * @param limits how long a client may take
      */
-    record Room(AtomicInteger open, BodyMemory memory, Duration bodyTimeout) {}
+    record Room(AtomicInteger open, MemoryBudget memory, Listen.Limits limits) {}
 
     /** Where it is told what happens. */
     record Telemetry(Metrics metrics, Traces traces, Time time) {}
@@ -75,12 +77,20 @@ final class GatewayLoop implements Front.Handling {
         this.mailbox = new Mailbox(context);
         this.beginning = new EventLoop(mailbox, shared.workers()::begin);
         this.ending = new EventLoop(mailbox, shared.workers()::settle);
-        shared.vertx().setPeriodic(LOOK_MILLIS, tick -> closeLate());
+        shared.vertx().setPeriodic(LOOK_MILLIS, tick -> cutSlow());
     }
 
-    private void closeLate() {
-        long since = nanos() - shared.room().bodyTimeout().toNanos();
-        new ArrayList<>(open).forEach(exchange -> exchange.closeIfAwaitedSince(since));
+    private void cutSlow() {
+        long now = nanos();
+        boolean memoryIsShort = memory().isShort();
+        int cut = 0;
+        for (ProtectedExchange exchange : new ArrayList<>(open)) {
+            if (exchange.isSlow(now, memoryIsShort)) {
+                exchange.cut();
+                cut++;
+            }
+        }
+        memory().cut(cut);
     }
 
     @Override
@@ -184,8 +194,18 @@ final class GatewayLoop implements Front.Handling {
         }
     }
 
-    BodyMemory memory() {
+    /** Sends an answer of our own, which is small. */
+    void send(HttpServerRequest request, HttpAnswer answer) {
+        memory().force(answer.body().length);
+        new Sending(this, request, answer, () -> {}).start();
+    }
+
+    MemoryBudget memory() {
         return shared.room().memory();
+    }
+
+    Listen.Limits limits() {
+        return shared.room().limits();
     }
 
     /** Whether nothing may be sent upstream any more. */
@@ -215,7 +235,7 @@ final class GatewayLoop implements Front.Handling {
         BiConsumer<@Nullable Object, @Nullable Throwable> end = (result, failure) -> Traces.end(span, null);
         try {
             return work.get().whenComplete(end);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             end.accept(null, e);
             throw e;
         }
@@ -226,27 +246,38 @@ final class GatewayLoop implements Front.Handling {
         return CompletableFuture.supplyAsync(work, executor).whenCompleteAsync((result, failure) -> {}, mailbox);
     }
 
-    /** Begins something that ends here, and says what follows. */
+    /**
+     * Begins something that ends here, and says what follows. Whatever is thrown on the way, an {@link Error} too, ends in
+     * {@code failed}: an exchange that nobody ends would keep its memory for good.
+     */
     static <T> void follow(Supplier<CompletionStage<T>> work, Consumer<T> done, Consumer<Throwable> failed) {
         CompletionStage<T> stage;
         try {
             stage = work.get();
-        } catch (RuntimeException e) {
-            failed.accept(e);
+        } catch (RuntimeException | Error e) {
+            fail(failed, e);
             return;
         }
         var unused = stage.whenComplete((result, failure) -> {
+            if (failure != null) {
+                fail(failed, failure);
+                return;
+            }
             try {
-                if (failure == null) {
-                    done.accept(result);
-                } else {
-                    failed.accept(failure);
-                }
-            } catch (RuntimeException e) {
-                // It would be lost in the stage.
-                log.error("An exchange could not go on", e);
+                done.accept(result);
+            } catch (RuntimeException | Error e) {
+                fail(failed, e);
             }
         });
+    }
+
+    private static void fail(Consumer<Throwable> failed, Throwable failure) {
+        try {
+            failed.accept(failure);
+        } catch (RuntimeException | Error e) {
+            // It would be lost in the stage.
+            log.error("An exchange could not be ended", e);
+        }
     }
 
     /** Ends what still waits: for the upstream, as unknown; for the rest of a body, without an answer. */

@@ -34,7 +34,8 @@ final class Mailbox implements Executor {
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
             try {
                 task.run();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
+                // The tasks behind it are other exchanges.
                 log.error("A task on the event loop failed", e);
             }
         }

@@ -4,8 +4,6 @@ import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.vertx.core.MultiMap;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.ArrayList;
@@ -28,27 +26,6 @@ final class Messages {
     static long contentLength(HttpServerRequest request) {
         String length = request.getHeader(HttpHeaderNames.CONTENT_LENGTH);
         return length == null ? -1 : Long.parseLong(length.trim());
-    }
-
-    /** Sends a whole answer, if the client is still there. */
-    static void send(HttpServerRequest request, HttpAnswer answer) {
-        HttpServerResponse response = request.response();
-        if (response.closed() || response.ended()) {
-            return;
-        }
-        head(response, answer);
-        boolean bodiless = answer.status() == 204 || answer.status() == 304;
-        if (bodiless) {
-            response.end();
-        } else if (request.method().equals(HttpMethod.HEAD)) {
-            // What was recorded for HEAD has no body either, and so nobody knows how long it would be.
-            if (answer.body().length > 0) {
-                response.putHeader(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(answer.body().length));
-            }
-            response.end();
-        } else {
-            response.end(Buffer.buffer(answer.body()));
-        }
     }
 
     /** Status and header lines; the length follows from the body. */

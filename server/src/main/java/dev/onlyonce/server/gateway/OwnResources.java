@@ -20,7 +20,7 @@ final class OwnResources {
     void answer(HttpServerRequest request, Target target) {
         Boundary boundary = loop.boundary();
         if (target.path().equals(Boundary.SPECIFICATION_PATH)) {
-            Messages.send(request, boundary.specification());
+            loop.send(request, boundary.specification());
             return;
         }
         Headers headers = Messages.headers(request.headers());
@@ -30,7 +30,7 @@ final class OwnResources {
         HttpRequest asked = new HttpRequest("GET", target.path(), target.query(), headers, NO_BODY, tenant);
         GatewayLoop.follow(
                 () -> loop.elsewhere(loop.workers()::begin, () -> boundary.status(asked)),
-                answer -> Messages.send(request, answer),
+                answer -> loop.send(request, answer),
                 failure -> {
                     if (failure instanceof RejectedExecutionException) {
                         request.response()

@@ -9,6 +9,7 @@ import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Prepared;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.proxy.Errors;
+import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.Target;
 import dev.onlyonce.server.proxy.Upstreams;
@@ -38,7 +39,15 @@ final class ProtectedExchange {
     /** Larger bodies are compared on a worker: canonical JSON takes about a millisecond for so much. */
     private static final int SMALL_BODY_BYTES = 64 << 10;
 
+    /** A body that is on its way: its buffer may be twice as large as what came, then there is a copy to compare. */
+    private static final int REQUEST_COPIES = 2;
+    /** A response of the service: its buffer, the answer, and the record of it. */
+    private static final int RESPONSE_COPIES = 3;
+    /** A small answer is sent even if there is no memory left: it may be the only word on what was executed. */
+    private static final int SMALL_ANSWER_BYTES = 4 << 10;
+
     private static final long HTTP2_CANCEL = 8;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private final GatewayLoop loop;
     private final Operation operation;
@@ -47,12 +56,13 @@ final class ProtectedExchange {
     private final Upstreams.Pooled upstream;
     private final Headers headers;
     private final Context trace;
-    private final Buffer body = Buffer.buffer();
-    private final long awaitedSince;
+    private final long begunNanos;
+    private Buffer body = Buffer.buffer();
     private boolean refused;
     private boolean arrived;
     private long bytesHeld;
     private @Nullable Forwarding forwarding;
+    private @Nullable Sending sending;
 
     /** A request whose body is yet to come, and where it goes. */
     record Arrived(HttpServerRequest request, Headers headers, Target target, Upstreams.Pooled upstream) {}
@@ -65,12 +75,16 @@ final class ProtectedExchange {
         this.upstream = arrived.upstream();
         this.headers = arrived.headers();
         this.trace = loop.traces().of(request.headers());
-        this.awaitedSince = loop.nanos();
+        this.begunNanos = loop.nanos();
     }
 
     void start() {
-        HttpServerResponse response = request.response();
         loop.begun(this);
+        guarded(this::receive);
+    }
+
+    private void receive() {
+        HttpServerResponse response = request.response();
         // A client that hangs up while its body is awaited has asked for nothing; later it changes nothing.
         request.exceptionHandler(failure -> {
             if (!arrived) {
@@ -86,13 +100,23 @@ final class ProtectedExchange {
         if (request.headers().contains(HttpHeaderNames.EXPECT) && Proxy.takesInterim(request)) {
             response.writeContinue();
         }
-        request.handler(this::take);
+        request.handler(chunk -> guarded(() -> take(chunk)));
         request.endHandler(ended -> {
             if (!refused) {
                 arrived = true;
-                decide();
+                guarded(this::decide);
             }
         });
+    }
+
+    /** Runs a part of the exchange. Whatever it throws, an {@link Error} too, ends the exchange. */
+    private void guarded(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException | Error e) {
+            refused = true;
+            fail(e);
+        }
     }
 
     private void take(Buffer chunk) {
@@ -101,25 +125,33 @@ final class ProtectedExchange {
         }
         if (body.length() + (long) chunk.length() > operation.bodyBytesMax()) {
             tooLarge();
-        } else if (hold(chunk.length())) {
+        } else if (reserve((long) chunk.length() * REQUEST_COPIES)) {
             body.appendBuffer(chunk);
         } else {
             refuse(loop.boundary().overloaded(operation));
         }
     }
 
-    /** Takes memory until the exchange ends; false if there is none left. */
+    /** Reserves memory for a part of the service's response; false if there is none left. */
     boolean hold(int bytes) {
-        boolean taken = loop.memory().take(bytes);
-        bytesHeld += taken ? bytes : 0;
-        return taken;
+        return reserve((long) bytes * RESPONSE_COPIES);
+    }
+
+    private boolean reserve(long bytes) {
+        boolean reserved = loop.memory().reserve(bytes);
+        bytesHeld += reserved ? bytes : 0;
+        return reserved;
+    }
+
+    private void release() {
+        loop.memory().release(bytesHeld);
+        bytesHeld = 0;
     }
 
     /** The client was answered or is gone, and nothing is left to be recorded. More than once does nothing. */
     void end() {
         loop.ended(this);
-        loop.memory().giveBack(bytesHeld);
-        bytesHeld = 0;
+        release();
     }
 
     private void tooLarge() {
@@ -136,9 +168,31 @@ final class ProtectedExchange {
         loop.proxy().closeSoon(request);
     }
 
-    private void answer(HttpAnswer answer) {
-        end();
-        Messages.send(request, answer);
+    /** Sends the answer, the last part of the exchange. What it took until now is given back, but for the answer's bytes. */
+    void answer(HttpAnswer answer) {
+        forwarding = null;
+        body = Buffer.buffer();
+        HttpAnswer affordable = answer;
+        if (!afford(answer.body().length)) {
+            affordable = loop.boundary().overloaded(operation);
+            loop.memory().force(affordable.body().length);
+        }
+        sending = new Sending(loop, request, affordable, this::end);
+        sending.start();
+    }
+
+    /** Leaves nothing reserved but the bytes of the answer; returns false, and reserves nothing, if there is no memory. */
+    private boolean afford(int answerBytes) {
+        long more = answerBytes - bytesHeld;
+        if (answerBytes <= SMALL_ANSWER_BYTES || more <= 0) {
+            loop.memory().force(more);
+        } else if (!loop.memory().reserve(more)) {
+            release();
+            return false;
+        }
+        // The rest belongs to the sending.
+        bytesHeld = 0;
+        return true;
     }
 
     private void fail(Throwable failure) {
@@ -150,12 +204,33 @@ final class ProtectedExchange {
         loop.proxy().failed(request, failure);
     }
 
-    /** A body that does not come in time costs the client its connection, or its stream where others share that. */
-    void closeIfAwaitedSince(long nanos) {
-        if (!arrived && !refused && awaitedSince - nanos < 0) {
-            refused = true;
-            end();
+    /** Whether the client takes too long to send its body or to read its answer; while memory is short, sooner. */
+    boolean isSlow(long now, boolean memoryIsShort) {
+        if (sending != null) {
+            long still = now - sending.movedNanos();
+            return still
+                    > (memoryIsShort
+                            ? MemoryBudget.PATIENCE_NANOS
+                            : loop.limits().idleTimeout().toNanos());
+        }
+        if (arrived || refused) {
+            return false;
+        }
+        long age = now - begunNanos;
+        long due = age / NANOS_PER_SECOND * MemoryBudget.BYTES_PER_SECOND_MIN;
+        boolean givesWay = memoryIsShort && bytesHeld > 0 && age > MemoryBudget.PATIENCE_NANOS && body.length() < due;
+        return givesWay || age > loop.limits().bodyTimeout().toNanos();
+    }
+
+    /** Ends the exchange with a client that is too slow; it costs the client its connection, or its stream in HTTP/2. */
+    void cut() {
+        refused = true;
+        end();
+        if (sending == null) {
             Errors.breakOff(request, HTTP2_CANCEL);
+        } else {
+            // An ordinary close would wait until the client has read its answer.
+            Proxy.cut(request);
         }
     }
 
@@ -163,8 +238,8 @@ final class ProtectedExchange {
     void abandon() {
         if (forwarding != null) {
             forwarding.abandon();
-        } else {
-            closeIfAwaitedSince(loop.nanos() + 1);
+        } else if (sending != null || !arrived) {
+            cut();
         }
     }
 
@@ -177,18 +252,13 @@ final class ProtectedExchange {
 
     private void decide() {
         if (body.length() <= SMALL_BODY_BYTES) {
-            Prepared prepared;
-            try {
-                prepared = loop.boundary().prepare(operation, asked(body.getBytes()));
-            } catch (RuntimeException e) {
-                fail(e);
-                return;
-            }
-            prepared(prepared);
+            prepared(loop.boundary().prepare(operation, asked(body.getBytes())));
         } else {
+            Buffer whole = body;
             GatewayLoop.follow(
                     () -> loop.elsewhere(
-                            loop.workers()::begin, () -> loop.boundary().prepare(operation, asked(body.getBytes()))),
+                            work -> loop.workers().compare(whole.length(), work),
+                            () -> loop.boundary().prepare(operation, asked(whole.getBytes()))),
                     this::prepared,
                     this::fail);
         }
@@ -239,6 +309,12 @@ final class ProtectedExchange {
         Forwarding begun =
                 new Forwarding(loop, exchange, upstream, new Forwarding.Sent(this, request, target, body, trace));
         forwarding = begun;
-        begun.start();
+        try {
+            begun.start();
+        } catch (RuntimeException | Error e) {
+            // The claim must end too, and nobody knows how far it went.
+            begun.abandon();
+            throw e;
+        }
     }
 }

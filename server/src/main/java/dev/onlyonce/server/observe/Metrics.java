@@ -26,6 +26,7 @@ import java.util.function.Supplier;
 public final class Metrics implements Listener, AutoCloseable {
     private static final String UPSTREAM_FAILED = "gateway.upstream.failed";
     private static final String UNMATCHED = "gateway.unmatched";
+    private static final String CLIENTS_CUT = "gateway.clients.cut";
 
     /** The parts of an exchange, as traces name them. */
     public enum Part {
@@ -49,6 +50,7 @@ public final class Metrics implements Listener, AutoCloseable {
         // Alerts need to see a zero before they can see a one.
         counter(UPSTREAM_FAILED);
         counter(UNMATCHED);
+        counter(CLIENTS_CUT);
     }
 
     @Override
@@ -73,6 +75,11 @@ public final class Metrics implements Listener, AutoCloseable {
     /** A state-changing request that no operation protects. */
     public void unmatched() {
         counter(UNMATCHED).increment();
+    }
+
+    /** Clients were cut off because they were too slow. */
+    public void clientsCut(int clients) {
+        counter(CLIENTS_CUT).increment(clients);
     }
 
     /** How long an upstream took, from sending the request to the last byte of its response. */

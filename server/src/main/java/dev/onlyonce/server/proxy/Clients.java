@@ -26,18 +26,22 @@ final class Clients {
     private final Listen.Limits limits;
     private final LongSupplier nanos;
     private final AtomicInteger total;
+    private final SlowReaders readers;
     private final Map<HttpConnection, Client> clients = new HashMap<>();
+    private boolean leaving;
     private boolean draining;
 
-    Clients(Listen.Limits limits, LongSupplier nanos, AtomicInteger total) {
+    Clients(Listen.Limits limits, LongSupplier nanos, AtomicInteger total, MemoryBudget memory) {
         this.limits = limits;
         this.nanos = nanos;
         this.total = total;
+        this.readers = new SlowReaders(memory, nanos, limits.idleTimeout());
     }
 
     private static final class Client {
         private int open;
         private boolean closing;
+        private boolean last;
         private long idleSince;
     }
 
@@ -59,6 +63,7 @@ final class Clients {
         if (connection instanceof Http1ServerConnection http1) {
             harden(http1);
         }
+        readers.watch(connection);
     }
 
     private void harden(Http1ServerConnection connection) {
@@ -83,14 +88,38 @@ final class Clients {
         if (client != null) {
             client.open--;
             client.idleSince = nanos.getAsLong();
-            if (draining && client.open == 0) {
+            if (client.open == 0 && (draining || client.last)) {
                 request.connection().close();
             }
         }
     }
 
+    /** From now on each connection of HTTP/1.x ends with its next answer. */
+    void leave() {
+        leaving = true;
+    }
+
+    /** Whether an answer is the last one on its connection, and the client must be told. */
+    boolean isLeaving(HttpServerRequest request) {
+        return leaving && request.version() != HttpVersion.HTTP_2;
+    }
+
+    /** The client was told that the connection ends with this answer. */
+    void last(HttpServerRequest request) {
+        Client client = clients.get(request.connection());
+        if (client != null) {
+            client.closing = true;
+            client.last = true;
+        }
+    }
+
+    SlowReaders readers() {
+        return readers;
+    }
+
     /** Closes connections as their last exchange ends. HTTP/2 clients are told that we go, but few of them hang up. */
     void drain() {
+        leaving = true;
         draining = true;
         List<HttpConnection> idle = new ArrayList<>();
         clients.forEach((connection, client) -> {
@@ -135,5 +164,6 @@ final class Clients {
             }
         });
         late.forEach(HttpConnection::close);
+        readers.look();
     }
 }

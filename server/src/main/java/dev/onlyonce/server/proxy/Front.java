@@ -40,6 +40,7 @@ public final class Front extends VerticleBase {
      * @param guarded header lines that are not passed on
      * @param eventLoops how many there are
      * @param connections how many client connections there are
+     * @param memory what all clients together may pin
      * @param errors for requests that cannot be passed on
      * @param receiver makes what takes the requests of one event loop
      */
@@ -49,6 +50,7 @@ public final class Front extends VerticleBase {
             GuardedHeaders guarded,
             int eventLoops,
             AtomicInteger connections,
+            MemoryBudget memory,
             Errors errors,
             Receiver receiver) {}
 
@@ -69,7 +71,7 @@ public final class Front extends VerticleBase {
     /** For deploying. */
     public Front(Plan plan) {
         this.plan = plan;
-        this.clients = new Clients(plan.listen().limits(), System::nanoTime, plan.connections());
+        this.clients = new Clients(plan.listen().limits(), System::nanoTime, plan.connections(), plan.memory());
     }
 
     @Override
@@ -95,6 +97,14 @@ public final class Front extends VerticleBase {
                 return;
             }
             clients.begun(request);
+            // When the answer begins and not when the request comes: a client that was not told would use the
+            // connection again.
+            request.response().headersEndHandler(begins -> {
+                if (clients.isLeaving(request) && !Tunnel.isWanted(request)) {
+                    request.response().putHeader(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+                    clients.last(request);
+                }
+            });
             boolean last = isLast(request);
             if (last) {
                 // Whatever is pipelined after it was not asked for.
@@ -203,6 +213,11 @@ public final class Front extends VerticleBase {
     /** The port it listens on. */
     public int port() {
         return server == null ? -1 : server.actualPort();
+    }
+
+    /** Tells clients on HTTP/1.x with each answer that its connection ends; all are still served. */
+    public void leave() {
+        context.runOnContext(now -> clients.leave());
     }
 
     /** Accepts no more connections and no more requests, and ends when the open exchanges have, or when the time is over. */

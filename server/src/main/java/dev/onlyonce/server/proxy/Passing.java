@@ -231,7 +231,7 @@ final class Passing {
     }
 
     private void pass(HttpClientResponse from, Buffer chunk) {
-        response.write(chunk);
+        proxy.write(request, chunk);
         if (response.writeQueueFull()) {
             from.pause();
             // It is the client now that is slow, and its connection has a time-out of its own.

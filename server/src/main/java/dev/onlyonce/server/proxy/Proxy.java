@@ -3,7 +3,9 @@ package dev.onlyonce.server.proxy;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
@@ -62,6 +64,16 @@ public final class Proxy {
     public void closeSoon(HttpServerRequest request) {
         clients.closing(request);
         errors.closeSoon(request);
+    }
+
+    /** Writes a part of a response that is streamed; what the client does not read of it counts as memory in use. */
+    public Future<Void> write(HttpServerRequest request, Buffer chunk) {
+        return clients.readers().write(request, chunk);
+    }
+
+    /** Ends the exchange now, whether or not the client has read what was written for it. */
+    public static void cut(HttpServerRequest request) {
+        SlowReaders.cut(request);
     }
 
     /** We failed, which must not happen: the client is told, and nothing more of it is read. */
