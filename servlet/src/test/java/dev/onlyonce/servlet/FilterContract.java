@@ -31,6 +31,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the filter does in every container, over real connections. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
