@@ -54,7 +54,11 @@ final class Ledger {
     }
 
     private static String name(Entry entry) {
-        return entry.id().key() + "@" + entry.createdAt();
+        return name(entry.id(), entry.createdAt());
+    }
+
+    static String name(EntryId id, Instant createdAt) {
+        return id.key() + "@" + createdAt;
     }
 
     /** What a look at the outside world finds: the effect, if there is one, in other words than its maker's. */
@@ -90,7 +94,9 @@ final class Ledger {
 
     /** No answer leaves before its record is there. */
     private void recorded(Key key, Outcome.Executed<String> executed) {
-        if (world.now().isBefore(executed.expiresAt())) {
+        String value = executed.value();
+        boolean evicted = store.wasEvicted(value.substring(0, value.indexOf(' ')));
+        if (!evicted && world.now().isBefore(executed.expiresAt())) {
             Entry entry = entry(key.entryId()).orElseThrow(() -> new AssertionError("answered without record: " + key));
             byte[] result = entry.result();
             require(

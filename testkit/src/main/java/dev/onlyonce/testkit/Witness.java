@@ -18,6 +18,9 @@ final class Witness extends ForwardingStore {
     private final World world;
     private final Map<EntryId, Set<Fingerprint>> fingerprints = new HashMap<>();
 
+    /** By name, as the ledger has them. */
+    private final Set<String> evicted = new HashSet<>();
+
     /** Entries change by themselves only when time passes. */
     private Map<EntryId, Snapshot> seen = Map.of();
 
@@ -45,7 +48,9 @@ final class Witness extends ForwardingStore {
             }
         });
         before.forEach((id, then) -> {
-            if (!after.containsKey(id) && verb != Verb.EVICT) {
+            if (verb == Verb.EVICT && !after.containsKey(id)) {
+                evicted.add(Ledger.name(id, then.createdAt()));
+            } else if (!after.containsKey(id)) {
                 throw new AssertionError(verb + " deleted " + id.key() + ", which still answers as " + then.state());
             }
         });
@@ -79,6 +84,11 @@ final class Witness extends ForwardingStore {
         if (!holds) {
             throw new AssertionError(what + ": " + entry);
         }
+    }
+
+    /** Whether an operator has evicted this entry; the next one of the same key is another. */
+    boolean wasEvicted(String name) {
+        return evicted.contains(name);
     }
 
     /** Whether the key was ever used for another request than this. */
