@@ -248,7 +248,7 @@ final class MySqlStatements {
                           AND s.entry_created_at = e.created_at), 315360000000000, e.retention_us)),
                 e.reap_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us,
                 e.unknown_since = NULL
-            WHERE e.attempt = a.attempt AND e.state = 6""";
+            WHERE e.attempt = a.attempt AND e.state = 6 AND ? IN (-1, e.created_at)""";
 
     static final String LOCK_ONE = """
             SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,

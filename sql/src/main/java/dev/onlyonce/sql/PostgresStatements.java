@@ -351,7 +351,7 @@ final class PostgresStatements {
             SELECT (SELECT count(*) FROM due),
                    (SELECT count(*) FROM deleted) + (SELECT count(*) FROM kept WHERE expired)""";
 
-    /** A retryable entry with steps is half done and does not expire. */
+    /** A retryable entry with steps is half done and does not expire. -1: at whatever time the entry was made. */
     static final String RESOLVE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
@@ -373,9 +373,10 @@ final class PostgresStatements {
                 FROM clock,
                      (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
                              unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
-                             unnest(?::bytea[]) AS result, unnest(?::text[]) AS who, unnest(?::text[]) AS why) AS a
+                             unnest(?::bytea[]) AS result, unnest(?::text[]) AS who, unnest(?::text[]) AS why,
+                             unnest(?::bigint[]) AS created_at) AS a
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                  AND e.attempt = a.attempt AND e.state = 6
+                  AND e.attempt = a.attempt AND e.state = 6 AND a.created_at IN (-1, e.created_at)
                 RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
                           e.operation, e.created_at, e.attempt, e.state, a.who, a.why
             ), audited AS (

@@ -190,7 +190,7 @@ final class SqliteStatements {
                 reap_at = now + retention_us,
                 unknown_since = NULL
             FROM clock
-            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND attempt = ?4 AND state = 6
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND attempt = ?4 AND state = 6 AND ?7 IN (-1, created_at)
             RETURNING settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner""";
 
     static final String EVICT = """
