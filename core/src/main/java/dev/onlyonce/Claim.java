@@ -6,7 +6,10 @@ public interface Claim {
     /** Whose operation. */
     Key key();
 
-    /** Which attempt this is, from 1. It grows with every claim of the key, so it can fence writes elsewhere. */
+    /**
+     * Which attempt this is, from 1. It grows with every claim of the entry, and starts again at 1 when the key does, after
+     * retention or an eviction: it is for logs, and no fence.
+     */
     int attempt();
 
     /**

@@ -2,6 +2,7 @@ package dev.onlyonce;
 
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
@@ -16,6 +17,12 @@ import java.util.concurrent.Executor;
  * if it were recorded.
  */
 public interface OpenClaim extends Claim {
+    /**
+     * What fences every write of this claim: no other claim of this or any other key has it. For code that keeps records of
+     * its own beside the entry.
+     */
+    UUID token();
+
     /** Records how it ended. */
     SettleResult settle(Ending ending);
 

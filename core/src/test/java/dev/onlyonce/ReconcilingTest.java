@@ -49,6 +49,26 @@ final class ReconcilingTest {
     }
 
     @Test
+    @DisplayName("D11 an Error in the reconciler about one entry does not keep the others")
+    void error() {
+        try (Time time = Time.system();
+                Onlyonce once = Onlyonce.builder(new MemoryStore(time))
+                        .time(time)
+                        .reconciler(OPERATION, entry -> {
+                            if (entry.id().key().equals("a-error")) {
+                                throw new StackOverflowError();
+                            }
+                            return new Reconciler.Finding.Found();
+                        })
+                        .build()) {
+            unknown(once, "a-error");
+            unknown(once, "b-found");
+            assertThat(once.reconcile()).isEqualTo(new Reconciler.Round(2, 1, 0, 1));
+            assertThat(once.find(key("b-found")).orElseThrow().state()).isEqualTo(State.COMPLETED);
+        }
+    }
+
+    @Test
     @DisplayName("D4 a doubt without a reason is recorded all the same")
     @SuppressWarnings("NullAway") // an exception without a message, say
     void noReason() {

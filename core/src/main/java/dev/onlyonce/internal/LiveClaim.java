@@ -85,7 +85,8 @@ final class LiveClaim implements OpenClaim {
         return key.entryId();
     }
 
-    UUID token() {
+    @Override
+    public UUID token() {
         return token;
     }
 

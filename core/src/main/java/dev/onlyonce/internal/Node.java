@@ -167,13 +167,7 @@ public final class Node implements AutoCloseable {
 
     /** See {@link dev.onlyonce.Onlyonce#resolve}. */
     public SettleResult resolve(Resolution resolution) {
-        Resolution wrapped = new Resolution(
-                resolution.id(),
-                resolution.attempt(),
-                resolution.to(),
-                envelope(resolution),
-                resolution.who(),
-                resolution.reason());
+        Resolution wrapped = resolution.withResult(envelope(resolution));
         Optional<Entry> before = find(resolution.id());
         SettleResult result = store.resolve(List.of(wrapped)).get(0);
         if (result instanceof SettleResult.Settled && before.isPresent()) {

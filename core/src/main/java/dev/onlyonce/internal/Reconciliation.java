@@ -57,7 +57,11 @@ final class Reconciliation {
     private final Map<String, Reconciler> reconcilers;
     private Map<EntryId, Asked> histories = new HashMap<>();
 
-    private record Asked(int attempt, int tries, long dueNanos) {}
+    private record Asked(Instant createdAt, int attempt, int tries, long dueNanos) {
+        boolean isAbout(Entry entry) {
+            return attempt == entry.attempt() && createdAt.equals(entry.createdAt());
+        }
+    }
 
     Reconciliation(
             Store store,
@@ -106,9 +110,9 @@ final class Reconciliation {
 
     private Asking ask(Entry entry, Reconciler reconciler, Map<EntryId, Asked> seen, boolean now) {
         Asked before = histories.get(entry.id());
-        if (before == null || before.attempt != entry.attempt()) {
+        if (before == null || !before.isAbout(entry)) {
             events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.SCHEDULED));
-            before = new Asked(entry.attempt(), 0, time.nanos());
+            before = new Asked(entry.createdAt(), entry.attempt(), 0, time.nanos());
         }
         if (!now && time.nanos() - before.dueNanos < 0) {
             seen.put(entry.id(), before);
@@ -146,7 +150,7 @@ final class Reconciliation {
             return finding instanceof Finding.Absent && tooEarly
                     ? new Finding.CannotTell("absent so far, but a request on its way may yet arrive")
                     : finding;
-        } catch (Exception e) {
+        } catch (Throwable e) {
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
@@ -157,10 +161,17 @@ final class Reconciliation {
     private static @Nullable Resolution resolution(Entry entry, Finding finding) {
         if (finding instanceof Finding.Found found) {
             return new Resolution(
-                    entry.id(), entry.attempt(), State.COMPLETED, found.result(), "reconciler", "the effect was found");
+                            entry.id(),
+                            entry.attempt(),
+                            State.COMPLETED,
+                            found.result(),
+                            "reconciler",
+                            "the effect was found")
+                    .about(entry.createdAt());
         }
         if (finding instanceof Finding.Absent absent) {
-            return new Resolution(entry.id(), entry.attempt(), State.RETRYABLE, null, "reconciler", absent.proof());
+            return Resolution.absent(entry.id(), entry.attempt(), "reconciler", absent.proof())
+                    .about(entry.createdAt());
         }
         return null;
     }
@@ -177,6 +188,6 @@ final class Reconciliation {
                     ((Finding.CannotTell) finding).why());
         }
         long pause = Math.min(PAUSE_LONGEST.toNanos(), PAUSE_FIRST.toNanos() << Math.min(before.tries, 20));
-        return new Asked(entry.attempt(), tries, time.nanos() + pause);
+        return new Asked(entry.createdAt(), entry.attempt(), tries, time.nanos() + pause);
     }
 }

@@ -164,7 +164,10 @@ public final class MemoryStore implements Store {
     private SettleResult resolve(Resolution resolution) {
         Instant now = time.now();
         Row row = live(resolution.id(), now);
-        if (row == null || row.state != State.UNKNOWN || row.attempt != resolution.attempt()) {
+        if (row == null
+                || row.state != State.UNKNOWN
+                || row.attempt != resolution.attempt()
+                || !resolution.isAbout(row.createdAt)) {
             return new SettleResult.Lost(row == null ? null : row.stateAt(now));
         }
         row.settle(resolution.to(), resolution.result(), now);

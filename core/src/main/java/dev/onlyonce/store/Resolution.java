@@ -2,6 +2,7 @@ package dev.onlyonce.store;
 
 import dev.onlyonce.State;
 import dev.onlyonce.internal.AuditText;
+import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -9,13 +10,22 @@ import org.jspecify.annotations.Nullable;
  * What the reconciler or an operator found out about an unknown entry.
  *
  * @param id which entry
+ * @param createdAt when the entry was made: a finding about an entry of this key that was evicted, or is past its retention,
+ *     changes nothing. Null if whoever decides has only the key; then the attempt alone must agree
  * @param attempt the attempt whose outcome was unknown: a finding about an older one changes nothing
  * @param to {@link State#COMPLETED}: the effect was found; {@link State#RETRYABLE}: it is proven absent
  * @param result what to record for COMPLETED; not copied
  * @param who decided, for the audit
  * @param reason why, for the audit; shortened if it is long
  */
-public record Resolution(EntryId id, int attempt, State to, byte @Nullable [] result, String who, String reason) {
+public record Resolution(
+        EntryId id,
+        @Nullable Instant createdAt,
+        int attempt,
+        State to,
+        byte @Nullable [] result,
+        String who,
+        String reason) {
 
     /** Checks that an unknown entry can end so. */
     public Resolution {
@@ -27,6 +37,26 @@ public record Resolution(EntryId id, int attempt, State to, byte @Nullable [] re
         if (result != null && !to.isAnswered()) {
             throw new IllegalArgumentException("a result cannot be recorded for " + to);
         }
+    }
+
+    /** For whoever has only the key. */
+    public Resolution(EntryId id, int attempt, State to, byte @Nullable [] result, String who, String reason) {
+        this(id, null, attempt, to, result, who, reason);
+    }
+
+    /** About this entry, and no other that its key has had or will have. */
+    public Resolution about(Instant createdAt) {
+        return new Resolution(id, createdAt, attempt, to, result, who, reason);
+    }
+
+    /** With another form of the result. */
+    public Resolution withResult(byte @Nullable [] result) {
+        return new Resolution(id, createdAt, attempt, to, result, who, reason);
+    }
+
+    /** Whether it is about the entry that was made at this time. */
+    public boolean isAbout(Instant made) {
+        return createdAt == null || createdAt.equals(made);
     }
 
     /** For callers of other modules, for whose checks of nulls an array is never absent. */

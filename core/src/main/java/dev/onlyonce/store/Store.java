@@ -94,7 +94,8 @@ public interface Store extends AutoCloseable {
     int purge(int limit);
 
     /**
-     * Moves unknown entries on. Only an entry that is {@link State#UNKNOWN} at the resolution's attempt changes;
+     * Moves unknown entries on. Only an entry that is {@link State#UNKNOWN} at the resolution's attempt, and was made when
+     * the resolution says (if it does), changes;
      * repeating a resolution that was recorded answers {@link SettleResult.Lost}, as for any other entry.
      */
     List<SettleResult> resolve(List<Resolution> resolutions);

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,11 @@ public sealed interface Delivery {
      * @param providerId the provider's name for it; recorded before anything else. Empty if it gives none
      * @param result the operation's result as its {@link dev.onlyonce.Codec} encodes it
      */
-    record Delivered(@Nullable String providerId, byte[] result) implements Delivery {}
+    record Delivered(@Nullable String providerId, byte[] result) implements Delivery {
+        public Delivered {
+            requireNonNull(result, "the result");
+        }
+    }
 
     /**
      * The provider refused it for good: that is the operation's result, and it is not tried again.
@@ -21,7 +26,11 @@ public sealed interface Delivery {
      * @param providerId the provider's name for it, if it gave one
      * @param result the refusal as the operation's {@link dev.onlyonce.Codec} encodes it
      */
-    record Refused(@Nullable String providerId, byte[] result) implements Delivery {}
+    record Refused(@Nullable String providerId, byte[] result) implements Delivery {
+        public Refused {
+            requireNonNull(result, "the result");
+        }
+    }
 
     /**
      * Proven: this call had no effect. It is made again later.

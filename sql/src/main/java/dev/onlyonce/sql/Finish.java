@@ -7,6 +7,9 @@ import dev.onlyonce.internal.Envelope;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Transition;
 import java.io.Serial;
 import java.sql.Connection;
@@ -27,13 +30,17 @@ import org.slf4j.LoggerFactory;
  *       ask again.
  *   <li>One transaction for many rows ends or puts off the rows, updates the business data and settles the entries. The
  *       rows come first: they are fenced by their token, and SQLite gets its write lock.
- *   <li>If one of them cannot (its business update fails, or its claim is lost), each gets a transaction of its own, so
- *       that it fails alone.
+ *   <li>If that fails, whatever the reason, each row gets a transaction of its own, so that it fails alone. A row that the
+ *       database refuses, or whose business update fails or waits for a lock, is put off; its answer is kept.
  * </ol>
  *
  * <p>All of it can be repeated: a row that was finished is not held any more.
  */
 final class Finish {
+    /** So many rows one after the other that cannot even be put off mean that it is the database, and not the rows. */
+    private static final int FAILURES_MAX = 2;
+
+    private static final int ALIVE_SECONDS = 5;
     private static final Logger log = LoggerFactory.getLogger(Finish.class);
 
     private final OutboxParts parts;
@@ -61,10 +68,55 @@ final class Finish {
         }
     }
 
-    /** Ends them all; throws {@link dev.onlyonce.store.StoreException} if the database cannot now. */
-    void finish(List<Held> batch) {
-        List<Held> mine = record(batch);
-        end(mine.stream().map(this::ending).toList());
+    /** Rows that could not be ended because the database cannot now. */
+    record Unfinished(List<Held> rows, StoreException cause) {}
+
+    /** Ends them all, but for those that it returns: they can be ended later, while they are held. */
+    Optional<Unfinished> finish(List<Held> batch) {
+        Work work = new Work();
+        try {
+            List<Held> mine = record(batch, work);
+            end(mine.stream().map(this::ending).toList(), work);
+        } finally {
+            work.restoreInterrupt();
+        }
+        return work.unfinished();
+    }
+
+    /** What has failed so far. An interrupt, the caller's or a handler's, is put aside until the other rows are done. */
+    private static final class Work {
+        private final List<Held> rows = new ArrayList<>();
+        private @Nullable StoreException cause;
+        private int failures;
+        private boolean interrupted = Thread.interrupted();
+
+        void putInterruptAside() {
+            interrupted |= Thread.interrupted();
+        }
+
+        void restoreInterrupt() {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        void failed(Held held, StoreException e) {
+            rows.add(held);
+            cause = e;
+            failures++;
+        }
+
+        void done() {
+            failures = 0;
+        }
+
+        boolean isHopeless() {
+            return failures >= FAILURES_MAX;
+        }
+
+        Optional<Unfinished> unfinished() {
+            return cause == null ? Optional.empty() : Optional.of(new Unfinished(rows, cause));
+        }
     }
 
     /** Gives back rows for which no call was made. */
@@ -78,10 +130,18 @@ final class Finish {
             endings.add(
                     new Ending(held, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false));
         }
-        end(endings);
+        Work work = new Work();
+        try {
+            end(endings, work);
+        } finally {
+            work.restoreInterrupt();
+        }
+        work.unfinished().ifPresent(unfinished -> {
+            throw unfinished.cause;
+        });
     }
 
-    private List<Held> record(List<Held> batch) {
+    private List<Held> record(List<Held> batch, Work work) {
         List<Held> answers = batch.stream()
                 .filter(h -> !h.isAnswered()
                         && (h.delivery() instanceof Delivery.Delivered || h.delivery() instanceof Delivery.Refused))
@@ -89,44 +149,95 @@ final class Finish {
         if (answers.isEmpty()) {
             return batch;
         }
-        List<Boolean> recorded = parts.calls().transaction(c -> parts.table().record(c, answers));
         List<Held> mine = new ArrayList<>(batch);
-        for (int i = 0; i < answers.size(); i++) {
-            if (!recorded.get(i)) {
-                mine.remove(answers.get(i));
-                lost(answers.get(i));
+        if (answers.size() > 1) {
+            try {
+                mine.removeAll(recorded(answers));
+                return mine;
+            } catch (StoreException e) {
+                log.debug("One of {} answers cannot be recorded with the others", answers.size(), e);
             }
+        }
+        for (Held held : answers) {
+            recordAlone(held, mine, work);
         }
         return mine;
     }
 
-    private void end(List<Ending> endings) {
-        if (endings.isEmpty()) {
+    private void recordAlone(Held held, List<Held> mine, Work work) {
+        if (work.isHopeless()) {
+            mine.remove(held);
+            work.rows.add(held);
             return;
         }
-        if (endings.size() > 1) {
-            try {
-                commit(endings);
-                return;
-            } catch (ItsOwnFault e) {
-                log.debug("One of {} rows cannot be finished with the others", endings.size(), e);
-            }
+        try {
+            mine.removeAll(recorded(List.of(held)));
+            work.done();
+        } catch (StoreRejected e) {
+            // What it says is lost, and nobody may take it for done or for not done.
+            log.error("The provider's answer cannot be recorded: {}", held.row(), e);
+            held.delivery(new Delivery.Ambiguous("the provider's answer cannot be recorded: " + e.getCause()));
+        } catch (StoreException e) {
+            mine.remove(held);
+            work.failed(held, e);
         }
-        endings.forEach(this::endAlone);
     }
 
-    private void endAlone(Ending ending) {
+    /** Records answers; returns those whose row is lost. */
+    private List<Held> recorded(List<Held> answers) {
+        List<Boolean> recorded = parts.calls().transaction(c -> parts.table().record(c, answers));
+        List<Held> lost = new ArrayList<>();
+        for (int i = 0; i < answers.size(); i++) {
+            if (!recorded.get(i)) {
+                lost.add(answers.get(i));
+                lost(answers.get(i));
+            }
+        }
+        return lost;
+    }
+
+    private void end(List<Ending> endings, Work work) {
+        if (endings.size() > 1 && !work.isHopeless()) {
+            try {
+                commit(endings, work);
+                return;
+            } catch (ItsOwnFault | StoreException e) {
+                log.debug("{} rows cannot be finished together", endings.size(), e);
+            }
+        }
+        for (Ending ending : endings) {
+            if (work.isHopeless()) {
+                work.rows.add(ending.held);
+            } else {
+                endAlone(ending, work);
+            }
+        }
+    }
+
+    private void endAlone(Ending ending, Work work) {
         try {
-            commit(List.of(ending));
+            commit(List.of(ending), work);
+            work.done();
         } catch (Lost e) {
             lost(ending.held);
         } catch (UpdateFailed e) {
-            log.warn("The business update failed and is tried again: {}", ending.held.row(), e.getCause());
-            try {
-                commit(List.of(updateLater(ending, String.valueOf(e.getCause()))));
-            } catch (Lost again) {
-                lost(ending.held);
-            }
+            putOff(ending, String.valueOf(e.getCause()), e, work);
+        } catch (StoreRejected | StoreBusy e) {
+            putOff(ending, e.getMessage() + ": " + e.getCause(), e, work);
+        } catch (StoreException e) {
+            work.failed(ending.held, e);
+        }
+    }
+
+    private void putOff(Ending ending, String why, RuntimeException cause, Work work) {
+        log.warn("Not finished, and tried again later: {}", ending.held.row(), cause);
+        try {
+            commit(List.of(updateLater(ending, why)), work);
+            work.done();
+        } catch (Lost e) {
+            lost(ending.held);
+        } catch (StoreException e) {
+            work.failed(ending.held, e);
         }
     }
 
@@ -158,43 +269,46 @@ final class Finish {
         @Serial
         private static final long serialVersionUID = 1;
 
-        UpdateFailed(Exception cause) {
+        UpdateFailed(Throwable cause) {
             super("the business update failed", cause);
         }
     }
 
-    private void commit(List<Ending> endings) {
+    private void commit(List<Ending> endings, Work work) {
         List<Ending> sorted =
                 endings.stream().sorted(Comparator.comparing(Ending::id)).toList();
-        parts.calls().transaction(c -> {
-            List<OutboxTable.End> rows = sorted.stream()
-                    .map(e -> new OutboxTable.End(e.held, e.fate))
-                    .toList();
-            if (!parts.table().end(c, rows)) {
-                throw new Lost();
-            }
-            for (Ending ending : sorted) {
-                if (ending.told) {
-                    update(c, ending);
-                }
-            }
-            return settle(c, sorted);
-        });
+        parts.calls()
+                .transaction(transaction -> parts.table().bounded(transaction, c -> {
+                    List<OutboxTable.End> rows = sorted.stream()
+                            .map(e -> new OutboxTable.End(e.held, e.fate))
+                            .toList();
+                    if (!parts.table().end(c, rows)) {
+                        throw new Lost();
+                    }
+                    for (Ending ending : sorted) {
+                        if (ending.told) {
+                            update(c, ending, work);
+                        }
+                    }
+                    return settle(c, sorted);
+                }));
         endings.forEach(this::tell);
     }
 
-    private void update(Connection connection, Ending ending) throws SQLException {
+    private void update(Connection connection, Ending ending, Work work) throws SQLException {
         try {
             parts.settings().handler(ending.held).settled(connection, ending.held.row(), ending.held.delivery());
         } catch (SQLException e) {
-            SqlFailure failure = SqlFailure.of(parts.database().kind(), e);
-            if (failure != SqlFailure.REJECTED) {
+            if (SqlFailure.of(parts.database().kind(), e) == SqlFailure.CONFLICT
+                    || !connection.isValid(ALIVE_SECONDS)) {
                 // The transaction's trouble, not this row's.
                 throw e;
             }
             throw new UpdateFailed(e);
-        } catch (Exception e) {
+        } catch (Throwable e) {
             throw new UpdateFailed(e);
+        } finally {
+            work.putInterruptAside();
         }
     }
 
@@ -209,12 +323,13 @@ final class Finish {
                         ending.id(), held.token(), ending.to, Optional.ofNullable(ending.result), ending.reason));
             } else if (ending.to != null) {
                 resolutions.add(Resolution.of(
-                        ending.id(),
-                        held.attempt(),
-                        ending.to,
-                        Optional.ofNullable(ending.result),
-                        parts.settings().name(),
-                        ending.reason));
+                                ending.id(),
+                                held.attempt(),
+                                ending.to,
+                                Optional.ofNullable(ending.result),
+                                parts.settings().name(),
+                                ending.reason)
+                        .about(StoredEntry.instant(held.stored().entryAt())));
             }
         }
         int expected = settlements.size() + resolutions.size();

@@ -190,6 +190,7 @@ final class MySqlStatements {
               AND e.lease_until <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FOR UPDATE SKIP LOCKED""";
 
+    /** A retryable entry with steps is half done and does not expire. */
     static final String END = """
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
@@ -198,10 +199,15 @@ final class MySqlStatements {
             SET e.state = a.next_state, e.token = NULL, e.result = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = IF(a.next_state = 6, NULL,
-                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us),
+                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + IF(a.next_state = 5 AND EXISTS (
+                        SELECT 1 FROM onlyonce_step s
+                        WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                          AND s.entry_created_at = e.created_at), 315360000000000, e.retention_us)),
                 e.purge_at = IF(a.next_state = 6, NULL,
-                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us
-                        + IF(a.next_state = 5, 0, e.tombstone_us)),
+                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + IF(a.next_state <> 5, e.retention_us + e.tombstone_us, IF(EXISTS (
+                        SELECT 1 FROM onlyonce_step s
+                        WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                          AND s.entry_created_at = e.created_at), 315360000000000, e.retention_us))),
                 e.reap_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us,
                 e.unknown_since = IF(a.next_state = 6, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), NULL)
             WHERE e.attempt = a.attempt AND e.state = a.state""";
@@ -247,7 +253,7 @@ final class MySqlStatements {
                 WHEN e.state = 6 THEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 86400000000
                 ELSE TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + GREATEST(e.retention_us, 1000000) END""";
 
-    /** One row: the number of changed rows tells whether it was this resolution. */
+    /** One row: the number of changed rows tells whether it was this resolution. What is half done does not expire. */
     static final String RESOLVE = """
             UPDATE (
                 SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state
@@ -255,12 +261,19 @@ final class MySqlStatements {
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.result = ?, e.state = a.state, e.token = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
-                e.expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us,
-                e.purge_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us
-                    + IF(a.state = 5, 0, e.tombstone_us),
+                e.expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+                    + IF(a.state = 5 AND EXISTS (
+                        SELECT 1 FROM onlyonce_step s
+                        WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                          AND s.entry_created_at = e.created_at), 315360000000000, e.retention_us),
+                e.purge_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+                    + IF(a.state <> 5, e.retention_us + e.tombstone_us, IF(EXISTS (
+                        SELECT 1 FROM onlyonce_step s
+                        WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                          AND s.entry_created_at = e.created_at), 315360000000000, e.retention_us)),
                 e.reap_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us,
                 e.unknown_since = NULL
-            WHERE e.attempt = a.attempt AND e.state = 6""";
+            WHERE e.attempt = a.attempt AND e.state = 6 AND ? IN (-1, e.created_at)""";
 
     static final String LOCK_ONE = """
             SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,

@@ -1,5 +1,7 @@
 package dev.onlyonce.sql;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
@@ -52,16 +54,27 @@ public final class Outbox implements AutoCloseable {
     /** Each round lost means that another transaction ended in between and changed the entry. */
     private static final int ROUNDS_MAX = 8;
 
+    /** The largest payload unless told otherwise: a node has {@code rowsMax} of them in memory. */
+    private static final int PAYLOAD_BYTES_MAX = 1 << 20;
+
+    /** How late a row that is due may be taken by a busy worker. */
+    private static final Duration RETENTION_MARGIN = Duration.ofMinutes(1);
+
     private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
     private static final Duration POLL_FIRST = Duration.ofMillis(20);
     private static final Duration POLL_LONGEST = Duration.ofMillis(500);
     private static final Logger log = LoggerFactory.getLogger(Outbox.class);
 
     private final OutboxParts parts;
-    private @Nullable Worker worker;
+    /** Ours to close, unless the caller has given one. */
+    private final @Nullable Time ownTime;
 
-    private Outbox(OutboxParts parts) {
+    private @Nullable Worker worker;
+    private boolean closed;
+
+    private Outbox(OutboxParts parts, @Nullable Time ownTime) {
         this.parts = parts;
+        this.ownTime = ownTime;
     }
 
     /**
@@ -72,6 +85,7 @@ public final class Outbox implements AutoCloseable {
      * @param transaction a connection with auto-commit off
      * @param topic which handler makes the call; with the key it makes the downstream key
      * @param payload what the handler needs
+     * @throws IllegalArgumentException if the payload is larger than {@link Builder#payloadBytesMax}; nothing was written
      * @throws TransactionConflict if the transaction must be rolled back and run again
      * @throws StoreException if the database cannot answer; nothing was accepted
      */
@@ -79,6 +93,11 @@ public final class Outbox implements AutoCloseable {
         Names.check("tenant", key.tenant());
         Names.check("operation", key.operation());
         Names.check("topic", topic);
+        int payloadBytesMax = parts.settings().load().payloadBytesMax();
+        if (payload.length > payloadBytesMax) {
+            throw new IllegalArgumentException("the payload has " + payload.length + " bytes, and " + payloadBytesMax
+                    + " are allowed: store it elsewhere and put a reference here, or raise payloadBytesMax");
+        }
         Savepoint savepoint = SqlTransactions.savepoint(transaction);
         try {
             Accepted accepted = accept(transaction, key, fingerprint, new Call(topic, payload));
@@ -184,6 +203,9 @@ public final class Outbox implements AutoCloseable {
 
     /** Starts the workers of this node. */
     public synchronized void start() {
+        if (closed) {
+            throw new IllegalStateException("the outbox is closed");
+        }
         if (worker == null) {
             worker = new Worker(parts);
             worker.start();
@@ -265,16 +287,23 @@ public final class Outbox implements AutoCloseable {
         });
     }
 
-    /** Stops taking rows, gives back those that have not been called, and waits within a bound for those that have. */
+    /**
+     * Stops taking rows, gives back those that have not been called, and waits within a bound for those that have. An outbox
+     * that was closed cannot be started again.
+     */
     @Override
     public void close() {
         Worker running;
         synchronized (this) {
             running = worker;
             worker = null;
+            closed = true;
         }
         if (running != null) {
             running.close();
+        }
+        if (ownTime != null) {
+            ownTime.close();
         }
     }
 
@@ -297,6 +326,7 @@ public final class Outbox implements AutoCloseable {
         private int rowsMax = 1000;
         private Duration pollEvery = Duration.ofMillis(100);
         private Duration closeWaitMax = Duration.ofSeconds(30);
+        private int payloadBytesMax = PAYLOAD_BYTES_MAX;
 
         Builder(Database database, Calls calls, Sealing sealing) {
             this.database = database;
@@ -383,23 +413,51 @@ public final class Outbox implements AutoCloseable {
             return this;
         }
 
+        /** The largest payload that is accepted; 1 MiB by default. */
+        public Builder payloadBytesMax(int payloadBytesMax) {
+            this.payloadBytesMax = payloadBytesMax;
+            return this;
+        }
+
         /** Checks and builds; throws {@link IllegalArgumentException}. Call {@link Outbox#start} to start delivering. */
         public Outbox build() {
             if (triesMax < 1 || concurrency < 1 || rowsMax < 1) {
                 throw new IllegalArgumentException("triesMax, concurrency and rowsMax must be at least 1");
             }
+            if (payloadBytesMax < 0) {
+                throw new IllegalArgumentException("payloadBytesMax must not be negative: " + payloadBytesMax);
+            }
+            checkTimes();
             Names.check("name", name);
+            Time ownTime = time == null ? Time.system() : null;
             OutboxSettings settings = new OutboxSettings(
                     policy,
                     pendingMax,
                     name,
-                    time == null ? Time.system() : time,
+                    time == null ? requireNonNull(ownTime) : time,
                     Map.copyOf(handlers),
                     List.copyOf(listeners),
                     new OutboxSettings.Tries(triesMax, backoffFirst, backoffLongest, parkFor),
-                    new OutboxSettings.Load(concurrency, rowsMax, pollEvery, closeWaitMax));
+                    new OutboxSettings.Load(concurrency, rowsMax, pollEvery, closeWaitMax, payloadBytesMax));
             OutboxTable table = new OutboxTable(database, sealing);
-            return new Outbox(new OutboxParts(database, calls, table, sealing, settings, new Waiters()));
+            return new Outbox(new OutboxParts(database, calls, table, sealing, settings, new Waiters()), ownTime);
+        }
+
+        /** A retryable entry expires, and its row with it: the next try must come before that, wherever it is due. */
+        private void checkTimes() {
+            if (backoffFirst.isNegative() || backoffLongest.compareTo(backoffFirst) < 0 || parkFor.isNegative()) {
+                throw new IllegalArgumentException(
+                        "backoff must not be negative, and its longest pause not the shorter: " + backoffFirst + ", "
+                                + backoffLongest + "; nor parkFor: " + parkFor);
+            }
+            Duration longest = backoffLongest.compareTo(parkFor) < 0 ? parkFor : backoffLongest;
+            Duration needed = longest.plus(policy.terms().lease()).plus(RETENTION_MARGIN);
+            if (policy.terms().retention().compareTo(needed) < 0) {
+                throw new IllegalArgumentException("the retention of "
+                        + policy.terms().retention()
+                        + " is shorter than the longest pause between two tries, the lease and " + RETENTION_MARGIN
+                        + " together, " + needed + ": rows would be forgotten before they are tried again");
+            }
         }
     }
 }

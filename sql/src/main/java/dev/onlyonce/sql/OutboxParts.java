@@ -24,7 +24,7 @@ record OutboxParts(
         for (Listener listener : settings.listeners()) {
             try {
                 listener.on(event);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 log.error("A listener failed", e);
             }
         }

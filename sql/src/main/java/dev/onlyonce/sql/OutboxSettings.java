@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What was configured. */
 record OutboxSettings(
@@ -21,9 +23,11 @@ record OutboxSettings(
         Tries tries,
         Load load) {
 
+    private static final Logger log = LoggerFactory.getLogger(OutboxSettings.class);
+
     record Tries(int max, Duration backoffFirst, Duration backoffLongest, Duration parkFor) {}
 
-    record Load(int concurrency, int rowsMax, Duration pollEvery, Duration closeWaitMax) {}
+    record Load(int concurrency, int rowsMax, Duration pollEvery, Duration closeWaitMax, int payloadBytesMax) {}
 
     Duration lease() {
         return policy.terms().lease();
@@ -84,10 +88,20 @@ record OutboxSettings(
      * @param tried how often it was tried
      */
     boolean canAsk(OutboxTable.Stored row, int tried) {
-        DeliveryHandler handler = handlers.get(row.row().topic());
-        long lifetime = handler == null ? 0 : StoredEntry.micros(handler.keyLifetime());
+        long lifetime = StoredEntry.micros(keyLifetime(row.row()));
         long sentAt = row.firstSentAt() == null ? row.takenAt() : row.firstSentAt();
         return tried < tries.max && row.takenAt() + StoredEntry.micros(lease()) < sentAt + lifetime;
+    }
+
+    /** A handler that cannot tell promises nothing. */
+    private Duration keyLifetime(OutboxRow row) {
+        DeliveryHandler handler = handlers.get(row.topic());
+        try {
+            return handler == null ? Duration.ZERO : handler.keyLifetime();
+        } catch (Throwable e) {
+            log.error("A handler does not tell its key lifetime, so nothing is asked again: {}", row, e);
+            return Duration.ZERO;
+        }
     }
 
     /** Doubles with every try; half of it is chance, so that rows that failed together do not come back together. */

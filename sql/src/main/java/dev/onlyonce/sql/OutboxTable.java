@@ -8,15 +8,20 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The statements on {@code onlyonce_outbox}. They are the same for all databases but for locking; {@code {now}} is the
@@ -24,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutboxTable {
     private static final int ERROR_LENGTH_MAX = 500;
+    private static final Logger log = LoggerFactory.getLogger(OutboxTable.class);
 
     /** The entry's creation comes from the entry, so that both are equal and an entry made anew is told apart. */
     private static final String INSERT = """
@@ -47,8 +53,10 @@ final class OutboxTable {
             SET token = ?, due_at = ?, first_sent_at = coalesce(first_sent_at, ?), tries = tries + 1
             WHERE {ids}""";
 
-    private static final String RENEW = """
-            UPDATE onlyonce_outbox SET due_at = {now} + ? WHERE id = ? AND token = ?""";
+    /** What is locked is being finished, or operated on: it must not cost its neighbours their leases. */
+    private static final String RENEWABLE = "SELECT id, token FROM onlyonce_outbox WHERE {ids}";
+
+    private static final String RENEW = "UPDATE onlyonce_outbox SET due_at = {now} + ? WHERE {ids}";
 
     private static final String SENDING = """
             UPDATE onlyonce_outbox SET first_sent_at = ? WHERE id = ? AND token = ?""";
@@ -82,6 +90,14 @@ final class OutboxTable {
             UPDATE onlyonce_outbox SET dead = 0, tries = 0, due_at = {now} WHERE id = ? AND dead = 1""";
 
     private static final String DROP = "DELETE FROM onlyonce_outbox WHERE id = ? AND dead = 1";
+
+    private static final String BOUND_POSTGRES = """
+            SELECT set_config('lock_timeout', '1000', true), set_config('statement_timeout', '10000', true)""";
+
+    private static final String BOUND_MYSQL = """
+            SET @onlyonce_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = 1""";
+
+    private static final String UNBOUND_MYSQL = "SET SESSION innodb_lock_wait_timeout = @onlyonce_lock_wait";
 
     /** What is sealed here. */
     private static final String ANSWER = "answer";
@@ -169,12 +185,65 @@ final class OutboxTable {
         return taken;
     }
 
-    /** Returns for each whether it is still held. */
+    /** Returns for each whether it was renewed: those are not that are lost, or locked just now. */
     List<Boolean> renew(Connection connection, List<Held> rows, long leaseUs) throws SQLException {
-        return each(connection, RENEW, rows, (statement, held) -> {
-            statement.setLong(1, leaseUs);
-            bindHeld(statement, 2, held);
-        });
+        Map<Long, UUID> tokens = new HashMap<>();
+        rows.forEach(held -> tokens.put(held.stored().row.id(), held.token()));
+        List<Long> free = new ArrayList<>();
+        List<Long> ids = List.copyOf(tokens.keySet());
+        String lock = kind == SqlDatabase.SQLITE ? "" : "\nFOR UPDATE SKIP LOCKED";
+        try (PreparedStatement statement = prepare(connection, withIds(RENEWABLE, ids) + lock)) {
+            bindIds(statement, 1, ids);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    if (Objects.equals(columns.token(row, 2), tokens.get(row.getLong(1)))) {
+                        free.add(row.getLong(1));
+                    }
+                }
+            }
+        }
+        if (!free.isEmpty()) {
+            try (PreparedStatement statement = prepare(connection, withIds(RENEW, free))) {
+                statement.setLong(1, leaseUs);
+                bindIds(statement, 2, free);
+                statement.executeUpdate();
+            }
+        }
+        Set<Long> renewed = Set.copyOf(free);
+        return rows.stream()
+                .map(held -> renewed.contains(held.stored().row.id()))
+                .toList();
+    }
+
+    /**
+     * Runs work that calls handlers, and bounds how long their statements wait for a lock: they run on a thread that other
+     * rows wait for. On PostgreSQL also how long they run; SQLite has its busy time-out.
+     */
+    <T> T bounded(Connection connection, Calls.Work<T> work) throws SQLException {
+        if (kind == SqlDatabase.SQLITE) {
+            return work.run(connection);
+        }
+        try (Statement statement = connection.createStatement()) {
+            if (kind == SqlDatabase.POSTGRESQL) {
+                statement.execute(BOUND_POSTGRES);
+                return work.run(connection);
+            }
+            statement.execute(BOUND_MYSQL);
+            try {
+                return work.run(connection);
+            } finally {
+                // It is the session's, and the connection goes back to the application's pool.
+                unbound(statement);
+            }
+        }
+    }
+
+    private static void unbound(Statement statement) {
+        try {
+            statement.execute(UNBOUND_MYSQL);
+        } catch (SQLException e) {
+            log.debug("A lost connection keeps its settings", e);
+        }
     }
 
     /** A call is about to be made for the first time after it was proven that none had an effect. */

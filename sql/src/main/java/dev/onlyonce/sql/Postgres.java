@@ -248,7 +248,8 @@ final class Postgres implements Database {
                 .shorts(r -> r.to().code())
                 .bytes(Resolution::result)
                 .texts(Resolution::who)
-                .texts(Resolution::reason);
+                .texts(Resolution::reason)
+                .longs(StoredEntry::madeAt);
         run(
                 connection,
                 WAIT,

@@ -312,12 +312,20 @@ final class PostgresStatements {
             WHERE lease_until > ? AND lease_until <= ? AND state IN (1, 2)
             ORDER BY lease_until LIMIT ?""";
 
-    /** Ends what still stands as it was read; whoever holds a row's lock is working on it. */
+    /**
+     * Ends what still stands as it was read; whoever holds a row's lock is working on it. A retryable entry with steps is
+     * half done and does not expire.
+     */
     static final String END = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), lapsed AS MATERIALIZED (
-                SELECT e.tenant, e.space, e.key_, a.state AS was, a.next, a.why
+                SELECT e.tenant, e.space, e.key_, a.state AS was, a.next, a.why,
+                       CASE WHEN a.next = 5 AND EXISTS (
+                                SELECT 1 FROM onlyonce_step s
+                                WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                                  AND s.entry_created_at = e.created_at)
+                            THEN 315360000000000 ELSE e.retention_us END AS retention_us
                 FROM clock,
                      (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
                              unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
@@ -328,10 +336,10 @@ final class PostgresStatements {
             ), ended AS (
                 UPDATE onlyonce_entry e
                 SET state = a.next, token = NULL, result = NULL, settled_at = clock.now,
-                    expires_at = CASE WHEN a.next <> 6 THEN clock.now + e.retention_us END,
-                    purge_at = CASE WHEN a.next = 5 THEN clock.now + e.retention_us
-                                    WHEN a.next <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
-                    reap_at = clock.now + e.retention_us,
+                    expires_at = CASE WHEN a.next <> 6 THEN clock.now + a.retention_us END,
+                    purge_at = CASE WHEN a.next = 5 THEN clock.now + a.retention_us
+                                    WHEN a.next <> 6 THEN clock.now + a.retention_us + e.tombstone_us END,
+                    reap_at = clock.now + a.retention_us,
                     unknown_since = CASE WHEN a.next = 6 THEN clock.now END
                 FROM clock, lapsed a
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
@@ -393,22 +401,32 @@ final class PostgresStatements {
             SELECT (SELECT count(*) FROM due),
                    (SELECT count(*) FROM deleted) + (SELECT count(*) FROM kept WHERE expired)""";
 
+    /** A retryable entry with steps is half done and does not expire. -1: at whatever time the entry was made. */
     static final String RESOLVE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), resolved AS (
                 UPDATE onlyonce_entry e
                 SET state = a.state, token = NULL, result = a.result, settled_at = clock.now,
-                    expires_at = clock.now + e.retention_us,
-                    purge_at = clock.now + e.retention_us + CASE a.state WHEN 5 THEN 0 ELSE e.tombstone_us END,
+                    expires_at = clock.now + CASE WHEN a.state = 5 AND EXISTS (
+                            SELECT 1 FROM onlyonce_step s
+                            WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                              AND s.entry_created_at = e.created_at)
+                        THEN 315360000000000 ELSE e.retention_us END,
+                    purge_at = clock.now + CASE WHEN a.state <> 5 THEN e.retention_us + e.tombstone_us WHEN EXISTS (
+                            SELECT 1 FROM onlyonce_step s
+                            WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                              AND s.entry_created_at = e.created_at)
+                        THEN 315360000000000 ELSE e.retention_us END,
                     reap_at = clock.now + e.retention_us,
                     unknown_since = NULL
                 FROM clock,
                      (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
                              unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
-                             unnest(?::bytea[]) AS result, unnest(?::text[]) AS who, unnest(?::text[]) AS why) AS a
+                             unnest(?::bytea[]) AS result, unnest(?::text[]) AS who, unnest(?::text[]) AS why,
+                             unnest(?::bigint[]) AS created_at) AS a
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                  AND e.attempt = a.attempt AND e.state = 6
+                  AND e.attempt = a.attempt AND e.state = 6 AND a.created_at IN (-1, e.created_at)
                 RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
                           e.operation, e.created_at, e.attempt, e.state, a.who, a.why
             ), audited AS (

@@ -4,8 +4,8 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
+import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.OpenClaim;
-import dev.onlyonce.State;
 import dev.onlyonce.internal.KeyRules;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** One attempt's steps: those recorded before it, and those it records. Used by one thread. */
@@ -30,6 +31,7 @@ final class RecordedSteps implements Steps {
     private final Calls calls;
     private final OpenClaim claim;
     private final Time time;
+    private final StepTable.Owner owner;
     private final StepTable.Of of;
     private final List<StepTable.Step> recorded;
     private final Set<String> names = new HashSet<>();
@@ -42,17 +44,24 @@ final class RecordedSteps implements Steps {
         this.calls = calls;
         this.claim = claim;
         this.time = time;
+        this.owner = new StepTable.Owner(claim.key().entryId(), claim.token());
         this.of = of;
         this.recorded = recorded;
     }
 
     /** Reads what earlier attempts have recorded. */
     static RecordedSteps of(StepTable table, Calls calls, OpenClaim claim, Time time) {
+        StepTable.Owner owner = new StepTable.Owner(claim.key().entryId(), claim.token());
         return calls.transaction(c -> {
-            long createdAt = table.fence(c, claim.key().entryId(), claim.attempt(), State.PROCESSING)
-                    .orElseThrow(() -> lost(claim));
-            StepTable.Of of = new StepTable.Of(claim.key().entryId(), createdAt);
-            return new RecordedSteps(table, calls, claim, time, of, table.read(c, of));
+            long createdAt = table.held(c, owner).orElseThrow(() -> lost(claim));
+            StepTable.Of of = new StepTable.Of(owner.id(), createdAt);
+            List<StepTable.Step> recorded = table.read(c, of);
+            if (claim.attempt() == 1 && !recorded.isEmpty()) {
+                // The first attempt has no past: these are of an evicted entry that was made at the very same time.
+                table.forget(c, of);
+                recorded = List.of();
+            }
+            return new RecordedSteps(table, calls, claim, time, of, recorded);
         });
     }
 
@@ -85,12 +94,14 @@ final class RecordedSteps implements Steps {
         if (before != null && before.state() == StepTable.FINISHED) {
             return decode(codec, before);
         }
-        if (before != null && before.state() == StepTable.STARTED) {
+        // A started step of an entry that could be claimed again is proven not to have happened.
+        record(new StepTable.Step(number, name, StepTable.STARTED, null), OnLeaseLost.UNKNOWN);
+        if (before != null && before.state() == StepTable.STARTED_BEFORE) {
             inDoubt = true;
             throw new InDoubt(name);
         }
-        // A doubted step of an entry that became retryable all the same is proven not to have happened.
-        record(new StepTable.Step(number, name, StepTable.STARTED, null));
+        // The commit may have taken longer than the lease.
+        claim.ensureHeld();
         R result;
         try {
             result = action.run(DownstreamKey.of(claim.key(), name));
@@ -114,7 +125,7 @@ final class RecordedSteps implements Steps {
         claim.ensureHeld();
         R result = action.run(DownstreamKey.of(claim.key(), name));
         byte[] encoded = codec.encode(result);
-        record(new StepTable.Step(number, name, StepTable.FINISHED, encoded));
+        record(new StepTable.Step(number, name, StepTable.FINISHED, encoded), OnLeaseLost.RESUME);
         return result;
     }
 
@@ -126,9 +137,16 @@ final class RecordedSteps implements Steps {
             return decode(codec, before);
         }
         int place = number;
+        AtomicBoolean again = new AtomicBoolean(table.locksWhole());
+        claim.ensureHeld();
         try {
             return calls.transaction(c -> {
-                fence(c);
+                if (again.getAndSet(true)) {
+                    // A heartbeat may have come between the transaction's snapshot and the fence: this time it cannot.
+                    fence(c, OnLeaseLost.RESUME);
+                } else if (table.held(c, owner).isEmpty()) {
+                    throw lost(claim);
+                }
                 R result;
                 try {
                     result = action.run(c);
@@ -142,6 +160,7 @@ final class RecordedSteps implements Steps {
                     throw new Thrown(e);
                 }
                 table.write(c, of, new StepTable.Step(place, name, StepTable.FINISHED, codec.encode(result)));
+                fence(c, OnLeaseLost.RESUME);
                 return result;
             });
         } catch (Thrown e) {
@@ -201,19 +220,19 @@ final class RecordedSteps implements Steps {
 
     private <R> void finish(String name, Codec<R> codec, R result) {
         try {
-            record(new StepTable.Step(number, name, StepTable.FINISHED, codec.encode(result)));
-        } catch (RuntimeException e) {
+            record(new StepTable.Step(number, name, StepTable.FINISHED, codec.encode(result)), OnLeaseLost.RESUME);
+        } catch (Throwable e) {
             inDoubt = true;
             throw e;
         }
     }
 
-    private void record(StepTable.Step step) {
+    private void record(StepTable.Step step, OnLeaseLost onLeaseLost) {
         for (int tries = 1; ; tries++) {
             try {
                 calls.transaction(c -> {
-                    fence(c);
                     table.write(c, of, step);
+                    fence(c, onLeaseLost);
                     return true;
                 });
                 return;
@@ -235,12 +254,12 @@ final class RecordedSteps implements Steps {
         }
     }
 
-    /** Nothing happened. If that cannot be recorded, the next attempt will be in doubt, which is safe. */
+    /** Nothing happened. If that cannot be recorded, and the owner is lost, the entry will be unknown, which is safe. */
     private void erase(NotExecuted proof) {
         try {
             calls.transaction(c -> {
-                fence(c);
                 table.erase(c, of, number);
+                fence(c, OnLeaseLost.RESUME);
                 return true;
             });
         } catch (LeaseLost | StoreException e) {
@@ -248,8 +267,8 @@ final class RecordedSteps implements Steps {
         }
     }
 
-    private void fence(Connection connection) throws SQLException {
-        if (table.fence(connection, of.id(), claim.attempt(), State.PROCESSING).isEmpty()) {
+    private void fence(Connection connection, OnLeaseLost onLeaseLost) throws SQLException {
+        if (!table.fence(connection, owner, onLeaseLost)) {
             throw lost(claim);
         }
     }

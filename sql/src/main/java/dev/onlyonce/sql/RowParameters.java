@@ -87,7 +87,8 @@ final class RowParameters implements Binding {
                 s -> s.id(resolution.id())
                         .number(resolution.attempt())
                         .state(resolution.to())
-                        .bytes(resolution.result()));
+                        .bytes(resolution.result())
+                        .number(StoredEntry.madeAt(resolution)));
     }
 
     static Binding of(Columns columns, Database.Lapsed lapsed) {

@@ -50,9 +50,7 @@ final class Sealing {
     }
 
     private Resolution seal(Resolution r) {
-        return r.result() == null
-                ? r
-                : new Resolution(r.id(), r.attempt(), r.to(), seal(r.id(), RESULT, r.result()), r.who(), r.reason());
+        return r.result() == null ? r : r.withResult(seal(r.id(), RESULT, r.result()));
     }
 
     byte[] seal(EntryId id, String use, byte[] plain) {

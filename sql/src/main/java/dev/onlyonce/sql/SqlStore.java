@@ -3,6 +3,7 @@ package dev.onlyonce.sql;
 import dev.onlyonce.Encryption;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Reconciler;
 import dev.onlyonce.State;
 import dev.onlyonce.internal.AuditText;
 import dev.onlyonce.store.AuditQuery;
@@ -185,7 +186,7 @@ public final class SqlStore implements Store {
 
     /** Most steps are removed when their operation completes; these are of operations that ended otherwise, or are gone. */
     private void purgeSteps(int limit) {
-        StepTable table = new StepTable(database.kind(), sealing);
+        StepTable table = new StepTable(database, sealing);
         List<StepTable.Of> orphans = limit < 1 ? List.of() : calls.read(c -> table.orphans(c, limit));
         if (!orphans.isEmpty()) {
             calls.transaction(c -> {
@@ -280,7 +281,12 @@ public final class SqlStore implements Store {
 
     /** The stepped way to execute: several external effects in a row. The other must be on this store. */
     public Stepped stepped(Onlyonce onlyonce) {
-        return new Stepped(new StepTable(database.kind(), sealing), calls, onlyonce);
+        return new Stepped(new StepTable(database, sealing), calls, onlyonce);
+    }
+
+    /** Finds out about a stepped operation's step in doubt: for {@link Onlyonce.Builder#reconciler}. */
+    public Reconciler reconciler(StepReconciler steps) {
+        return new StepReconciliation(new StepTable(database, sealing), calls, steps);
     }
 
     /** The tables, for looking at their version. */

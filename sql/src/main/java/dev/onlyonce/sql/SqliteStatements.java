@@ -120,14 +120,21 @@ final class SqliteStatements {
             WHERE lease_until > ?1 AND lease_until <= ?2 AND state IN (1, 2)
             ORDER BY lease_until LIMIT ?3""";
 
+    /** A retryable entry with steps is half done and does not expire. */
     static final String END = """
-            WITH clock (now) AS (
-                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            WITH clock (now, half_done) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000,
+                       ?6 = 5 AND EXISTS (
+                           SELECT 1 FROM onlyonce_step s JOIN onlyonce_entry e
+                             ON s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                            AND s.entry_created_at = e.created_at
+                           WHERE e.tenant = ?1 AND e.space = ?2 AND e.key_ = ?3)
             )
             UPDATE onlyonce_entry
             SET state = ?6, token = NULL, result = NULL, settled_at = now,
-                expires_at = iif(?6 <> 6, now + retention_us, NULL),
-                purge_at = CASE ?6 WHEN 6 THEN NULL WHEN 5 THEN now + retention_us ELSE now + retention_us + tombstone_us END,
+                expires_at = iif(?6 <> 6, now + iif(half_done, 315360000000000, retention_us), NULL),
+                purge_at = CASE ?6 WHEN 6 THEN NULL WHEN 5 THEN now + iif(half_done, 315360000000000, retention_us)
+                                   ELSE now + retention_us + tombstone_us END,
                 reap_at = now + retention_us,
                 unknown_since = iif(?6 = 6, now, NULL)
             FROM clock
@@ -166,16 +173,24 @@ final class SqliteStatements {
             WHERE rowid = ?1
             RETURNING attempt""";
 
+    /** A retryable entry with steps is half done and does not expire. */
     static final String RESOLVE = """
-            WITH clock (now) AS (
-                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+            WITH clock (now, half_done) AS (
+                SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000,
+                       ?5 = 5 AND EXISTS (
+                           SELECT 1 FROM onlyonce_step s JOIN onlyonce_entry e
+                             ON s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
+                            AND s.entry_created_at = e.created_at
+                           WHERE e.tenant = ?1 AND e.space = ?2 AND e.key_ = ?3)
             )
             UPDATE onlyonce_entry
-            SET state = ?5, token = NULL, result = ?6, settled_at = now, expires_at = now + retention_us,
-                purge_at = now + retention_us + iif(?5 = 5, 0, tombstone_us), reap_at = now + retention_us,
+            SET state = ?5, token = NULL, result = ?6, settled_at = now,
+                expires_at = now + iif(half_done, 315360000000000, retention_us),
+                purge_at = iif(?5 = 5, now + iif(half_done, 315360000000000, retention_us), now + retention_us + tombstone_us),
+                reap_at = now + retention_us,
                 unknown_since = NULL
             FROM clock
-            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND attempt = ?4 AND state = 6
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND attempt = ?4 AND state = 6 AND ?7 IN (-1, created_at)
             RETURNING settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner""";
 
     static final String EVICT = """

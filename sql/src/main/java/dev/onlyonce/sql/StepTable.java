@@ -1,34 +1,65 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.State;
+import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.store.EntryId;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The statements on {@code onlyonce_step}. Nothing here begins or ends a transaction. */
 final class StepTable {
-    static final int STARTED = 1;
+    /** By older releases: nobody knows whether it happened, and its entry may be retryable all the same. */
+    static final int STARTED_BEFORE = 1;
+
     static final int FINISHED = 2;
-    static final int DOUBTED = 3;
+    /** Its entry becomes unknown if its owner is lost: once it is claimed again, it is proven that it did not happen. */
+    static final int STARTED = 3;
 
-    /** Locks the entry while it is this attempt's: nobody can take it over before the transaction ends. */
-    private static final String FENCE = """
+    /** Longer than anybody waits: what has begun must not be forgotten and begun again. */
+    static final Duration HALF_DONE_RETENTION = Duration.ofDays(3650);
+
+    private static final String HELD = """
             SELECT created_at FROM onlyonce_entry
-            WHERE tenant = ? AND space = ? AND key_ = ? AND attempt = ? AND state = ?
-            FOR UPDATE""";
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2""";
 
-    /** SQLite has no row locks: a write takes the lock that there is. */
-    private static final String FENCE_SQLITE = """
-            UPDATE onlyonce_entry SET attempt = attempt
-            WHERE tenant = ? AND space = ? AND key_ = ? AND attempt = ? AND state = ?
-            RETURNING created_at""";
+    /**
+     * The fence, and what becomes of the entry if its owner is lost from here on. The new lease keeps out a sweep that has
+     * read the entry as it was before.
+     */
+    private static final String FENCE = """
+            UPDATE onlyonce_entry SET on_lease_lost = ?, lease_until = {now} + lease_us
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2""";
+
+    /** What has steps does not expire when it is retryable: before it is settled so. */
+    private static final String KEEP = """
+            UPDATE onlyonce_entry SET retention_us = ?
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2
+              AND EXISTS (
+                SELECT 1 FROM onlyonce_step s
+                WHERE s.tenant = onlyonce_entry.tenant AND s.space = onlyonce_entry.space
+                  AND s.key_ = onlyonce_entry.key_ AND s.entry_created_at = onlyonce_entry.created_at)""";
+
+    private static final String IN_DOUBT = """
+            SELECT s.number, s.name, s.state, NULL
+            FROM onlyonce_step s
+            WHERE s.tenant = ? AND s.space = ? AND s.key_ = ? AND s.entry_created_at = ? AND s.state IN (1, 3)
+            ORDER BY s.number""";
+
+    private static final String FOUND = """
+            UPDATE onlyonce_step SET state = 2, result = ?
+            WHERE tenant = ? AND space = ? AND key_ = ? AND entry_created_at = ? AND number = ? AND state IN (1, 3)""";
+
+    private static final String UNKNOWN = """
+            SELECT 1 FROM onlyonce_entry
+            WHERE tenant = ? AND space = ? AND key_ = ? AND created_at = ? AND attempt = ? AND state = 6""";
 
     private static final String READ = """
             SELECT number, name, state, result FROM onlyonce_step
@@ -42,10 +73,6 @@ final class StepTable {
     private static final String INSERT = """
             INSERT INTO onlyonce_step (tenant, space, key_, entry_created_at, number, name, state, result)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)""";
-
-    private static final String DOUBT = """
-            UPDATE onlyonce_step SET state = 3
-            WHERE tenant = ? AND space = ? AND key_ = ? AND entry_created_at = ? AND state = 1""";
 
     private static final String FORGET = """
             DELETE FROM onlyonce_step
@@ -64,15 +91,20 @@ final class StepTable {
     private final SqlDatabase kind;
     private final Columns columns;
     private final Sealing sealing;
+    private final String now;
 
-    StepTable(SqlDatabase kind, Sealing sealing) {
-        this.kind = kind;
+    StepTable(Database database, Sealing sealing) {
+        this.kind = database.kind();
         this.sealing = sealing;
         this.columns = Columns.of(kind);
+        this.now = "(SELECT " + database.clock() + ")";
     }
 
     /** Which entry, as it was made. */
     record Of(EntryId id, long createdAt) {}
+
+    /** Who writes: one claim of an entry. */
+    record Owner(EntryId id, UUID token) {}
 
     /** A step of an earlier attempt. */
     record Step(int number, String name, int state, byte @Nullable [] result) {
@@ -87,21 +119,79 @@ final class StepTable {
         return SqlFailure.of(kind, e) == SqlFailure.CONFLICT;
     }
 
-    /** Locks the entry and returns its created_at; empty if this attempt does not have it in this state any more. */
-    Optional<Long> fence(Connection connection, EntryId id, int attempt, State state) throws SQLException {
-        String sql = kind == SqlDatabase.SQLITE ? FENCE_SQLITE : FENCE;
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            bind(statement, id);
-            statement.setInt(4, attempt);
-            statement.setInt(5, state.code());
+    /** Whether a transaction that reads before it writes may find the database changed in between. */
+    boolean locksWhole() {
+        return kind == SqlDatabase.SQLITE;
+    }
+
+    /** The created_at of the entry; empty if the claim is lost. */
+    Optional<Long> held(Connection connection, Owner owner) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(HELD)) {
+            bind(statement, 1, owner);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? Optional.of(row.getLong(1)) : Optional.empty();
             }
         }
     }
 
+    /**
+     * Locks the entry until the transaction ends; false if the claim is lost. Last in a transaction, so that the lock is
+     * short: nobody's code runs under it.
+     *
+     * @param onLeaseLost what becomes of the entry if the owner is lost after this
+     */
+    boolean fence(Connection connection, Owner owner, OnLeaseLost onLeaseLost) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(FENCE.replace("{now}", now))) {
+            statement.setInt(1, onLeaseLost.code());
+            bind(statement, 2, owner);
+            return statement.executeUpdate() == 1;
+        }
+    }
+
+    /** If anything was begun, the entry does not expire when it is settled as retryable next. */
+    void keep(Connection connection, Owner owner) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(KEEP)) {
+            statement.setLong(1, StoredEntry.micros(HALF_DONE_RETENTION));
+            bind(statement, 2, owner);
+            statement.executeUpdate();
+        }
+    }
+
+    /** The steps that were started and not finished: one at most, unless the flow is broken. */
+    List<Step> inDoubt(Connection connection, Of of) throws SQLException {
+        return read(connection, IN_DOUBT, of);
+    }
+
+    /**
+     * Records the result of a step in doubt. False, and the transaction must be rolled back, if its entry is not unknown at
+     * this attempt any more: from there on the step may be run again.
+     */
+    boolean found(Connection connection, Of of, int attempt, Step step) throws SQLException {
+        byte[] result = step.result == null ? new byte[0] : step.result;
+        try (PreparedStatement statement = connection.prepareStatement(FOUND)) {
+            statement.setBytes(1, sealing.seal(of.id, step.use(), result));
+            bind(statement, 2, of.id);
+            statement.setLong(5, of.createdAt);
+            statement.setInt(6, step.number);
+            if (statement.executeUpdate() != 1) {
+                return false;
+            }
+        }
+        String lock = kind == SqlDatabase.SQLITE ? "" : "\nFOR UPDATE";
+        try (PreparedStatement statement = prepare(connection, UNKNOWN + lock, of)) {
+            statement.setInt(5, attempt);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
     List<Step> read(Connection connection, Of of) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, READ, of);
+        return read(connection, READ, of);
+    }
+
+    private List<Step> read(Connection connection, String sql, Of of) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, of);
                 ResultSet row = statement.executeQuery()) {
             List<Step> steps = new ArrayList<>();
             while (row.next()) {
@@ -140,12 +230,6 @@ final class StepTable {
         }
     }
 
-    void doubt(Connection connection, Of of) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, DOUBT, of)) {
-            statement.executeUpdate();
-        }
-    }
-
     void forget(Connection connection, Of of) throws SQLException {
         try (PreparedStatement statement = prepare(connection, FORGET, of)) {
             statement.executeUpdate();
@@ -165,14 +249,19 @@ final class StepTable {
 
     private PreparedStatement prepare(Connection connection, String sql, Of of) throws SQLException {
         PreparedStatement statement = connection.prepareStatement(sql);
-        bind(statement, of.id);
+        bind(statement, 1, of.id);
         statement.setLong(4, of.createdAt);
         return statement;
     }
 
-    private void bind(PreparedStatement statement, EntryId id) throws SQLException {
-        columns.text(statement, 1, id.tenant());
-        columns.text(statement, 2, id.space());
-        columns.text(statement, 3, id.key());
+    private void bind(PreparedStatement statement, int first, Owner owner) throws SQLException {
+        bind(statement, first, owner.id);
+        columns.token(statement, first + 3, owner.token);
+    }
+
+    private void bind(PreparedStatement statement, int first, EntryId id) throws SQLException {
+        columns.text(statement, first, id.tenant());
+        columns.text(statement, first + 1, id.space());
+        columns.text(statement, first + 2, id.key());
     }
 }

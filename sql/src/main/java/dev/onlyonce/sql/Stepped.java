@@ -13,7 +13,6 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.State;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
@@ -25,12 +24,14 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>The key is claimed as in the leased way, but a lost lease makes the entry retryable: the next request resumes.
- *   <li>Each step's result and the recovery point commit together, while the entry is locked and still this attempt's: an
- *       owner that was fenced out records nothing and is told.
- *   <li>The next attempt gets the results of finished steps, and runs the first that is not finished. If that is an effect
- *       that was started, nobody knows whether it happened: the entry is settled as unknown instead.
- *   <li>When the reconciler or an operator proves that it did not happen, the next attempt runs it. When it is found, the
- *       whole operation is completed with what they found.
+ *   <li>Each step's result and the recovery point commit together. The last statement of that transaction is conditional on
+ *       the claim's token: an owner that was fenced out records nothing and gets {@link LeaseLost}.
+ *   <li>While an effect runs, a lost lease makes the entry unknown instead: nobody knows whether the effect happened.
+ *   <li>The next attempt gets the results of finished steps, and runs the first that is not finished.
+ *   <li>When the reconciler or an operator proves that an effect did not happen, the next attempt runs it. When it is found,
+ *       either its result is recorded and the next attempt resumes after it ({@link SqlStore#reconciler}), or the whole
+ *       operation is completed with what was found.
+ *   <li>A retryable entry with steps does not expire: what has begun is not forgotten and begun again.
  * </ol>
  *
  * <p>Nobody resumes an operation whose client does not come back; unknown ones are reconciled all the same. Safe for any
@@ -71,8 +72,8 @@ public final class Stepped {
         RecordedSteps steps;
         try {
             steps = RecordedSteps.of(table, calls, claim, onlyonce.time());
-        } catch (LeaseLost | StoreException e) {
-            settleQuietly(() -> claim.retryable("no step was run"), e);
+        } catch (Throwable e) {
+            settleRetryable(claim, "no step was run", e);
             throw e;
         }
         return run(claim, steps, policy, codec, flow);
@@ -85,7 +86,7 @@ public final class Stepped {
             value = flow.run(steps);
             steps.checkEnd();
         } catch (RecordedSteps.InDoubt e) {
-            settleUnknown(claim, steps, e);
+            settleQuietly(() -> claim.unknown("in doubt: " + e), e);
             return new Outcome.Unknown<>(RETRY_AFTER_UNKNOWN);
         } catch (Throwable thrown) {
             settle(claim, steps, policy, thrown);
@@ -94,9 +95,9 @@ public final class Stepped {
         byte[] encoded;
         try {
             encoded = codec.encode(value);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             // The effects have happened: whatever is wrong with the result, they must not happen again.
-            claim.completeWithoutResult();
+            settleQuietly(claim::completeWithoutResult, e);
             throw e;
         }
         SettleResult result = claim.complete(encoded);
@@ -109,34 +110,40 @@ public final class Stepped {
 
     private void settle(OpenClaim claim, RecordedSteps steps, Policy policy, Throwable thrown) {
         if (steps.isInDoubt()) {
-            settleUnknown(claim, steps, thrown);
+            settleQuietly(() -> claim.unknown("in doubt: " + thrown), thrown);
         } else if (!(thrown instanceof LeaseLost)
-                && policy.failures().judge(thrown) instanceof FailureRule.Verdict.Final f) {
+                && judge(policy.failures(), thrown) instanceof FailureRule.Verdict.Final f) {
             settleQuietly(() -> claim.fail(f.failure()), thrown);
         } else {
             // Effects are in steps only, and none of those is in doubt.
-            settleQuietly(() -> claim.retryable(thrown.getClass().getName()), thrown);
+            settleRetryable(claim, thrown.getClass().getName(), thrown);
         }
     }
 
-    private void settleUnknown(OpenClaim claim, RecordedSteps steps, Throwable why) {
-        settleQuietly(
-                () -> {
-                    SettleResult result = claim.unknown("in doubt: " + why);
-                    if (result instanceof SettleResult.Settled) {
-                        // Only after it is unknown: from there the reconciler alone can make it retryable, which clears
-                        // the step.
-                        calls.transaction(c -> {
-                            if (table.fence(c, claim.key().entryId(), claim.attempt(), State.UNKNOWN)
-                                    .isPresent()) {
-                                table.doubt(c, steps.of());
-                            }
-                            return true;
-                        });
-                    }
-                    return result;
-                },
-                why);
+    /** A rule that throws has no opinion; what the steps say stands. */
+    private static FailureRule.Verdict judge(FailureRule failures, Throwable thrown) {
+        try {
+            return failures.judge(thrown);
+        } catch (Throwable e) {
+            thrown.addSuppressed(e);
+            return new FailureRule.Verdict.Unknown();
+        }
+    }
+
+    /** What was begun is kept for the next request however late that comes, first of all: then it may be settled. */
+    private void settleRetryable(OpenClaim claim, String proof, Throwable thrown) {
+        StepTable.Owner owner = new StepTable.Owner(claim.key().entryId(), claim.token());
+        try {
+            calls.transaction(c -> {
+                table.keep(c, owner);
+                return true;
+            });
+        } catch (StoreException e) {
+            thrown.addSuppressed(e);
+            settleQuietly(() -> claim.unknown("that it is half done could not be recorded: " + e), thrown);
+            return;
+        }
+        settleQuietly(() -> claim.retryable(proof), thrown);
     }
 
     @FunctionalInterface

@@ -5,6 +5,7 @@ import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.State;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Terms;
 import java.sql.ResultSet;
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** From rows to entries. Times are stored in microseconds since 1970-01-01 UTC, so that no driver or zone is involved. */
 final class StoredEntry {
+    private static final long ANY_TIME = -1;
+
     private StoredEntry() {}
 
     /**
@@ -100,6 +103,12 @@ final class StoredEntry {
 
     static long micros(Instant instant) {
         return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
+    }
+
+    /** When the entry was made that a resolution is about; {@link #ANY_TIME} if it does not say. */
+    static long madeAt(Resolution resolution) {
+        Instant createdAt = resolution.createdAt();
+        return createdAt == null ? ANY_TIME : micros(createdAt);
     }
 
     static Instant instant(long micros) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -73,8 +74,21 @@ final class Worker implements AutoCloseable {
     /** Takes what is due, delivers it and finishes it, on the calling thread. Returns how many rows that were. */
     static int deliverDue(OutboxParts parts) {
         List<Held> taken = new Intake(parts).take(parts.settings().rowsMax());
-        List<Held> called = taken.stream().filter(h -> call(parts, h)).toList();
-        new Finish(parts).finish(called);
+        List<Held> called = new ArrayList<>();
+        boolean interrupted = false;
+        for (Held held : taken) {
+            if (call(parts, held)) {
+                called.add(held);
+            }
+            // A handler's interrupt is its own: the next call must not fail of it.
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        new Finish(parts).finish(called).ifPresent(unfinished -> {
+            throw unfinished.cause();
+        });
         return taken.size();
     }
 
@@ -96,9 +110,11 @@ final class Worker implements AutoCloseable {
             return delivery == null ? new Delivery.Ambiguous("the handler answered nothing") : delivery;
         } catch (NotExecuted e) {
             return new Delivery.NotExecuted(String.valueOf(e.getMessage()));
-        } catch (Exception e) {
+        } catch (Throwable e) {
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
+            } else if (e instanceof Error) {
+                log.error("A handler failed: {}", row, e);
             }
             return new Delivery.Ambiguous(e.toString());
         }
@@ -122,13 +138,13 @@ final class Worker implements AutoCloseable {
                 taken.forEach(held -> inHand.put(held.stored().row().id(), held));
                 taken.forEach(this::dispatch);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
+                // Only closing ends this thread; whoever else interrupts it has no right to.
+                log.debug("Interrupted while waiting for rows", e);
             } catch (StoreException e) {
                 parts.tell(new Event.StoreFailed(e));
                 log.warn("No rows can be taken now: {}", e.getMessage());
                 more = false;
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 log.error("Taking rows failed", e);
                 more = false;
             }
@@ -161,7 +177,7 @@ final class Worker implements AutoCloseable {
                     done.add(held);
                 } else {
                     // An error, or a lost lease: whoever takes the row next finds out.
-                    inHand.remove(held.stored().row().id());
+                    inHand.remove(held.stored().row().id(), held);
                 }
             }
         }
@@ -177,15 +193,19 @@ final class Worker implements AutoCloseable {
                 }
                 batch.add(first);
                 done.drainTo(batch, parts.settings().rowsMax() - 1);
-                finish.finish(batch);
+                Optional<Finish.Unfinished> unfinished = finish.finish(batch);
+                if (unfinished.isPresent()) {
+                    StoreException e = unfinished.get().cause();
+                    List<Held> rows = unfinished.get().rows();
+                    batch.removeAll(rows);
+                    parts.tell(new Event.StoreFailed(e));
+                    log.warn("{} rows cannot be finished now: {}", rows.size(), e.getMessage());
+                    again(rows);
+                }
                 drop(batch);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            } catch (StoreException e) {
-                parts.tell(new Event.StoreFailed(e));
-                log.warn("{} rows cannot be finished now: {}", batch.size(), e.getMessage());
-                again(batch);
+                // A handler may have interrupted its own thread. Only closing ends this one.
+                log.debug("Interrupted while waiting for calls", e);
             } catch (Throwable e) {
                 log.error("{} rows could not be finished; they are taken again when their lease ends", batch.size(), e);
                 drop(batch);
@@ -194,7 +214,7 @@ final class Worker implements AutoCloseable {
     }
 
     private void drop(List<Held> batch) {
-        batch.forEach(held -> inHand.remove(held.stored().row().id()));
+        batch.forEach(held -> inHand.remove(held.stored().row().id(), held));
         if (inHand.size() <= parts.settings().rowsMax() / 2) {
             wake();
         }
@@ -205,7 +225,7 @@ final class Worker implements AutoCloseable {
         try {
             time.await(new CompletableFuture<Void>(), PAUSE);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            log.debug("Interrupted while waiting for the database", e);
         }
         long now = time.nanos();
         List<Held> lost = batch.stream().filter(held -> !held.isHeld(now)).toList();
@@ -228,7 +248,7 @@ final class Worker implements AutoCloseable {
         } catch (StoreException e) {
             parts.tell(new Event.StoreFailed(e));
             log.warn("Leases cannot be renewed now: {}", e.getMessage());
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             log.error("Renewing leases failed", e);
         } finally {
             beatLater();
@@ -290,6 +310,6 @@ final class Worker implements AutoCloseable {
         } catch (StoreException e) {
             log.warn("{} rows could not be given back; their lease runs out", rows.size(), e);
         }
-        rows.forEach(held -> inHand.remove(held.stored().row().id()));
+        rows.forEach(held -> inHand.remove(held.stored().row().id(), held));
     }
 }

@@ -3,7 +3,7 @@ package dev.onlyonce.sql;
 import org.junit.jupiter.api.DisplayName;
 
 @DisplayName("The outbox on MariaDB, or MySQL at a URL from outside")
-final class MariaDbOutboxTest extends OutboxContract {
+final class MariaDbOutboxTest extends OutboxContract implements OutboxLocksChapter {
     MariaDbOutboxTest() {
         super(TestDatabase.MARIADB);
     }

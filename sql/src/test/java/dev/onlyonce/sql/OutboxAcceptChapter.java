@@ -6,14 +6,17 @@ import static dev.onlyonce.sql.OutboxChapter.insertPayment;
 import static dev.onlyonce.sql.OutboxChapter.key;
 import static dev.onlyonce.sql.OutboxChapter.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Event;
 import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
 import dev.onlyonce.State;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -105,5 +108,55 @@ interface OutboxAcceptChapter extends OutboxChapter {
         assertThat(provider().keys).isEmpty();
         assertThat(payment(KEY)).isEqualTo("failed");
         assertThat(rows()).isZero();
+    }
+
+    @Test
+    @DisplayName("F3 a payload over the limit is refused before anything is written, and the transaction goes on")
+    default void payloadTooLarge() throws Exception {
+        try (Outbox outbox = builder().payloadBytesMax(3).build();
+                Connection tx = begin()) {
+            assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, "charge", bytes("9900")))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("4 bytes")
+                    .hasMessageContaining("payloadBytesMax");
+            assertThat(outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"))).isInstanceOf(Accepted.New.class);
+            tx.commit();
+        }
+        assertThat(rows()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("W4 a retention that ends before the next try is due is refused at build time")
+    default void retentionTooShort() {
+        Policy shortLived =
+                Policy.builder().lease(LEASE).retention(Duration.ofMinutes(2)).build();
+        assertThatThrownBy(() -> builder().policy(shortLived).build())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT2M")
+                .hasMessageContaining("PT2M30S");
+        builder()
+                .policy(shortLived)
+                .backoff(Duration.ofSeconds(1), Duration.ofSeconds(20))
+                .parkFor(Duration.ofSeconds(30))
+                .build()
+                .close();
+    }
+
+    @Test
+    @DisplayName("An outbox that is closed leaves no thread behind, and cannot be started again")
+    default void closesItsTime() throws Exception {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        Outbox outbox = outbox();
+        outbox.start();
+        accept(outbox, KEY);
+        outbox.await(KEY, REQUEST, Duration.ofSeconds(60));
+        outbox.close();
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (!before.contains(thread) && thread.getName().startsWith("onlyonce-")) {
+                thread.join(Duration.ofSeconds(60).toMillis());
+                assertThat(thread.isAlive()).as(thread.getName()).isFalse();
+            }
+        }
+        assertThatThrownBy(outbox::start).isInstanceOf(IllegalStateException.class);
     }
 }

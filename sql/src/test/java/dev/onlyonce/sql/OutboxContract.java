@@ -8,7 +8,11 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** The queued way, the same on every database, with a clock that only moves when told. The tests are in the chapters. */
 abstract class OutboxContract extends DatabaseContract
-        implements OutboxAcceptChapter, OutboxFailureChapter, OutboxOperatorChapter, OutboxWorkerChapter {
+        implements OutboxAcceptChapter,
+                OutboxFailureChapter,
+                OutboxNeighboursChapter,
+                OutboxOperatorChapter,
+                OutboxWorkerChapter {
     private SqlStore store;
     private SqlClock clock;
     private Provider provider;

@@ -10,14 +10,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Event;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.State;
+import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -90,8 +93,7 @@ interface OutboxWorkerChapter extends OutboxChapter {
     default void dies(Provider.Answer when) throws Exception {
         Outbox outbox = outbox();
         accept(outbox, KEY);
-        provider().answer = when;
-        assertThatThrownBy(outbox::deliverDue).isInstanceOf(Provider.Died.class);
+        Future<?> dead = die(outbox, when);
         assertThat(entry(KEY).state()).isEqualTo(State.PROCESSING);
         provider().answer = Provider.Answer.CHARGE;
         int calls = provider().keys.size();
@@ -111,6 +113,22 @@ interface OutboxWorkerChapter extends OutboxChapter {
                 .as("a recorded answer is not asked for again")
                 .hasSize(recorded ? calls : calls + 1);
         assertThat(rows()).isZero();
+        dead.cancel(true);
+    }
+
+    /** A worker is gone; cancel it at the end. */
+    private Future<?> die(Outbox outbox, Provider.Answer when) {
+        provider().answer = when;
+        if (when == Provider.Answer.DIE_RECORDING) {
+            assertThatThrownBy(outbox::deliverDue).isInstanceOf(StoreException.class);
+            return CompletableFuture.completedFuture(null);
+        }
+        FutureTask<Integer> delivering = new FutureTask<>(outbox::deliverDue);
+        Thread thread = new Thread(delivering, "dead worker");
+        thread.setDaemon(true);
+        thread.start();
+        await(provider().died);
+        return delivering;
     }
 
     @Test
@@ -118,8 +136,7 @@ interface OutboxWorkerChapter extends OutboxChapter {
     default void beforeTheSweep() throws Exception {
         Outbox outbox = outbox();
         accept(outbox, KEY);
-        provider().answer = Provider.Answer.DIE_AFTER;
-        assertThatThrownBy(outbox::deliverDue).isInstanceOf(Provider.Died.class);
+        Future<?> dead = die(outbox, Provider.Answer.DIE_AFTER);
         provider().answer = Provider.Answer.CHARGE;
         clock().advance(LEASE.plusSeconds(1));
         outbox.deliverDue();
@@ -129,6 +146,7 @@ interface OutboxWorkerChapter extends OutboxChapter {
         outbox.deliverDue();
         assertThat(entry(KEY).state()).isEqualTo(State.COMPLETED);
         assertThat(provider().charges).hasSize(1);
+        dead.cancel(true);
     }
 
     @Test

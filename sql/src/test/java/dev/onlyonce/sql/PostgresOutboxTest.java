@@ -3,7 +3,7 @@ package dev.onlyonce.sql;
 import org.junit.jupiter.api.DisplayName;
 
 @DisplayName("The outbox on PostgreSQL")
-final class PostgresOutboxTest extends OutboxContract {
+final class PostgresOutboxTest extends OutboxContract implements OutboxLocksChapter {
     PostgresOutboxTest() {
         super(TestDatabase.POSTGRES);
     }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 
 /** Charges once for each downstream key, and remembers what it answered. */
 class Provider implements DeliveryHandler {
@@ -21,6 +22,7 @@ class Provider implements DeliveryHandler {
     final Set<Integer> failing = ConcurrentHashMap.newKeySet();
     volatile Duration lifetime = Duration.ofHours(1);
     volatile Answer answer = Answer.CHARGE;
+    final CountDownLatch died = new CountDownLatch(1);
 
     /** What it does with the next calls. */
     enum Answer {
@@ -42,7 +44,7 @@ class Provider implements DeliveryHandler {
         switch (answer) {
             case UNREACHABLE -> throw new NotExecuted("connection refused");
             case LOSE_REQUEST -> throw new IllegalStateException("reset before");
-            case DIE_BEFORE -> throw new Died();
+            case DIE_BEFORE -> hang();
             case REFUSE -> {
                 return new Delivery.Refused("declined-1", bytes("declined"));
             }
@@ -53,7 +55,7 @@ class Provider implements DeliveryHandler {
             throw new IllegalStateException("reset after");
         }
         if (answer == Answer.DIE_AFTER) {
-            throw new Died();
+            hang();
         }
         return new Delivery.Delivered("ch-" + row.downstreamKey(), bytes("charged"));
     }
@@ -66,7 +68,9 @@ class Provider implements DeliveryHandler {
     @Override
     public void settled(Connection transaction, OutboxRow row, Delivery delivery) throws SQLException {
         if (answer == Answer.DIE_RECORDING) {
-            throw new Died();
+            // The database notices that nobody is there, and rolls back.
+            transaction.close();
+            throw new SQLException("the process is no more", "08006");
         }
         String state = delivery instanceof Delivery.Delivered
                 ? "paid"
@@ -81,8 +85,13 @@ class Provider implements DeliveryHandler {
         }
     }
 
-    /** The process is no more: nothing after it runs. */
-    static final class Died extends Error {
-        private static final long serialVersionUID = 1;
+    /** The process is no more: nothing after it runs, until the test interrupts the thread. */
+    private void hang() {
+        died.countDown();
+        try {
+            new CountDownLatch(1).await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("the end of the test", e);
+        }
     }
 }

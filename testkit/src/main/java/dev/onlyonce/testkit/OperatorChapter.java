@@ -189,6 +189,27 @@ interface OperatorChapter extends Chapter {
     }
 
     @Test
+    @DisplayName("D15 D6 a finding about an entry that was evicted changes nothing of the one that its key has now")
+    default void findingAboutAnotherEntry() {
+        ClaimRequest first = fresh("key");
+        bench().claimed(first);
+        bench().settled(first, UNKNOWN, null);
+        Entry old = bench().entry(first);
+        bench().resolve(first, 1, RETRYABLE, null);
+        assertThat(bench().node().evict(first.id(), "operator", "a test")).isPresent();
+        bench().advance(Duration.ofMillis(5));
+        ClaimRequest second = rival(first);
+        assertThat(bench().claimed(second)).isEqualTo(1);
+        bench().settled(second, UNKNOWN, null);
+        Entry now = bench().entry(second);
+
+        Resolution late = Requests.resolution(old.id(), 1, RETRYABLE, null).about(old.createdAt());
+        assertThat(bench().node().resolve(List.of(late))).containsExactly(new Lost(UNKNOWN));
+        assertThat(bench().node().resolve(List.of(late.about(now.createdAt()))).get(0))
+                .isInstanceOf(Settled.class);
+    }
+
+    @Test
     @DisplayName("D6 an unknown entry resolved as absent can be claimed, at the next attempt, by the same request only")
     default void resolvedAsAbsent() {
         ClaimRequest first = fresh("key");

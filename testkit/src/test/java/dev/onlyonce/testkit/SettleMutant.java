@@ -105,11 +105,20 @@ enum SettleMutant implements Mutant {
             return super.resolve(resolutions.stream()
                     .map(r -> new Resolution(
                             r.id(),
+                            r.createdAt(),
                             entry(r.id()).map(Entry::attempt).orElse(r.attempt()),
                             r.to(),
                             r.result(),
                             r.who(),
                             r.reason()))
+                    .toList());
+        }
+    }),
+    RESOLVES_WHATEVER_THE_ENTRY((store, clock) -> new Mutated(store) {
+        @Override
+        public List<SettleResult> resolve(List<Resolution> resolutions) {
+            return super.resolve(resolutions.stream()
+                    .map(r -> entry(r.id()).map(e -> r.about(e.createdAt())).orElse(r))
                     .toList());
         }
     }),

@@ -1,6 +1,7 @@
 package dev.onlyonce.sql.guide;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Encryption;
@@ -11,9 +12,11 @@ import dev.onlyonce.MalformedRequest;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Reconciler.Finding;
 import dev.onlyonce.sql.Accepted;
 import dev.onlyonce.sql.Delivery;
 import dev.onlyonce.sql.DeliveryHandler;
+import dev.onlyonce.sql.Flow;
 import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.SchemaMode;
@@ -178,6 +181,29 @@ final class GuidesTest {
         }
         assertThat(provider.calls).isEqualTo(2);
         assertThat(states()).containsExactly("refunded ch_1");
+    }
+
+    @Test
+    @DisplayName("D6 find out about a step in doubt, and go on after it")
+    void stepInDoubt() {
+        Key refund = Key.of("acme", "POST /refunds", "in doubt");
+        SqlStore store = SqlStore.open(dataSource);
+        Onlyonce once = Onlyonce.builder(store)
+                .reconciler(
+                        "POST /refunds", store.reconciler((entry, step, downstreamKey) -> lookUp(step, downstreamKey)))
+                .build();
+        Flow<String, RuntimeException> flow = steps -> steps.effect("refund", Codec.text(), k -> {
+            throw new IllegalStateException("no answer");
+        });
+        assertThatThrownBy(() -> store.stepped(once).execute(refund, fingerprint, Codec.text(), flow))
+                .hasMessage("no answer");
+        assertThat(once.reconcile().asked()).isEqualTo(1);
+        once.close();
+        store.close();
+    }
+
+    private static Finding lookUp(String step, String downstreamKey) {
+        return new Finding.CannotTell(step + " is not answered for " + downstreamKey);
     }
 
     @Test

@@ -1,0 +1,15 @@
+package dev.onlyonce.sql;
+
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("Fences around steps on MariaDB, or MySQL at a URL from outside")
+final class MariaDbStepFencesTest extends StepFencesContract implements StepNeighboursChapter {
+    MariaDbStepFencesTest() {
+        super(TestDatabase.MARIADB);
+    }
+
+    @Override
+    public Stepped stepped() {
+        return stepped;
+    }
+}

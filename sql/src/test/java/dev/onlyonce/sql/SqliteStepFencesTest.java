@@ -1,0 +1,10 @@
+package dev.onlyonce.sql;
+
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("Fences around steps on SQLite")
+final class SqliteStepFencesTest extends StepFencesContract {
+    SqliteStepFencesTest() {
+        super(TestDatabase.SQLITE);
+    }
+}
