@@ -20,7 +20,6 @@ import dev.onlyonce.server.proxy.GuardedHeaders;
 import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import io.vertx.core.Context;
 import io.vertx.core.DeploymentOptions;
