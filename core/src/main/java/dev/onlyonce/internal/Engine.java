@@ -118,10 +118,15 @@ final class Engine implements LiveClaim.Settling {
             Runnable rest = () -> hand(begun, () -> claim(first, () -> Later.get(result, failure)));
             if (!mayBlock(policy, result)) {
                 rest.run();
-            } else if (!begun.isDone()) {
+            } else {
                 go(
                         blocking,
-                        rest,
+                        // A caller that has given up meanwhile needs no claim.
+                        () -> {
+                            if (!begun.isDone()) {
+                                rest.run();
+                            }
+                        },
                         e -> begun.completeExceptionally(
                                 new StoreUnavailable("There is no thread to wait for the running request", e)));
             }

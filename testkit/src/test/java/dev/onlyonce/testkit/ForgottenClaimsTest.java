@@ -217,6 +217,7 @@ class ForgottenClaimsTest {
         running.retryable("refused");
         wait.run();
         ended(State.RETRYABLE);
+        assertThat(once.find(KEY).orElseThrow().attempt()).isEqualTo(1);
     }
 
     @Test
