@@ -186,7 +186,7 @@ final class GuidesTest {
     @Test
     @DisplayName("D6 find out about a step in doubt, and go on after it")
     void stepInDoubt() {
-        Key refund = Key.of("acme", "POST /refunds", "in doubt");
+        Key refund = Key.of("acme", "POST /refunds", "8e03978e-40d6");
         SqlStore store = SqlStore.open(dataSource);
         Onlyonce once = Onlyonce.builder(store)
                 .reconciler(
