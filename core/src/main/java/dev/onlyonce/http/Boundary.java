@@ -56,7 +56,7 @@ public final class Boundary {
 
     private final Onlyonce once;
     private final List<Route> routes;
-    private final TenantLimits limits;
+    private final @Nullable TenantLimits limits;
     private final @Nullable String anonymous;
     private final @Nullable List<String> credentials;
     private final String challenge;
@@ -70,7 +70,8 @@ public final class Boundary {
         routes = builder.operations.values().stream()
                 .map(operation -> new Route(new PathTemplate(operation.path()), operation))
                 .toList();
-        limits = new TenantLimits(builder.limits, once);
+        // What counts them needs a library that an application without limits need not have.
+        limits = builder.limits.equals(Limits.none()) ? null : new TenantLimits(builder.limits, once);
         anonymous = builder.anonymous;
         credentials = builder.credentials;
         challenge = builder.challenge;
@@ -225,7 +226,7 @@ public final class Boundary {
                     : operation.age().check(request.headers(), once.time().now());
             return stale.isPresent()
                     ? refuse(operation, stale.get())
-                    : new Checked.Asked(key, fingerprint(operation, request), limits.room(tenant));
+                    : new Checked.Asked(key, fingerprint(operation, request), room(tenant));
         } catch (MalformedKey e) {
             return refuse(operation, report(e));
         } catch (MalformedRequest e) {
@@ -246,8 +247,12 @@ public final class Boundary {
         return runs ? refuse(operation, over.get()) : asked;
     }
 
+    private Room room(String tenant) {
+        return limits == null ? new Room(null, tenant) : limits.room(tenant);
+    }
+
     boolean limitsKeys() {
-        return limits.limitsKeys();
+        return limits != null && limits.limitsKeys();
     }
 
     /** What a request is told that cannot even wait for the store, because too many do. Nothing was executed. */
@@ -475,7 +480,7 @@ public final class Boundary {
         if (tenant == null) {
             return Profile.ietf().refuse(unauthenticated());
         }
-        Optional<Problem.Report> over = limits.lookUp(tenant);
+        Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.lookUp(tenant);
         if (over.isPresent()) {
             return Profile.ietf().refuse(over.get());
         }
