@@ -60,8 +60,13 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
         builder.waitMax = waitMax;
         builder.resultBytesMax = resultBytesMax;
         builder.failures = failures;
-        builder.heldMax = heldMax;
+        // What follows from the lease goes on to follow from it.
+        builder.heldMax = heldMax.equals(heldStandard(terms.lease())) ? null : heldMax;
         return builder;
+    }
+
+    private static Duration heldStandard(Duration lease) {
+        return lease.compareTo(HELD_STANDARD) > 0 ? lease : HELD_STANDARD;
     }
 
     /** Builds a {@link Policy}. */
@@ -131,8 +136,8 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
         /** Checks and builds; throws {@link IllegalArgumentException}. */
         public Policy build() {
             Terms terms = new Terms(lease, onLeaseLost, retention, tombstone);
-            Duration standard = lease.compareTo(HELD_STANDARD) > 0 ? lease : HELD_STANDARD;
-            return new Policy(terms, waitMax, resultBytesMax, failures, heldMax == null ? standard : heldMax);
+            Duration held = heldMax == null ? heldStandard(lease) : heldMax;
+            return new Policy(terms, waitMax, resultBytesMax, failures, held);
         }
     }
 }

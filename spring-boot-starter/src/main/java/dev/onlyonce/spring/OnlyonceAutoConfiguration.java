@@ -178,6 +178,9 @@ public class OnlyonceAutoConfiguration {
                     .storeWaitMax(properties.store().waitMax())
                     .cacheBytesMax(properties.store().cacheBytesMax())
                     .auditRetention(properties.store().auditRetention());
+            if (properties.heldMax() != null) {
+                builder.heldMax(properties.heldMax());
+            }
             String node = node(properties, environment);
             if (node != null) {
                 builder.name(node);

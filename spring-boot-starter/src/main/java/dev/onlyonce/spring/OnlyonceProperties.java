@@ -17,6 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param node This node's name in the entries, for operators. Without it spring.application.name, or host:pid.
  * @param profile How operations behave towards clients: ietf, stripe or strict.
  * @param lease How long a claim holds without a heartbeat.
+ * @param heldMax How long a claim may be held before it is settled; then heartbeats stop. One hour, or the lease if longer.
  * @param onLeaseLost What becomes of an entry whose owner died.
  * @param retention How long retries are answered, counted from settling.
  * @param tombstone How long after that a key is remembered and refused with 410.
@@ -40,6 +41,7 @@ public record OnlyonceProperties(
         @Nullable String node,
         @DefaultValue("ietf") String profile,
         @DefaultValue("30s") Duration lease,
+        @Nullable Duration heldMax,
         @DefaultValue("unknown") OnLeaseLost onLeaseLost,
         @DefaultValue("24h") Duration retention,
         @DefaultValue("0s") Duration tombstone,
@@ -116,6 +118,7 @@ public record OnlyonceProperties(
      * @param keyFormat any, uuid, or the least number of characters.
      * @param refusePersonalKeys Whether keys that look like personal data are refused.
      * @param lease How long a claim holds without a heartbeat.
+     * @param heldMax How long a claim may be held before it is settled.
      * @param onLeaseLost What becomes of an entry whose owner died.
      * @param retention How long retries are answered.
      * @param tombstone How long after that the key is remembered.
@@ -136,6 +139,7 @@ public record OnlyonceProperties(
             @Nullable String keyFormat,
             @Nullable Boolean refusePersonalKeys,
             @Nullable Duration lease,
+            @Nullable Duration heldMax,
             @Nullable OnLeaseLost onLeaseLost,
             @Nullable Duration retention,
             @Nullable Duration tombstone,
@@ -152,7 +156,7 @@ public record OnlyonceProperties(
         /** Nothing differs. */
         static OperationSettings none() {
             return new OperationSettings(
-                    null, null, null, null, null, null, null, null, null, null, null, null, null, null, List.of(),
+                    null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, List.of(),
                     List.of(), null, null);
         }
     }

@@ -55,8 +55,12 @@ final class OperationFactory {
     Policy policy(Idempotent annotation, String name) {
         OperationSettings own = properties.operations().getOrDefault(name, OperationSettings.none());
         try {
-            return Policy.builder()
-                    .lease(first(own.lease(), annotation.lease(), properties.lease()))
+            Policy.Builder builder = Policy.builder();
+            Duration heldMax = own.heldMax() == null ? properties.heldMax() : own.heldMax();
+            if (heldMax != null) {
+                builder.heldMax(heldMax);
+            }
+            return builder.lease(first(own.lease(), annotation.lease(), properties.lease()))
                     .onLeaseLost(Objects.requireNonNullElse(own.onLeaseLost(), properties.onLeaseLost()))
                     .retention(first(own.retention(), annotation.retention(), properties.retention()))
                     .tombstone(Objects.requireNonNullElse(own.tombstone(), properties.tombstone()))

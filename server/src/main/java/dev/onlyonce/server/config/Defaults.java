@@ -79,8 +79,11 @@ final class Defaults {
 
     private static Policy policy(Section section, Policy above) {
         Terms terms = above.terms();
+        Duration lease = section.duration("lease", terms.lease(), Terms.LEASE_MIN, Terms.LEASE_MAX);
+        Duration held = above.heldMax().compareTo(lease) < 0 ? lease : above.heldMax();
         return above.toBuilder()
-                .lease(section.duration("lease", terms.lease(), Terms.LEASE_MIN, Terms.LEASE_MAX))
+                .lease(lease)
+                .heldMax(section.duration("held-max", held, lease, Policy.HELD_MAX))
                 .retention(section.duration("retention", terms.retention(), Duration.ZERO, Terms.RETENTION_MAX))
                 .tombstone(section.duration("tombstone", terms.tombstone(), Duration.ZERO, Terms.RETENTION_MAX))
                 .onLeaseLost(section.as("on-lease-lost", Defaults::onLeaseLost, terms.onLeaseLost()))
