@@ -133,7 +133,7 @@ class HostileClientTest {
         for (String last : List.of(
                 "DELETE /last HTTP/1.1\r\nHost: a\r\n" + close,
                 // Answered at once, from memory.
-                "POST /last HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nIdempotency-Key: p\r\nContent-Length: 2\r\n"
+                "POST /last HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nIdempotency-Key: p\r\nContent-Length: 2\r\n"
                         + close + "{}")) {
             String after = "DELETE /after HTTP/1.1\r\nHost: a\r\n\r\n";
             assertThat(say(last + after + after).split("HTTP/1.1 200", -1))
