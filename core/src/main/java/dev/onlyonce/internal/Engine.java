@@ -139,7 +139,8 @@ final class Engine implements LiveClaim.Settling {
             return;
         }
         if (!to.complete(begun) && begun instanceof Begun.Mine mine) {
-            var unused = mine.claim().settle(new Ending.Retryable(GIVEN_UP), Runnable::run);
+            // Nobody waits for it: what the store does not take at once is recorded in the background.
+            var unused = mine.claim().settle(new Ending.Retryable(GIVEN_UP), wait -> {});
         }
     }
 
