@@ -23,6 +23,8 @@ import org.slf4j.LoggerFactory;
  *   <li>If the leader was interrupted, that may be why the call failed. The interrupt is the leader's own affair: it is put
  *       aside and the call is made again.
  *   <li>If the store refuses a batch, it goes again in parts, see {@link Splitting}, so that a bad row fails nobody else.
+ *   <li>An {@link Error} may be the leader's own trouble (its stack is used up): it goes on with its own item alone, and the
+ *       others go with the next leader. Each leader ends its own item, so that comes to an end.
  *   <li>What its caller has given up does not go again. When the leader's time is over, nothing goes again.
  * </ol>
  */
@@ -45,24 +47,27 @@ final class Carrier {
     }
 
     /**
-     * Carries a batch; throws nothing. Items that are not done afterwards ran out of the leader's time, and go with another.
+     * Carries a batch; throws nothing. Items that are not done afterwards go with another leader.
      *
+     * @param batch the leader's own item first
      * @param deadlineNanos no call is begun after it, except the first
      * @return whether this thread was interrupted meanwhile; its status is cleared
      */
     boolean carry(List<Item<?>> batch, long deadlineNanos) {
-        Trip trip = new Trip(deadlineNanos);
+        Trip trip = new Trip(batch.get(0), deadlineNanos);
         trip.attempt(batch);
         return trip.interrupted;
     }
 
     /** One batch's way to the store and back. */
     private final class Trip {
+        private final Item<?> own;
         private final long deadlineNanos;
         private boolean begun;
         private boolean interrupted = Thread.interrupted();
 
-        Trip(long deadlineNanos) {
+        Trip(Item<?> own, long deadlineNanos) {
+            this.own = own;
             this.deadlineNanos = deadlineNanos;
         }
 
@@ -99,7 +104,12 @@ final class Carrier {
                 pause.failed();
             }
             boolean ofTheStore = e instanceof StoreUnavailable || e instanceof StoreOutcomeUnknown;
-            if (ofTheStore || batch.size() == 1) {
+            if (e instanceof Error && !(batch.size() == 1 && batch.get(0) == own)) {
+                report(e);
+                if (batch.contains(own)) {
+                    attempt(List.of(own));
+                }
+            } else if (ofTheStore || batch.size() == 1) {
                 report(e);
                 batch.forEach(item -> item.fail(item.isDoubted() ? doubt(e) : e));
             } else {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,12 +32,16 @@ import org.slf4j.LoggerFactory;
  * <p>Nothing else happens on a beat, so that no lease waits for anything but the store.
  */
 final class Claims {
+    /** How many heartbeats may be under way: a call can hang for as long as a lease lasts. */
+    static final int BEATS_MAX = 3;
+
     private static final Logger log = LoggerFactory.getLogger(Claims.class);
 
     private final Store store;
     private final Time time;
     private final Events events;
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
+    private final Semaphore beats = new Semaphore(BEATS_MAX);
 
     private volatile Duration beat;
     private Time.Scheduled next = () -> {};
@@ -100,16 +105,20 @@ final class Claims {
     }
 
     private void beat() {
+        // First: while this one hangs on a dead connection, the next one can do the same work on another.
+        beatLater();
         try {
-            renew();
+            if (beats.tryAcquire()) {
+                try {
+                    renew();
+                } finally {
+                    beats.release();
+                }
+            }
         } catch (RuntimeException | Error e) {
             log.error("A heartbeat broke; the next one tries again", e);
         } finally {
-            try {
-                endLapsed();
-            } finally {
-                beatLater();
-            }
+            endLapsed();
         }
     }
 

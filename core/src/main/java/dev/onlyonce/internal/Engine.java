@@ -18,7 +18,6 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
-import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import dev.onlyonce.store.Transition;
@@ -144,7 +143,8 @@ final class Engine implements LiveClaim.Settling {
             return;
         }
         if (!to.complete(begun) && begun instanceof Begun.Mine mine) {
-            var unused = mine.claim().settle(new Ending.Retryable(GIVEN_UP), Runnable::run);
+            // Nobody waits for it: what the store does not take at once is recorded in the background.
+            var unused = mine.claim().settle(new Ending.Retryable(GIVEN_UP), wait -> {});
         }
     }
 
@@ -321,7 +321,7 @@ final class Engine implements LiveClaim.Settling {
         try {
             result = store.settle(settlement);
         } catch (RuntimeException | Error e) {
-            return await(recordLater(claim, settlement, e), deadline, claim, e);
+            return await(recordLater(claim, settlement), deadline, claim, e);
         }
         settled(claim, settlement, result);
         return result;
@@ -339,19 +339,18 @@ final class Engine implements LiveClaim.Settling {
                 });
                 return;
             }
-            CompletableFuture<SettleResult> taken = recordLater(claim, settlement, failure);
+            CompletableFuture<SettleResult> taken = recordLater(claim, settlement);
             Runnable wait = () -> Later.complete(settled, () -> await(taken, deadline, claim, failure));
             go(blocking, wait, rejected -> settled.completeExceptionally(notRecorded(claim, failure)));
         });
         return settled;
     }
 
-    /** Goes on in the background, unless the store has said that it will never take it. */
-    private CompletableFuture<SettleResult> recordLater(LiveClaim claim, Settlement settlement, Throwable failure) {
-        if (failure instanceof StoreRejected) {
-            claims.remove(claim);
-            return CompletableFuture.failedFuture(failure);
-        }
+    /**
+     * Goes on in the background. What the store has rejected is tried there once more: it may have been this thread's
+     * connection that was wrong, and not the settlement.
+     */
+    private CompletableFuture<SettleResult> recordLater(LiveClaim claim, Settlement settlement) {
         CompletableFuture<SettleResult> taken = late.add(settlement);
         return taken.whenComplete((result, refused) -> {
             if (refused == null) {

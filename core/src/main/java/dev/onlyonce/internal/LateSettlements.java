@@ -43,6 +43,9 @@ final class LateSettlements {
     /** What breaks the store's code for so long breaks it for good. */
     static final Duration BROKEN_MAX = Duration.ofMinutes(10);
 
+    /** How many sweeps in a row wait for settlements that the store does not answer. */
+    static final int SWEEPS_PUT_OFF_MAX = 10;
+
     private static final Duration PAUSE_FIRST = Duration.ofMillis(25);
     /** Recovery is noticed within this time. */
     private static final Duration PAUSE_LONGEST = Duration.ofSeconds(1);
@@ -59,6 +62,7 @@ final class LateSettlements {
     /** One round at a time. */
     private final ReentrantLock sending = new ReentrantLock();
 
+    private int putOff;
     private int batchMax = Store.BATCH_MAX;
     private @Nullable UUID begunWith;
     private Duration pause = PAUSE_FIRST;
@@ -133,26 +137,52 @@ final class LateSettlements {
         }
     }
 
-    /** Sends what waits now, once; the sweeper does so too, before it ends what these would settle. */
-    boolean send() {
+    /**
+     * Sends what waits now, before a sweep makes it unknown. After an outage the first connections may be dead while the
+     * sweep's is not; so the sweep is put off, but not for ever: what is never answered must not keep it.
+     *
+     * @return whether to sweep: the store has answered for all of it, or has not for too many sweeps
+     */
+    boolean sendBeforeSweep() {
+        if (sending.isHeldByCurrentThread()) {
+            return true;
+        }
+        sending.lock();
+        try {
+            boolean answered = sendAll();
+            putOff = answered || putOff == SWEEPS_PUT_OFF_MAX ? 0 : putOff + 1;
+            return putOff == 0;
+        } finally {
+            sending.unlock();
+        }
+    }
+
+    /** Sends what waits now, once. Returns whether something of it has ended. */
+    private boolean send() {
         if (waiting.isEmpty() || sending.isHeldByCurrentThread()) {
             return false;
         }
         sending.lock();
         try {
-            List<Late> all = inTurn();
             int before = waiting.size();
-            for (int from = 0; from < all.size(); from += batchMax) {
-                List<Late> batch = all.subList(from, Math.min(all.size(), from + batchMax));
-                begunWith = batch.get(0).settlement.token();
-                if (!send(batch)) {
-                    break;
-                }
-            }
+            sendAll();
             return waiting.size() < before;
         } finally {
             sending.unlock();
         }
+    }
+
+    /** Returns whether the store has answered for everything. */
+    private boolean sendAll() {
+        List<Late> all = inTurn();
+        for (int from = 0; from < all.size(); from += batchMax) {
+            List<Late> batch = all.subList(from, Math.min(all.size(), from + batchMax));
+            begunWith = batch.get(0).settlement.token();
+            if (!send(batch)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Begins after the batch that was begun last, so that one which always fails does not keep the others for ever. */

@@ -154,8 +154,12 @@ final class LiveClaim implements OpenClaim {
         return new Renewal(id(), token, policy.terms().lease());
     }
 
-    void renewed(long askedNanos) {
-        leaseUntilNanos = askedNanos + policy.terms().lease().toNanos();
+    /** Answers may overtake one another: an older one takes nothing away. */
+    synchronized void renewed(long askedNanos) {
+        long until = askedNanos + policy.terms().lease().toNanos();
+        if (until - leaseUntilNanos > 0) {
+            leaseUntilNanos = until;
+        }
     }
 
     boolean isLapsed(long now) {

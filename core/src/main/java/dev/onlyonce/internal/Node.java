@@ -206,8 +206,7 @@ public final class Node implements AutoCloseable {
     /** See {@link dev.onlyonce.Onlyonce#sweep}. */
     public int sweep() {
         // First what this node knows: a sweep makes it unknown.
-        late.send();
-        return maintenance.sweep();
+        return late.sendBeforeSweep() ? maintenance.sweep() : 0;
     }
 
     /** See {@link dev.onlyonce.Onlyonce#purge}. */

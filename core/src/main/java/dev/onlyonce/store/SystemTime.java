@@ -16,10 +16,10 @@ import org.slf4j.LoggerFactory;
 final class SystemTime implements Time {
     /**
      * Heartbeats, late settlements, sweep and purge block on the store, reconciling on whoever is asked; none may wait for
-     * another, and giving up on a store that hangs must not wait for them. Two to spare are for the node's owner: gauges,
-     * and counts of stored keys.
+     * another, and giving up on a store that hangs must not wait for them. Up to three heartbeats are under way. Two to spare
+     * are for the node's owner: gauges, and counts of stored keys.
      */
-    private static final int THREADS = 8;
+    private static final int THREADS = 10;
 
     private static final Logger log = LoggerFactory.getLogger(SystemTime.class);
 

@@ -123,6 +123,50 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
     }
 
     @Test
+    @DisplayName("D11 a leader with no stack left fails nobody but itself")
+    void leaderWithoutStack() throws Exception {
+        GroupCommit group = group(
+                store(ids -> {
+                    if (Thread.currentThread().getName().startsWith("deep")) {
+                        throw new StackOverflowError("planted");
+                    }
+                }),
+                1000,
+                LONG);
+        fillLanes(group);
+        List<Future<ClaimResult>> leaders = new ArrayList<>();
+        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+            String key = "leader-" + lane;
+            leaders.add(threads.submit(() -> {
+                String name = Thread.currentThread().getName();
+                Thread.currentThread().setName("deep-" + key);
+                try {
+                    return group.claim(GroupedStore.claim(key));
+                } finally {
+                    Thread.currentThread().setName(name);
+                }
+            }));
+            awaitWaiting(group, lane + 1);
+        }
+        List<Future<ClaimResult>> followers = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            followers.add(claim(group, "k" + i));
+            awaitWaiting(group, GroupCommit.LANES + i + 1);
+        }
+        gate.countDown();
+        for (int i = 0; i < 20; i++) {
+            assertThat(get(followers.get(i))).isEqualTo(GroupedStore.claimed(GroupedStore.id("k" + i)));
+        }
+        for (Future<ClaimResult> leader : leaders) {
+            try {
+                get(leader);
+            } catch (ExecutionException e) {
+                assertThat(e).hasCauseInstanceOf(StoreOutcomeUnknown.class);
+            }
+        }
+    }
+
+    @Test
     @DisplayName("D9 a caller that leads keeps its own time limit: it starts no further call after it")
     void leaderIsBound() {
         AtomicLong passed = new AtomicLong();

@@ -24,30 +24,31 @@ final class Opening {
         if (kind == SqlDatabase.SQLITE) {
             calls.read(Opening::checkSynchronous);
         }
+        prepare(kind, calls, mode);
         Database database = kind == SqlDatabase.POSTGRESQL
-                ? new Postgres(clock, calls.read(Postgres::isScripted))
+                ? new Postgres(clock, calls.read(Postgres::isScripted), calls.read(Postgres::home))
                 : database(kind, clock);
-        return open(database, calls, mode, sealing);
+        return new SqlStore(database, calls, sealing);
     }
 
     static SqlStore open(Path file, SchemaMode mode, Optional<String> clock, Sealing sealing) {
         Calls calls = new Calls(new SqliteFile(file), SqlDatabase.SQLITE);
         try {
-            return open(new Sqlite(clock), calls, mode, sealing);
+            prepare(SqlDatabase.SQLITE, calls, mode);
+            return new SqlStore(new Sqlite(clock), calls, sealing);
         } catch (RuntimeException e) {
             calls.close();
             throw e;
         }
     }
 
-    private static SqlStore open(Database database, Calls calls, SchemaMode mode, Sealing sealing) {
-        Schema schema = new Schema(calls, database.kind());
+    private static void prepare(SqlDatabase kind, Calls calls, SchemaMode mode) {
+        Schema schema = new Schema(calls, kind);
         switch (mode) {
             case CREATE -> schema.apply();
             case VALIDATE -> schema.validate();
             case LEAVE -> {}
         }
-        return new SqlStore(database, calls, sealing);
     }
 
     /** With less than that, a commit that was acknowledged can be gone after a power failure. */

@@ -45,7 +45,8 @@ final class Pool implements Source {
             }
             return new Borrowed(
                     connection, autoCommit, network && use != Use.TRANSACTION ? boundNetwork(connection) : -1);
-        } catch (SQLException | RuntimeException e) {
+        } catch (Throwable e) {
+            // After an Error too: a small pool would soon have no connection left.
             connection.close();
             throw e;
         }
@@ -105,7 +106,7 @@ final class Pool implements Source {
                         connection.setAutoCommit(false);
                     }
                 }
-            } catch (SQLException e) {
+            } catch (SQLException | RuntimeException e) {
                 log.debug("A connection could not be given back in order", e);
             }
         }

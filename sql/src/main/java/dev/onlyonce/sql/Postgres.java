@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -45,21 +46,35 @@ final class Postgres implements Database {
 
     private final Optional<String> clock;
     private final boolean scripted;
+    private final String settings;
+    private final String settingsOne;
     private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
 
     /** With another clock than the server's: for tests only. */
     Postgres(Optional<String> clock) {
-        this(clock, true);
+        this(clock, true, Optional.empty());
     }
 
     /**
      * With a driver that is known.
      *
      * @param scripted whether it sends several statements together, see {@link #isScripted}
+     * @param home the schema with the entries, see {@link #home}; statements that would reach another one's are refused
      */
-    Postgres(Optional<String> clock, boolean scripted) {
+    Postgres(Optional<String> clock, boolean scripted, Optional<String> home) {
         this.clock = clock;
         this.scripted = scripted;
+        String check = home.map(PostgresStatements::at).orElse("");
+        this.settings = PostgresStatements.SETTINGS + check;
+        this.settingsOne = PostgresStatements.SETTINGS_ONE + check;
+    }
+
+    /** The schema whose entries a connection reaches, quoted; empty if there are none. */
+    static Optional<String> home(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(PostgresStatements.HOME)) {
+            return row.next() ? Optional.of(row.getString(1)) : Optional.empty();
+        }
     }
 
     /** Whether a setting in a string of several statements holds for those behind it. */
@@ -295,7 +310,7 @@ final class Postgres implements Database {
     private void run(Connection connection, Part... parts) throws SQLException {
         boolean one = ONE.containsAll(Stream.of(parts).map(Part::sql).toList());
         List<Part> all = new ArrayList<>(parts.length + 1);
-        all.add(new Part(one ? PostgresStatements.SETTINGS_ONE : PostgresStatements.SETTINGS, Binding.NONE, row -> {}));
+        all.add(new Part(one ? settingsOne : settings, Binding.NONE, row -> {}));
         all.addAll(List.of(parts));
         if (scripted || !connection.getAutoCommit()) {
             runAll(connection, all);

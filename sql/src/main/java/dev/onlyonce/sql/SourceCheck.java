@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,8 @@ final class SourceCheck {
 
     static final String INSTEAD =
             "Give Onlyonce a pool on the one database that holds the entries: the DataSource behind this one";
+
+    private static final Pattern BY_CATALOG = Pattern.compile("jdbc:[a-z:-]*(mysql|mariadb):");
 
     /** How long to wait for a second connection while the first is held. */
     private static final Duration AT_ONCE = Duration.ofSeconds(1);
@@ -155,6 +158,8 @@ final class SourceCheck {
     /** Which database a connection leads to, without a round trip; no credentials, which may change. */
     static String place(Connection connection) throws SQLException {
         String url = connection.getMetaData().getURL();
-        return url == null ? "" : url.replaceAll("[?;].*", "");
+        String place = url == null ? "" : url.replaceAll("[?;].*", "");
+        // On MySQL and MariaDB a connection can be switched to another database; their drivers know to which one.
+        return BY_CATALOG.matcher(place).lookingAt() ? place + ", database " + connection.getCatalog() : place;
     }
 }

@@ -87,7 +87,8 @@ final class SqliteFile implements Source {
             Connection connection = writer == null ? connect() : writer;
             writer = connection;
             return new Writer(connection);
-        } catch (SQLException | RuntimeException e) {
+        } catch (Throwable e) {
+            // After an Error too: nobody would write any more.
             writing.unlock();
             throw e;
         }
@@ -108,7 +109,7 @@ final class SqliteFile implements Source {
                 identity = identity();
             }
             return connection;
-        } catch (SQLException | RuntimeException e) {
+        } catch (Throwable e) {
             connection.close();
             throw e;
         }
@@ -167,11 +168,14 @@ final class SqliteFile implements Source {
 
         @Override
         public void give(boolean healthy) {
-            if (!healthy || closed) {
-                end(connection);
-                writer = null;
+            try {
+                if (!healthy || closed) {
+                    writer = null;
+                    end(connection);
+                }
+            } finally {
+                writing.unlock();
             }
-            writing.unlock();
         }
     }
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sqlite.SQLiteDataSource;
 
@@ -65,6 +66,39 @@ final class OpeningTest {
                 .hasMessageContaining("two.db");
         TENANT.set("one");
         assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("E2 on a DataSource that picks its schema by thread: no key has an entry in two schemas")
+    void schemaByThread(TestDatabase kind) throws SQLException {
+        try (HikariDataSource pool = kind.create(folder)) {
+            DataSource bySchema = Sources.of(() -> {
+                Connection connection = pool.getConnection();
+                if (kind == TestDatabase.POSTGRES) {
+                    connection.setSchema(TENANT.get());
+                } else {
+                    connection.setCatalog(TENANT.get());
+                }
+                return connection;
+            });
+            for (String schema : List.of("one", "two")) {
+                SqlClock.execute(pool, "CREATE SCHEMA IF NOT EXISTS " + schema);
+                SqlStore.open(Sources.of(() -> {
+                    TENANT.set(schema);
+                    return bySchema.getConnection();
+                }));
+            }
+            TENANT.set("one");
+            SqlStore store = SqlStore.open(bySchema);
+            assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isEqualTo(1);
+            TENANT.set("two");
+            try {
+                assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isZero();
+            } catch (StoreRejected e) {
+                assertThat(e).hasStackTraceContaining("two");
+            }
+        }
     }
 
     @Test

@@ -4,13 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Codec;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.SettleResult;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -54,6 +63,52 @@ final class SessionsTest {
             assertThat(store.find(List.of(Claims.id("key0"))).get(0)).isPresent();
             SqlClock.execute(other, "ALTER TABLE onlyonce_entry ALTER COLUMN attempt TYPE bigint");
             assertThat(Claims.won(store.claim(Claims.claims("other", 1)))).isEqualTo(1);
+        }
+    }
+
+    @Test
+    @DisplayName("D11 goes back to its pool when an Error hits while it is looked at")
+    void errorWhileTaken() {
+        try (HikariDataSource pool = Pools.open(TestDatabase.SQLITE.url(folder), 1)) {
+            pool.setConnectionTimeout(1_000);
+            AtomicBoolean broken = new AtomicBoolean();
+            SqlStore store = SqlStore.open(Sources.of(() -> {
+                Connection connection = pool.getConnection();
+                return Sources.proxy(Connection.class, (self, method, arguments) -> {
+                    if (method.getName().equals("getMetaData") && broken.getAndSet(false)) {
+                        throw new OutOfMemoryError("planted");
+                    }
+                    return Sources.invoke(connection, method, arguments);
+                });
+            }));
+            broken.set(true);
+            assertThatThrownBy(() -> store.claim(List.of(Claims.claim("key")))).isInstanceOf(OutOfMemoryError.class);
+            assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isEqualTo(1);
+        }
+    }
+
+    @Test
+    @DisplayName("D13 that its last user left in a transaction costs nobody a known result")
+    void leftInATransaction() {
+        Key key = Key.of("acme", "POST /payments", "k");
+        try (HikariDataSource pool = TestDatabase.SQLITE.create(folder)) {
+            AtomicBoolean left = new AtomicBoolean();
+            SqlStore store = SqlStore.open(Sources.of(() -> {
+                Connection connection = pool.getConnection();
+                if (left.getAndSet(false)) {
+                    connection.setAutoCommit(false);
+                }
+                return connection;
+            }));
+            try (Onlyonce once =
+                    Onlyonce.builder(store).sweepEvery(Duration.ofHours(1)).build()) {
+                assertThat(once.execute(key, Fingerprint.of(new byte[] {1}), Codec.text(), claim -> {
+                            left.set(true);
+                            return "paid";
+                        }))
+                        .isInstanceOf(Outcome.Executed.class);
+                assertThat(once.find(key)).get().extracting(Entry::state).isEqualTo(State.COMPLETED);
+            }
         }
     }
 

@@ -3,6 +3,8 @@ package dev.onlyonce.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Begun;
+import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
@@ -11,6 +13,7 @@ import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -129,5 +133,53 @@ class EngineHangsTest {
         assertThat(pay(Way.LATER, "first")).isInstanceOf(Outcome.Replayed.class);
         assertThat(effects).hasValue(1);
         store.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"HANGS", "HANGS_BEFORE", "HANGS_AFTER"})
+    @DisplayName("D11 D3 a heartbeat that hangs on a dead connection costs no claim its lease: the next one goes on")
+    void heartbeatHangs(Fault fault) throws Exception {
+        Duration lease = Duration.ofSeconds(2);
+        try (Onlyonce node = Onlyonce.builder(store).time(time).lease(lease).build()) {
+            Key key = Key.of("acme", "POST /payments", "long");
+            store.failAt(Verb.RENEW, 1, fault);
+            Outcome<String> outcome = node.execute(key, Requests.fingerprint("10 EUR"), Codec.text(), claim -> {
+                CompletableFuture<Void> lost = new CompletableFuture<>();
+                claim.onLost(() -> lost.complete(null));
+                store.untilHanging(1);
+                assertThat(time.await(lost, lease.multipliedBy(2))).isFalse();
+                assertThat(claim.isHeld()).isTrue();
+                return "paid";
+            });
+            assertThat(outcome).isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @Test
+    @DisplayName("D11 claims whose callers gave up, on rows that somebody holds, keep no neighbour waiting")
+    void givenUp() throws Exception {
+        for (int i = 1; i <= LANES; i++) {
+            String name = "given-up-" + i;
+            Key key = Key.of("acme", "POST /payments", name);
+            store.failAt(Verb.WRITE, store.calls(Verb.WRITE) + 1, Fault.HANGS);
+            CompletableFuture<Begun> begun = once.begin(
+                            key, Requests.fingerprint("10 EUR"), once.policy(key.operation()), threads)
+                    .toCompletableFuture();
+            store.untilHanging(1);
+            begun.cancel(false);
+            // As soon as it is claimed, somebody else holds its row: it cannot be released at once.
+            store.failAt(Verb.WRITE, store.calls(Verb.WRITE) + 1, Fault.BUSY);
+            store.failAlways(Verb.SETTLE, Fault.BUSY);
+            int calls = store.calls(Verb.WRITE);
+            store.release();
+            while (store.calls(Verb.WRITE) == calls) {
+                Thread.onSpinWait();
+            }
+        }
+        long begun = time.nanos();
+        assertThat(pay(Way.LATER, "neighbour")).isInstanceOf(Outcome.Executed.class);
+        assertThat(Duration.ofNanos(time.nanos() - begun)).isLessThan(Duration.ofSeconds(1));
     }
 }

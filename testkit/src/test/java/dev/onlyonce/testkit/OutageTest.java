@@ -101,6 +101,44 @@ class OutageTest {
         assertThat(state(key(1))).isEqualTo(State.COMPLETED);
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"BEFORE", "LOST"})
+    @DisplayName("D13 a sweep of one's own waits when what the node knows meets a connection that died in the outage")
+    void ownSweepAfterADeadConnection(Fault fault) {
+        List<OpenClaim> claims = new ArrayList<>();
+        for (int i = 0; i < MANY; i++) {
+            claims.add(((Begun.Mine) once.begin(key(i), PRINT)).claim());
+        }
+        store.failAlways(Fault.BEFORE);
+        for (OpenClaim claim : claims) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> claim.complete(Requests.bytes("paid"))).isInstanceOf(StoreOutcomeUnknown.class);
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        time.advance(LEASE.multipliedBy(2));
+        store.heal();
+        store.failAt(Verb.SETTLE, store.calls(Verb.SETTLE) + 1, fault);
+        once.sweep();
+        time.advance(Duration.ofSeconds(10));
+        for (int i = 0; i < MANY; i++) {
+            assertThat(state(key(i))).isEqualTo(State.COMPLETED);
+        }
+    }
+
+    @Test
+    @DisplayName("D1 a settlement that the store never answers does not keep a node from sweeping for ever")
+    void sweepsInTheEnd() {
+        OpenClaim stuck = ((Begun.Mine) once.begin(key(1), PRINT)).claim();
+        store.failAlways(Verb.WRITE, Fault.LOST);
+        store.failAlways(Verb.SETTLE, Fault.LOST);
+        assertThatThrownBy(() -> stuck.complete(Requests.bytes("paid"))).isInstanceOf(StoreOutcomeUnknown.class);
+        store.failAlways(Verb.RENEW, Fault.BEFORE);
+        time.advance(LEASE.multipliedBy(2));
+        assertThat(state(key(1))).isEqualTo(State.UNKNOWN);
+    }
+
     @Test
     @DisplayName("D13 D2 what somebody else has decided meanwhile stands")
     void decidedMeanwhile() {
