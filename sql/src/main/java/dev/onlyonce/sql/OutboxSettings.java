@@ -67,6 +67,16 @@ record OutboxSettings(
         return load.rowsMax;
     }
 
+    /**
+     * How many rows are taken ahead. All of them are in doubt if the node dies. Where no provider honours a key, nobody could
+     * ask again: then no more is taken than is called at once.
+     */
+    int rowsAhead() {
+        boolean asks =
+                handlers.keySet().stream().allMatch(topic -> keyLifetime(topic).compareTo(lease()) > 0);
+        return asks ? load.rowsMax : Math.min(load.rowsMax, load.concurrency);
+    }
+
     Duration pollEvery() {
         return load.pollEvery;
     }
@@ -97,17 +107,20 @@ record OutboxSettings(
     /** For how long after it was taken a call may begin that lasts no longer than a lease. */
     long askLeftUs(OutboxTable.Stored row) {
         long sentAt = row.firstSentAt() == null ? row.takenAt() : row.firstSentAt();
-        return sentAt + StoredEntry.micros(keyLifetime(row.row())) - row.takenAt() - StoredEntry.micros(lease());
+        return sentAt
+                + StoredEntry.micros(keyLifetime(row.row().topic()))
+                - row.takenAt()
+                - StoredEntry.micros(lease());
     }
 
     /** A handler that cannot tell promises nothing. */
-    private Duration keyLifetime(OutboxRow row) {
-        DeliveryHandler handler = handlers.get(row.topic());
+    private Duration keyLifetime(String topic) {
+        DeliveryHandler handler = handlers.get(topic);
         try {
             Duration lifetime = handler == null ? Duration.ZERO : handler.keyLifetime();
             return lifetime.compareTo(LIFETIME_MAX) < 0 ? lifetime : LIFETIME_MAX;
         } catch (Throwable e) {
-            log.error("A handler does not tell its key lifetime, so nothing is asked again: {}", row, e);
+            log.error("A handler does not tell its key lifetime, so nothing is asked again: {}", topic, e);
             return Duration.ZERO;
         }
     }

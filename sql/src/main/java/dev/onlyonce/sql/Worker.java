@@ -79,7 +79,7 @@ final class Worker implements AutoCloseable {
         Time time = parts.settings().time();
         // There are no heartbeats here, and after the calls their answers have to be recorded.
         long until = time.nanos() + parts.settings().lease().dividedBy(2).toNanos();
-        List<Held> taken = intake.take(parts.settings().rowsMax());
+        List<Held> taken = intake.take(parts.settings().rowsAhead());
         boolean interrupted = false;
         for (Held held : taken) {
             if (time.nanos() - until < 0) {
@@ -128,7 +128,7 @@ final class Worker implements AutoCloseable {
     }
 
     private void takeAll() {
-        int rowsMax = parts.settings().rowsMax();
+        int rowsMax = parts.settings().rowsAhead();
         boolean more = true;
         while (!stopping) {
             try {

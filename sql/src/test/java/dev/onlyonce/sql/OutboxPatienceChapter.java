@@ -116,6 +116,36 @@ interface OutboxPatienceChapter extends OutboxChapter {
     }
 
     @Test
+    @DisplayName("D1 a node that dies leaves no more rows in doubt than it was calling, where nobody could ask again")
+    default void takenAhead() throws Exception {
+        CountDownLatch called = new CountDownLatch(2);
+        CountDownLatch goOn = new CountDownLatch(1);
+        Provider slow = new Provider() {
+            @Override
+            public Delivery deliver(OutboxRow row) {
+                called.countDown();
+                await(goOn);
+                return super.deliver(row);
+            }
+        };
+        slow.lifetime = Duration.ZERO;
+        try (Outbox outbox = builder().handler("charge", slow).concurrency(2).build()) {
+            for (int i = 1; i <= 6; i++) {
+                accept(outbox, key(i));
+            }
+            outbox.start();
+            await(called);
+            assertThat(SqlClock.number(dataSource(), "SELECT count(*) FROM onlyonce_entry WHERE state = 2"))
+                    .isEqualTo(2);
+            goOn.countDown();
+            until(() -> rows() == 0);
+        } finally {
+            goOn.countDown();
+        }
+        assertThat(slow.keys).hasSize(6);
+    }
+
+    @Test
     @DisplayName("D13 what the provider answered is recorded after an outage that was longer than the lease")
     default void outage() throws Exception {
         AtomicBoolean down = new AtomicBoolean();
