@@ -10,6 +10,7 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.io.Serial;
 import java.sql.Connection;
@@ -39,6 +40,9 @@ import org.slf4j.LoggerFactory;
 final class Finish {
     /** So many rows one after the other that cannot even be put off mean that it is the database, and not the rows. */
     private static final int FAILURES_MAX = 2;
+
+    /** After so many locked rows the others of a batch are not kept waiting by more. */
+    private static final int WAITS_MAX = 3;
 
     private static final int ALIVE_SECONDS = 5;
     private static final Logger log = LoggerFactory.getLogger(Finish.class);
@@ -88,6 +92,7 @@ final class Finish {
         private final List<Held> rows = new ArrayList<>();
         private @Nullable StoreException cause;
         private int failures;
+        private int waits;
         private boolean interrupted = Thread.interrupted();
 
         void putInterruptAside() {
@@ -106,8 +111,24 @@ final class Finish {
             failures++;
         }
 
+        /** The row or its entry is locked, which says nothing about the others. */
+        void locked(Held held, StoreBusy e) {
+            waited();
+            rows.add(held);
+            cause = e;
+        }
+
         void done() {
             failures = 0;
+        }
+
+        /** A commit has waited for a lock, for as long as it may. */
+        void waited() {
+            waits++;
+        }
+
+        boolean isPatient() {
+            return waits < WAITS_MAX;
         }
 
         boolean isHopeless() {
@@ -121,15 +142,7 @@ final class Finish {
 
     /** Gives back rows for which no call was made. */
     void release(List<Held> batch) {
-        List<Ending> endings = new ArrayList<>();
-        for (Held held : batch) {
-            OutboxRow row = held.stored().row();
-            boolean claimed = held.hold() == Held.Hold.CLAIMED;
-            Long sentAt = claimed ? null : held.stored().firstSentAt();
-            OutboxTable.Fate now = new OutboxTable.Fate(0, row.tries(), sentAt, row.dead(), row.lastError());
-            endings.add(
-                    new Ending(held, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false));
-        }
+        List<Ending> endings = batch.stream().map(Finish::givenBack).toList();
         Work work = new Work();
         try {
             end(endings, work);
@@ -141,9 +154,18 @@ final class Finish {
         });
     }
 
+    private static Ending givenBack(Held held) {
+        OutboxRow row = held.stored().row();
+        boolean claimed = held.hold() == Held.Hold.CLAIMED;
+        Long sentAt = claimed ? null : held.stored().firstSentAt();
+        OutboxTable.Fate now = new OutboxTable.Fate(0, row.tries(), sentAt, row.dead(), row.lastError());
+        return new Ending(held, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false);
+    }
+
+    /** An answer that was found elsewhere too: if the business update fails, the entry may expire before it succeeds. */
     private List<Held> record(List<Held> batch, Work work) {
         List<Held> answers = batch.stream()
-                .filter(h -> !h.isAnswered()
+                .filter(h -> h.stored().answer() == null
                         && (h.delivery() instanceof Delivery.Delivered || h.delivery() instanceof Delivery.Refused))
                 .toList();
         if (answers.isEmpty()) {
@@ -152,7 +174,7 @@ final class Finish {
         List<Held> mine = new ArrayList<>(batch);
         if (answers.size() > 1) {
             try {
-                mine.removeAll(recorded(answers));
+                mine.removeAll(recorded(answers, work));
                 return mine;
             } catch (StoreException e) {
                 log.debug("One of {} answers cannot be recorded with the others", answers.size(), e);
@@ -171,12 +193,18 @@ final class Finish {
             return;
         }
         try {
-            mine.removeAll(recorded(List.of(held)));
+            mine.removeAll(recorded(List.of(held), work));
             work.done();
         } catch (StoreRejected e) {
             // What it says is lost, and nobody may take it for done or for not done.
             log.error("The provider's answer cannot be recorded: {}", held.row(), e);
+            if (held.hold() == Held.Hold.ENDED) {
+                return; // Its entry has it.
+            }
             held.delivery(new Delivery.Ambiguous("the provider's answer cannot be recorded: " + e.getCause()));
+        } catch (StoreBusy e) {
+            mine.remove(held);
+            work.locked(held, e);
         } catch (StoreException e) {
             mine.remove(held);
             work.failed(held, e);
@@ -184,8 +212,13 @@ final class Finish {
     }
 
     /** Records answers; returns those whose row is lost. */
-    private List<Held> recorded(List<Held> answers) {
-        List<Boolean> recorded = parts.calls().transaction(c -> parts.table().record(c, answers));
+    private List<Held> recorded(List<Held> answers, Work work) {
+        List<Boolean> recorded = parts.calls()
+                .transaction(transaction -> parts.table()
+                        .bounded(
+                                transaction,
+                                work.isPatient(),
+                                c -> parts.table().record(c, answers)));
         List<Held> lost = new ArrayList<>();
         for (int i = 0; i < answers.size(); i++) {
             if (!recorded.get(i)) {
@@ -222,11 +255,27 @@ final class Finish {
             lost(ending.held);
         } catch (UpdateFailed e) {
             putOff(ending, String.valueOf(e.getCause()), e, work);
-        } catch (StoreRejected | StoreBusy e) {
+        } catch (StoreBusy e) {
+            work.waited();
             putOff(ending, e.getMessage() + ": " + e.getCause(), e, work);
+        } catch (StoreRejected e) {
+            putOff(ending, e.getMessage() + ": " + e.getCause(), e, work);
+        } catch (StoreUnavailable e) {
+            if (ending.told && isReported(e)) {
+                // Perhaps by the update, which may even have swallowed it. If it is the database, this fails too.
+                putOff(ending, String.valueOf(e.getCause()), e, work);
+            } else {
+                work.failed(ending.held, e);
+            }
         } catch (StoreException e) {
             work.failed(ending.held, e);
         }
+    }
+
+    /** Whether the database itself has said so, on a connection that works. */
+    private boolean isReported(StoreException e) {
+        return e.getCause() instanceof SQLException sql
+                && SqlFailure.of(parts.database().kind(), sql) == SqlFailure.UNAVAILABLE;
     }
 
     private void putOff(Ending ending, String why, RuntimeException cause, Work work) {
@@ -236,6 +285,8 @@ final class Finish {
             work.done();
         } catch (Lost e) {
             lost(ending.held);
+        } catch (StoreBusy e) {
+            work.locked(ending.held, e);
         } catch (StoreException e) {
             work.failed(ending.held, e);
         }
@@ -278,7 +329,7 @@ final class Finish {
         List<Ending> sorted =
                 endings.stream().sorted(Comparator.comparing(Ending::id)).toList();
         parts.calls()
-                .transaction(transaction -> parts.table().bounded(transaction, c -> {
+                .transaction(transaction -> parts.table().bounded(transaction, work.isPatient(), c -> {
                     List<OutboxTable.End> rows = sorted.stream()
                             .map(e -> new OutboxTable.End(e.held, e.fate))
                             .toList();
@@ -299,8 +350,11 @@ final class Finish {
         try {
             parts.settings().handler(ending.held).settled(connection, ending.held.row(), ending.held.delivery());
         } catch (SQLException e) {
-            if (SqlFailure.of(parts.database().kind(), e) == SqlFailure.CONFLICT
-                    || !connection.isValid(ALIVE_SECONDS)) {
+            SqlFailure failure = SqlFailure.of(parts.database().kind(), e);
+            if (failure.isWait()) {
+                work.waited();
+            }
+            if (failure == SqlFailure.CONFLICT || !connection.isValid(ALIVE_SECONDS)) {
                 // The transaction's trouble, not this row's.
                 throw e;
             }
@@ -348,6 +402,9 @@ final class Finish {
     }
 
     private Ending ending(Held held) {
+        if (held.isGivenBack()) {
+            return givenBack(held);
+        }
         Delivery delivery = held.delivery();
         if (held.hold() == Held.Hold.ENDED) {
             return new Ending(held, null, null, "answered elsewhere", OutboxTable.Fate.DELETED, true);
@@ -400,6 +457,13 @@ final class Finish {
     /** The answer is recorded; what is left is tried again, without a call. Until then clients are told the truth. */
     private Ending updateLater(Ending ending, String why) {
         Held held = ending.held;
+        if (!ending.told) {
+            // No answer: it ends as it would have. Above all, what is in doubt stays in doubt.
+            OutboxTable.Fate fate = ending.fate;
+            OutboxTable.Fate same =
+                    new OutboxTable.Fate(fate.delayUs(), fate.tries(), fate.firstSentAt(), fate.dead(), why);
+            return new Ending(held, ending.to, null, "not recorded at first: " + why, same, false);
+        }
         int tries = held.row().tries();
         boolean executed = ending.to == State.COMPLETED;
         State to = held.hold() != Held.Hold.CLAIMED ? null : executed ? State.UNKNOWN : State.RETRYABLE;

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import java.time.Duration;
 import java.util.UUID;
 
 /**
@@ -22,6 +23,9 @@ final class Held {
     private final Hold hold;
     private final int attempt;
     private volatile long heldUntilNanos;
+    private volatile long takenNanos;
+    private volatile long askUntilNanos = Long.MAX_VALUE;
+    private boolean givenBack;
     private Delivery delivery;
 
     /**
@@ -73,6 +77,34 @@ final class Held {
     /** Whether there is nothing left to ask the provider. */
     boolean isAnswered() {
         return hold == Hold.ENDED || stored.answer() != null;
+    }
+
+    /** When it was taken, at the latest. */
+    void taken(long nanos) {
+        takenNanos = nanos;
+    }
+
+    boolean isHeldFor(Duration span, long nanos) {
+        return nanos - takenNanos >= span.toNanos();
+    }
+
+    /** The provider does not honour the downstream key for long enough after this. */
+    void askUntil(long nanos) {
+        askUntilNanos = nanos;
+    }
+
+    /** Whether a call may begin: the row is held, and a key that may have been sent before is still honoured. */
+    boolean mayCall(long nanos) {
+        return isHeld(nanos) && (askUntilNanos == Long.MAX_VALUE || nanos - askUntilNanos < 0);
+    }
+
+    /** It is given back without a call. */
+    void giveBack() {
+        givenBack = true;
+    }
+
+    boolean isGivenBack() {
+        return givenBack;
     }
 
     void heldUntil(long nanos) {

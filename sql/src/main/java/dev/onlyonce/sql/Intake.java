@@ -8,6 +8,7 @@ import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,6 +72,9 @@ final class Intake {
         long begun = settings.time().nanos();
         long leaseUs = StoredEntry.micros(settings.lease());
         List<String> topics = List.copyOf(settings.handlers().keySet());
+        if (topics.isEmpty()) {
+            return List.of();
+        }
         List<OutboxTable.Stored> rows = parts.calls()
                 .write(c -> Transaction.run(c, begin, t -> parts.table().take(t, topics, token, leaseUs, max)));
         if (rows.isEmpty()) {
@@ -81,21 +86,47 @@ final class Intake {
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
         claim(sorted, entries, token);
-        if (!sorted.ends.isEmpty() || !sorted.resent.isEmpty()) {
-            parts.calls()
-                    .write(c -> Transaction.run(c, begin, t -> {
-                        parts.table().sending(t, sorted.resent);
-                        return parts.table().end(t, sorted.ends);
-                    }));
+        write(sorted);
+        for (Held held : sorted.held) {
+            held.taken(begun);
+            held.heldUntil(begun + settings.lease().toNanos());
+            if (held.hold() == Held.Hold.UNKNOWN) {
+                held.askUntil(begun + TimeUnit.MICROSECONDS.toNanos(settings.askLeftUs(held.stored())));
+            }
         }
-        sorted.held.forEach(held -> held.heldUntil(begun + settings.lease().toNanos()));
         return sorted.held;
+    }
+
+    private void write(Sorted sorted) {
+        if (sorted.ends.isEmpty() && sorted.resent.isEmpty()) {
+            return;
+        }
+        try {
+            parts.calls()
+                    .write(c -> Transaction.run(
+                            c,
+                            begin,
+                            transaction -> parts.table().bounded(transaction, true, t -> {
+                                parts.table().sending(t, sorted.resent);
+                                return parts.table().end(t, sorted.ends);
+                            })));
+        } catch (Throwable e) {
+            // Nobody is called. What was claimed must not be taken for a call that nobody knows the end of.
+            sorted.held.stream()
+                    .filter(held -> held.hold() == Held.Hold.CLAIMED)
+                    .forEach(held -> unconfirmed.add(Settlement.of(
+                            held.stored().entry(),
+                            held.token(),
+                            State.RETRYABLE,
+                            Optional.empty(),
+                            "taking it failed; nobody called")));
+            throw e;
+        }
     }
 
     private void sort(OutboxTable.Stored row, @Nullable Entry stored, UUID token, Sorted sorted) {
         if (stored == null || !stored.createdAt().equals(StoredEntry.instant(row.entryAt()))) {
-            log.info("Dropped: its entry is gone: {}", row.row());
-            sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
+            gone(row, stored, token, sorted);
             return;
         }
         Entry entry = parts.sealing().shown(stored);
@@ -104,7 +135,7 @@ final class Intake {
             case PROCESSING ->
                 sorted.ends.add(end(row, token, later(row, entry.leaseLeft().plus(SWEPT))));
             case COMPLETED, FAILED -> ended(row, entry, token, sorted);
-            case EXPIRED -> sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
+            case EXPIRED -> gone(row, null, token, sorted);
             case UNKNOWN -> {
                 if (row.answer() != null) {
                     sorted.held.add(new Held(row, token, Held.Hold.UNKNOWN, entry.attempt(), row.answer()));
@@ -116,6 +147,17 @@ final class Intake {
                 }
             }
         }
+    }
+
+    /** What the provider did must reach the business data, unless the key has been used again since. */
+    private static void gone(OutboxTable.Stored row, @Nullable Entry another, UUID token, Sorted sorted) {
+        Delivery answer = row.answer();
+        if (another == null && answer != null && !(answer instanceof Delivery.Ambiguous)) {
+            sorted.held.add(new Held(row, token, Held.Hold.ENDED, 0, answer));
+            return;
+        }
+        log.info("Dropped: its entry is gone: {}", row.row());
+        sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
     }
 
     private void ended(OutboxTable.Stored row, Entry entry, UUID token, Sorted sorted) {
@@ -219,7 +261,12 @@ final class Intake {
             List<Settlement> release = unconfirmed.stream()
                     .sorted(Comparator.comparing(Settlement::id))
                     .toList();
-            parts.calls().write(c -> parts.database().write(c, release, List.of()));
+            try {
+                parts.calls().write(c -> parts.database().write(c, release, List.of()));
+            } catch (StoreBusy e) {
+                log.debug("Claims that were not confirmed are released later", e);
+                return;
+            }
             unconfirmed.clear();
         }
     }

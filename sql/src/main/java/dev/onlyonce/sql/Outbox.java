@@ -66,6 +66,8 @@ public final class Outbox implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Outbox.class);
 
     private final OutboxParts parts;
+    /** For those who deliver on their own threads. */
+    private final Intake intake;
     /** Ours to close, unless the caller has given one. */
     private final @Nullable Time ownTime;
 
@@ -74,6 +76,7 @@ public final class Outbox implements AutoCloseable {
 
     private Outbox(OutboxParts parts, @Nullable Time ownTime) {
         this.parts = parts;
+        this.intake = new Intake(parts);
         this.ownTime = ownTime;
     }
 
@@ -231,7 +234,7 @@ public final class Outbox implements AutoCloseable {
      * @return how many rows that were
      */
     public int deliverDue() {
-        return Worker.deliverDue(parts);
+        return Worker.deliverDue(parts, intake);
     }
 
     /** For operators: dead letters, in the order of their ids, after the given one. */

@@ -25,6 +25,9 @@ record OutboxSettings(
 
     private static final Logger log = LoggerFactory.getLogger(OutboxSettings.class);
 
+    /** For ever, in numbers that can be added. */
+    private static final Duration LIFETIME_MAX = Duration.ofDays(36_500);
+
     record Tries(int max, Duration backoffFirst, Duration backoffLongest, Duration parkFor) {}
 
     record Load(int concurrency, int rowsMax, Duration pollEvery, Duration closeWaitMax, int payloadBytesMax) {}
@@ -64,6 +67,16 @@ record OutboxSettings(
         return load.rowsMax;
     }
 
+    /**
+     * How many rows are taken ahead. All of them are in doubt if the node dies. Where no provider honours a key, nobody could
+     * ask again: then no more is taken than is called at once.
+     */
+    int rowsAhead() {
+        boolean asks =
+                handlers.keySet().stream().allMatch(topic -> keyLifetime(topic).compareTo(lease()) > 0);
+        return asks ? load.rowsMax : Math.min(load.rowsMax, load.concurrency);
+    }
+
     Duration pollEvery() {
         return load.pollEvery;
     }
@@ -88,18 +101,26 @@ record OutboxSettings(
      * @param tried how often it was tried
      */
     boolean canAsk(OutboxTable.Stored row, int tried) {
-        long lifetime = StoredEntry.micros(keyLifetime(row.row()));
+        return tried < tries.max && askLeftUs(row) > 0;
+    }
+
+    /** For how long after it was taken a call may begin that lasts no longer than a lease. */
+    long askLeftUs(OutboxTable.Stored row) {
         long sentAt = row.firstSentAt() == null ? row.takenAt() : row.firstSentAt();
-        return tried < tries.max && row.takenAt() + StoredEntry.micros(lease()) < sentAt + lifetime;
+        return sentAt
+                + StoredEntry.micros(keyLifetime(row.row().topic()))
+                - row.takenAt()
+                - StoredEntry.micros(lease());
     }
 
     /** A handler that cannot tell promises nothing. */
-    private Duration keyLifetime(OutboxRow row) {
-        DeliveryHandler handler = handlers.get(row.topic());
+    private Duration keyLifetime(String topic) {
+        DeliveryHandler handler = handlers.get(topic);
         try {
-            return handler == null ? Duration.ZERO : handler.keyLifetime();
+            Duration lifetime = handler == null ? Duration.ZERO : handler.keyLifetime();
+            return lifetime.compareTo(LIFETIME_MAX) < 0 ? lifetime : LIFETIME_MAX;
         } catch (Throwable e) {
-            log.error("A handler does not tell its key lifetime, so nothing is asked again: {}", row, e);
+            log.error("A handler does not tell its key lifetime, so nothing is asked again: {}", topic, e);
             return Duration.ZERO;
         }
     }

@@ -86,16 +86,20 @@ final class OutboxTable {
     private static final String FIND = COLUMNS + """
             WHERE tenant = ? AND space = ? AND key_ = ? ORDER BY id""";
 
+    /** A worker that has it keeps it: the provider's answer may be on its way. */
     private static final String RETRY = """
-            UPDATE onlyonce_outbox SET dead = 0, tries = 0, due_at = {now} WHERE id = ? AND dead = 1""";
+            UPDATE onlyonce_outbox
+            SET dead = 0, tries = 0, due_at = CASE WHEN token IS NULL THEN {now} ELSE due_at END
+            WHERE id = ? AND dead = 1""";
 
     private static final String DROP = "DELETE FROM onlyonce_outbox WHERE id = ? AND dead = 1";
 
     private static final String BOUND_POSTGRES = """
-            SELECT set_config('lock_timeout', '1000', true), set_config('statement_timeout', '10000', true)""";
+            SELECT set_config('lock_timeout', '{wait}', true), set_config('statement_timeout', '10000', true)""";
 
+    /** In seconds; 0 is not to wait at all, which MySQL makes 1. */
     private static final String BOUND_MYSQL = """
-            SET @onlyonce_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = 1""";
+            SET @onlyonce_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = {wait}""";
 
     private static final String UNBOUND_MYSQL = "SET SESSION innodb_lock_wait_timeout = @onlyonce_lock_wait";
 
@@ -218,17 +222,19 @@ final class OutboxTable {
     /**
      * Runs work that calls handlers, and bounds how long their statements wait for a lock: they run on a thread that other
      * rows wait for. On PostgreSQL also how long they run; SQLite has its busy time-out.
+     *
+     * @param patient whether a second is not too long: many locked rows must not cost a second each
      */
-    <T> T bounded(Connection connection, Calls.Work<T> work) throws SQLException {
+    <T> T bounded(Connection connection, boolean patient, Calls.Work<T> work) throws SQLException {
         if (kind == SqlDatabase.SQLITE) {
             return work.run(connection);
         }
         try (Statement statement = connection.createStatement()) {
             if (kind == SqlDatabase.POSTGRESQL) {
-                statement.execute(BOUND_POSTGRES);
+                statement.execute(BOUND_POSTGRES.replace("{wait}", patient ? "1000" : "20"));
                 return work.run(connection);
             }
-            statement.execute(BOUND_MYSQL);
+            statement.execute(BOUND_MYSQL.replace("{wait}", patient ? "1" : "0"));
             try {
                 return work.run(connection);
             } finally {

@@ -15,7 +15,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +36,9 @@ final class RecordedSteps implements Steps {
     private final Time time;
     private final StepTable.Owner owner;
     private final StepTable.Of of;
-    private final List<StepTable.Step> recorded;
+    /** By number. There are gaps where a flow went on after a step that failed. */
+    private final NavigableMap<Integer, StepTable.Step> recorded = new TreeMap<>();
+
     private final Set<String> names = new HashSet<>();
     private int number;
     private boolean inDoubt;
@@ -46,7 +51,7 @@ final class RecordedSteps implements Steps {
         this.time = time;
         this.owner = new StepTable.Owner(claim.key().entryId(), claim.token());
         this.of = of;
-        this.recorded = recorded;
+        recorded.forEach(step -> this.recorded.put(step.number(), step));
     }
 
     /** Reads what earlier attempts have recorded. */
@@ -93,6 +98,10 @@ final class RecordedSteps implements Steps {
         StepTable.Step before = next(name);
         if (before != null && before.state() == StepTable.FINISHED) {
             return decode(codec, before);
+        }
+        if (before == null && recorded.higherKey(number) != null) {
+            // The flow went on without it, and must go the same way again.
+            throw new NotExecuted("step " + name + " did not happen in an earlier attempt, which went on without it");
         }
         // A started step of an entry that could be claimed again is proven not to have happened.
         record(new StepTable.Step(number, name, StepTable.STARTED, null), OnLeaseLost.UNKNOWN);
@@ -186,9 +195,10 @@ final class RecordedSteps implements Steps {
         if (inDoubt) {
             throw new InDoubt("before the end");
         }
-        if (number < recorded.size()) {
-            throw new IllegalStateException("The flow was changed: step " + (number + 1) + " was recorded as '"
-                    + recorded.get(number).name() + "', but the flow has ended before it");
+        Map.Entry<Integer, StepTable.Step> missed = recorded.higherEntry(number);
+        if (missed != null) {
+            throw new IllegalStateException("The flow was changed: step " + missed.getKey() + " was recorded as '"
+                    + missed.getValue().name() + "', but the flow has ended before it");
         }
     }
 
@@ -202,11 +212,8 @@ final class RecordedSteps implements Steps {
             throw new IllegalStateException("Two steps of the flow are named '" + name + "'");
         }
         number++;
-        if (number > recorded.size()) {
-            return null;
-        }
-        StepTable.Step before = recorded.get(number - 1);
-        if (!before.name().equals(name)) {
+        StepTable.Step before = recorded.get(number);
+        if (before != null && !before.name().equals(name)) {
             throw new IllegalStateException("The flow was changed: step " + number + " was recorded as '"
                     + before.name() + "', but now it is '" + name + "'");
         }

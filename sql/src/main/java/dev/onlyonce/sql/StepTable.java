@@ -82,7 +82,11 @@ final class StepTable {
     private static final String ORPHANS = """
             SELECT s.tenant, s.space, s.key_, s.entry_created_at
             FROM onlyonce_step s
-            WHERE s.number = 1 AND NOT EXISTS (
+            WHERE NOT EXISTS (
+                SELECT 1 FROM onlyonce_step f
+                WHERE f.tenant = s.tenant AND f.space = s.space AND f.key_ = s.key_
+                  AND f.entry_created_at = s.entry_created_at AND f.number < s.number)
+              AND NOT EXISTS (
                 SELECT 1 FROM onlyonce_entry e
                 WHERE e.tenant = s.tenant AND e.space = s.space AND e.key_ = s.key_
                   AND e.created_at = s.entry_created_at AND e.state IN (1, 2, 5, 6))

@@ -38,6 +38,9 @@ final class Worker implements AutoCloseable {
     private final Thread taker;
     private final Thread finisher;
     private volatile CompletableFuture<Void> wake = new CompletableFuture<>();
+    /** Answers wait to be recorded on rows whose lease is over: this node must not take those from itself. */
+    private volatile boolean behind;
+
     private volatile boolean stopping;
     private volatile boolean stopped;
     private volatile Time.Scheduled beat = () -> {};
@@ -72,13 +75,17 @@ final class Worker implements AutoCloseable {
     }
 
     /** Takes what is due, delivers it and finishes it, on the calling thread. Returns how many rows that were. */
-    static int deliverDue(OutboxParts parts) {
-        List<Held> taken = new Intake(parts).take(parts.settings().rowsMax());
-        List<Held> called = new ArrayList<>();
+    static int deliverDue(OutboxParts parts, Intake intake) {
+        Time time = parts.settings().time();
+        // There are no heartbeats here, and after the calls their answers have to be recorded.
+        long until = time.nanos() + parts.settings().lease().dividedBy(2).toNanos();
+        List<Held> taken = intake.take(parts.settings().rowsAhead());
         boolean interrupted = false;
         for (Held held : taken) {
-            if (call(parts, held)) {
-                called.add(held);
+            if (time.nanos() - until < 0) {
+                call(parts, held);
+            } else if (!held.isAnswered()) {
+                held.giveBack();
             }
             // A handler's interrupt is its own: the next call must not fail of it.
             interrupted |= Thread.interrupted();
@@ -86,22 +93,22 @@ final class Worker implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        new Finish(parts).finish(called).ifPresent(unfinished -> {
+        new Finish(parts).finish(taken).ifPresent(unfinished -> {
             throw unfinished.cause();
         });
         return taken.size();
     }
 
-    /** Calls the handler, unless there is an answer. Returns false if the lease was lost before. */
-    private static boolean call(OutboxParts parts, Held held) {
+    /** Calls the handler, unless there is an answer, or it is too late to call. */
+    private static void call(OutboxParts parts, Held held) {
         if (held.isAnswered()) {
-            return true;
+            return;
         }
-        if (!held.isHeld(parts.settings().time().nanos())) {
-            return false;
+        if (held.mayCall(parts.settings().time().nanos())) {
+            held.delivery(deliver(parts.settings().handler(held), held.row()));
+        } else {
+            held.giveBack();
         }
-        held.delivery(deliver(parts.settings().handler(held), held.row()));
-        return true;
     }
 
     private static Delivery deliver(DeliveryHandler handler, OutboxRow row) {
@@ -121,7 +128,7 @@ final class Worker implements AutoCloseable {
     }
 
     private void takeAll() {
-        int rowsMax = parts.settings().rowsMax();
+        int rowsMax = parts.settings().rowsAhead();
         boolean more = true;
         while (!stopping) {
             try {
@@ -130,7 +137,8 @@ final class Worker implements AutoCloseable {
                     wake = new CompletableFuture<>();
                 }
                 int room = rowsMax - inHand.size();
-                if (room < 1 || stopping) {
+                if (room < 1 || stopping || behind) {
+                    more = false;
                     continue;
                 }
                 List<Held> taken = intake.take(room);
@@ -169,14 +177,15 @@ final class Worker implements AutoCloseable {
 
         @Override
         public void run() {
-            boolean called = false;
+            boolean over = false;
             try {
-                called = call(parts, held);
+                call(parts, held);
+                over = true;
             } finally {
-                if (called) {
+                if (over) {
                     done.add(held);
                 } else {
-                    // An error, or a lost lease: whoever takes the row next finds out.
+                    // An error: whoever takes the row next finds out.
                     inHand.remove(held.stored().row().id(), held);
                 }
             }
@@ -201,6 +210,8 @@ final class Worker implements AutoCloseable {
                     parts.tell(new Event.StoreFailed(e));
                     log.warn("{} rows cannot be finished now: {}", rows.size(), e.getMessage());
                     again(rows);
+                } else {
+                    behind = false;
                 }
                 drop(batch);
             } catch (InterruptedException e) {
@@ -208,6 +219,7 @@ final class Worker implements AutoCloseable {
                 log.debug("Interrupted while waiting for calls", e);
             } catch (Throwable e) {
                 log.error("{} rows could not be finished; they are taken again when their lease ends", batch.size(), e);
+                behind = false;
                 drop(batch);
             }
         }
@@ -220,7 +232,7 @@ final class Worker implements AutoCloseable {
         }
     }
 
-    /** What we know is in memory only: keep it for as long as nobody else may have the row. */
+    /** What we know is in memory only: keep it until it is recorded, or the database says that the row is lost. */
     private void again(List<Held> batch) {
         try {
             time.await(new CompletableFuture<Void>(), PAUSE);
@@ -228,9 +240,9 @@ final class Worker implements AutoCloseable {
             log.debug("Interrupted while waiting for the database", e);
         }
         long now = time.nanos();
-        List<Held> lost = batch.stream().filter(held -> !held.isHeld(now)).toList();
-        drop(lost);
-        batch.stream().filter(held -> held.isHeld(now)).forEach(done::add);
+        Duration heldMax = parts.settings().policy().heldMax();
+        behind = batch.stream().anyMatch(held -> !held.isHeld(now) && !held.isHeldFor(heldMax, now));
+        done.addAll(batch);
     }
 
     private void beatLater() {
@@ -241,7 +253,11 @@ final class Worker implements AutoCloseable {
 
     private void beat() {
         try {
+            long now = time.nanos();
+            Duration heldMax = parts.settings().policy().heldMax();
             List<Held> rows = new ArrayList<>(inHand.values());
+            // A call that does not come back must not keep its key for ever.
+            rows.removeIf(held -> held.isHeldFor(heldMax, now));
             if (!rows.isEmpty()) {
                 renew(rows);
             }

@@ -12,6 +12,7 @@ abstract class OutboxContract extends DatabaseContract
                 OutboxFailureChapter,
                 OutboxNeighboursChapter,
                 OutboxOperatorChapter,
+                OutboxPatienceChapter,
                 OutboxWorkerChapter {
     private SqlStore store;
     private SqlClock clock;

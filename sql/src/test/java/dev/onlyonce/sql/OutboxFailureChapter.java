@@ -12,6 +12,7 @@ import dev.onlyonce.State;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -156,6 +157,20 @@ interface OutboxFailureChapter extends OutboxChapter {
         outbox.deliverDue();
         assertThat(provider().keys).hasSize(1);
         assertThat(outbox.listDead(0, 10)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("W2 a provider that knows its keys for ever is asked again")
+    default void keyLivesForEver() throws Exception {
+        provider().lifetime = ChronoUnit.FOREVER.getDuration();
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        provider().answer = Provider.Answer.LOSE_ANSWER;
+        outbox.deliverDue();
+        provider().answer = Provider.Answer.CHARGE;
+        clock().advance(Duration.ofMinutes(1));
+        outbox.deliverDue();
+        assertThat(entry(KEY).state()).isEqualTo(State.COMPLETED);
     }
 
     @Test

@@ -3,14 +3,21 @@ package dev.onlyonce.sql;
 import static dev.onlyonce.sql.OutboxChapter.await;
 import static dev.onlyonce.sql.OutboxChapter.key;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.State;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.testkit.ManualTime;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -78,6 +85,113 @@ interface OutboxLocksChapter extends OutboxChapter {
                 other.rollback();
             }
             goOn.countDown();
+        }
+    }
+
+    @Test
+    @DisplayName("D11 rows of the outbox that somebody has locked cost their neighbours no delivery")
+    default void lockedRows() throws Exception {
+        Outbox outbox = outbox();
+        for (int i = 1; i <= 4; i++) {
+            accept(outbox, key(i));
+        }
+        List<Connection> others = new ArrayList<>();
+        Provider locked = new Provider() {
+            @Override
+            public Delivery deliver(OutboxRow row) {
+                try {
+                    if (others.size() < 2) {
+                        others.add(begin());
+                        lock(
+                                others.get(others.size() - 1),
+                                LOCK_FIRST.replace("key-1", row.key().value()));
+                    }
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+                return super.deliver(row);
+            }
+        };
+        assertThatThrownBy(() -> builder().handler("charge", locked).build().deliverDue())
+                .isInstanceOf(StoreBusy.class);
+        others.forEach(OutboxLocksChapter::unlock);
+        assertThat(SqlClock.number(dataSource(), "SELECT count(*) FROM onlyonce_entry WHERE state = 3"))
+                .as("completed")
+                .isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("D11 many locked business rows do not hold up a free one for a second each")
+    default void manyLockedBusinessRows() throws Exception {
+        Outbox outbox = outbox();
+        for (int i = 1; i <= 30; i++) {
+            accept(outbox, key(i));
+        }
+        try (Connection other = begin()) {
+            lock(other, "SELECT * FROM payment WHERE id <> 'key-30' FOR UPDATE");
+            long begun = System.nanoTime();
+            assertThat(outbox.deliverDue()).isEqualTo(30);
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(20));
+            other.rollback();
+        }
+        assertThat(provider().keys).hasSize(30);
+    }
+
+    @Test
+    @DisplayName("D4 D6 a lost answer stays unknown although its row is locked while that is recorded: no second call")
+    default void lockedInDoubt() throws Exception {
+        Provider charging = losing();
+        charging.lifetime = Duration.ZERO;
+        Outbox outbox = builder().handler("charge", charging).build();
+        accept(outbox, KEY);
+        outbox.deliverDue();
+        assertThat(entry(KEY).state()).isEqualTo(State.UNKNOWN);
+        clock().advance(Duration.ofMinutes(2));
+        outbox.deliverDue();
+        assertThat(charging.keys).hasSize(1);
+        assertThat(outbox.listDead(0, 10)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("W2 a locked row does not make the provider's key younger than it is")
+    default void lockedAsking() throws Exception {
+        Provider charging = losing();
+        charging.lifetime = Duration.ofMinutes(10);
+        Outbox outbox = builder().handler("charge", charging).build();
+        accept(outbox, KEY);
+        for (int i = 0; i < 2; i++) {
+            outbox.deliverDue();
+            clock().advance(Duration.ofMinutes(5));
+        }
+        outbox.deliverDue();
+        assertThat(charging.keys).as("calls in the first ten minutes").hasSize(2);
+    }
+
+    /** Loses its answers, and somebody locks the row for longer than its end waits, and not much longer. */
+    private Provider losing() {
+        Executor later = CompletableFuture.delayedExecutor(1500, TimeUnit.MILLISECONDS);
+        Provider losing = new Provider() {
+            @Override
+            public Delivery deliver(OutboxRow row) {
+                try {
+                    Connection other = begin();
+                    lock(other, LOCK_FIRST);
+                    later.execute(() -> unlock(other));
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+                return super.deliver(row);
+            }
+        };
+        losing.answer = Provider.Answer.LOSE_ANSWER;
+        return losing;
+    }
+
+    private static void unlock(Connection connection) {
+        try (connection) {
+            connection.rollback();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 

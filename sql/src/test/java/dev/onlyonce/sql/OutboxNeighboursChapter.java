@@ -155,6 +155,35 @@ interface OutboxNeighboursChapter extends OutboxChapter {
     }
 
     @Test
+    @DisplayName("D11 W4 updates that swallow the database's error cost no other row its delivery, and are put off")
+    default void swallowedErrors() throws Exception {
+        Provider swallowing = new Provider() {
+            @Override
+            public void settled(Connection transaction, OutboxRow row, Delivery delivery) throws SQLException {
+                super.settled(transaction, row, delivery);
+                if (row.key().equals(key(1)) || row.key().equals(key(2))) {
+                    try {
+                        OutboxChapter.insertPayment(transaction, row.key());
+                    } catch (SQLException e) {
+                        assertThat(e.getMessage()).as("it is there already").isNotNull();
+                    }
+                }
+            }
+        };
+        Outbox outbox = builder().handler("charge", swallowing).build();
+        for (int i = 1; i <= 5; i++) {
+            accept(outbox, key(i));
+        }
+        assertThat(outbox.deliverDue()).isEqualTo(5);
+        for (int i = 3; i <= 5; i++) {
+            assertThat(entry(key(i)).state()).as("row %s", i).isEqualTo(State.COMPLETED);
+        }
+        for (int i = 1; i <= 2; i++) {
+            assertThat(entry(key(i)).state()).isIn(EnumSet.of(State.UNKNOWN, State.COMPLETED));
+        }
+    }
+
+    @Test
     @DisplayName("W3 an update that was refused is tried again, without another call, and completes")
     default void refusedThenTaken() throws Exception {
         Outbox bad = builder()

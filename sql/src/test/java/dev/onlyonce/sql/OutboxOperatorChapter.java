@@ -67,6 +67,70 @@ interface OutboxOperatorChapter extends OutboxChapter {
     }
 
     @Test
+    @DisplayName("W3 T3 what was charged reaches the business data even if the entry expires before that succeeds")
+    default void expiredBeforeTheUpdate() throws Exception {
+        Outbox outbox = outbox();
+        provider().failing.add(1);
+        provider().failing.add(2);
+        accept(outbox, key(1));
+        outbox.deliverDue();
+        provider().lifetime = Duration.ZERO;
+        provider().answer = Provider.Answer.LOSE_ANSWER;
+        accept(outbox, key(2));
+        outbox.deliverDue();
+        byte[] found = Envelope.value(bytes("found"));
+        store().resolve(List.of(
+                new Resolution(key(1).entryId(), 1, State.COMPLETED, found, "reconciler", "found"),
+                new Resolution(key(2).entryId(), 1, State.COMPLETED, found, "reconciler", "found")));
+        clock().advance(Duration.ofMinutes(2));
+        outbox.deliverDue();
+        assertThat(payment(key(1))).isEqualTo("accepted");
+        assertThat(payment(key(2))).isEqualTo("accepted");
+        clock().advance(Duration.ofHours(25));
+        provider().failing.clear();
+        outbox.deliverDue();
+        assertThat(payment(key(1))).isEqualTo("paid");
+        assertThat(payment(key(2))).isEqualTo("paid");
+        assertThat(rows()).isZero();
+    }
+
+    @Test
+    @DisplayName("W3 an operator's retry of a dead letter that is being called does not cost the provider's answer")
+    default void retriedDuringTheCall() throws Exception {
+        provider().lifetime = Duration.ZERO;
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        provider().answer = Provider.Answer.LOSE_REQUEST;
+        outbox.deliverDue();
+        long letter = outbox.listDead(0, 10).get(0).id();
+        store().resolve(List.of(new Resolution(KEY.entryId(), 1, State.RETRYABLE, null, "operator", "absent")));
+        clock().advance(Duration.ofMinutes(2));
+        Outbox calling = builder()
+                .handler("charge", new Provider() {
+                    @Override
+                    public Delivery deliver(OutboxRow row) {
+                        outbox.retry(letter, "operator", "impatient");
+                        outbox.deliverDue();
+                        return super.deliver(row);
+                    }
+                })
+                .build();
+        assertThat(calling.deliverDue()).isEqualTo(1);
+        assertThat(entry(KEY).state()).isEqualTo(State.COMPLETED);
+        assertThat(payment(KEY)).isEqualTo("paid");
+    }
+
+    @Test
+    @DisplayName("A node that only accepts takes no rows")
+    default void noHandlers() throws Exception {
+        Outbox accepting = store().outbox().build();
+        accept(accepting, KEY);
+        assertThat(accepting.deliverDue()).isZero();
+        accepting.close();
+        assertThat(outbox().deliverDue()).isEqualTo(1);
+    }
+
+    @Test
     @DisplayName("S2 the audit has the whole way of a queued operation, and the operator's retry of its dead letter")
     default void audited() throws Exception {
         provider().lifetime = Duration.ZERO;

@@ -193,6 +193,63 @@ abstract class SteppedContract extends SteppedBench {
     }
 
     @Test
+    @DisplayName("D8 a flow that goes on after a step has failed can be resumed: finished steps are not run again")
+    void goesOnAfterFailure() throws Exception {
+        Flow<String, SQLException> flow = steps -> {
+            try {
+                steps.repeatable("warn", Codec.text(), key -> {
+                    ran("warn", "");
+                    throw new IllegalStateException("nobody answers");
+                });
+            } catch (IllegalStateException e) {
+                ran.add(e.getMessage());
+            }
+            return refund(steps, () -> {
+                if (steps.attempt() == 1) {
+                    throw new NotExecuted("refused");
+                }
+            });
+        };
+        assertThatThrownBy(() -> stepped.execute(KEY, REQUEST, Codec.text(), flow))
+                .isInstanceOf(NotExecuted.class);
+        assertThat(value(stepped.execute(KEY, REQUEST, Codec.text(), flow))).endsWith(", booked, notified");
+        assertThat(ran)
+                .containsExactly(
+                        "warn", "nobody answers", "reserve", "book", "notify", "warn", "nobody answers", "notify");
+    }
+
+    @Test
+    @DisplayName("D8 a flow that went another way because an effect did not happen goes the same way when it resumes")
+    void goesAnotherWay() throws Exception {
+        Flow<String, RuntimeException> flow = steps -> {
+            String charged;
+            try {
+                charged = steps.effect("first bank", Codec.text(), key -> {
+                    ran.add("first bank");
+                    if (steps.attempt() == 1) {
+                        throw new NotExecuted("refused");
+                    }
+                    return "charged by the first";
+                });
+            } catch (NotExecuted e) {
+                charged = steps.effect("second bank", Codec.text(), key -> ran("second bank", "charged by the second"));
+            }
+            steps.effect("notify", Codec.text(), key -> {
+                if (steps.attempt() == 1) {
+                    throw new NotExecuted("refused");
+                }
+                return "notified";
+            });
+            return charged;
+        };
+        assertThatThrownBy(() -> stepped.execute(KEY, REQUEST, Codec.text(), flow))
+                .isInstanceOf(NotExecuted.class);
+        assertThat(value(stepped.execute(KEY, REQUEST, Codec.text(), flow))).isEqualTo("charged by the second");
+        assertThat(ran).containsExactly("first bank", "second bank");
+        assertThat(number("SELECT count(*) FROM onlyonce_step")).isZero();
+    }
+
+    @Test
     @DisplayName("A changed flow is an error, runs nothing, and leaves the operation resumable")
     void changedFlow() throws Exception {
         assertThatThrownBy(() -> execute(() -> {
