@@ -27,7 +27,8 @@ CREATE TABLE IF NOT EXISTS onlyonce_entry (
     PRIMARY KEY (tenant, space, key_),
     INDEX onlyonce_entry_lease (lease_until),
     INDEX onlyonce_entry_reap (reap_at),
-    INDEX onlyonce_entry_unknown (unknown_since)
+    INDEX onlyonce_entry_unknown (unknown_since),
+    CONSTRAINT onlyonce_entry_state CHECK (state BETWEEN 1 AND 7 AND on_lease_lost BETWEEN 1 AND 3)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
 CREATE TABLE IF NOT EXISTS onlyonce_schema (

@@ -19,7 +19,8 @@ CREATE TABLE IF NOT EXISTS onlyonce_outbox (
     last_error       BLOB,
     UNIQUE INDEX onlyonce_outbox_entry (tenant, space, key_, entry_created_at),
     INDEX onlyonce_outbox_due (due_at),
-    INDEX onlyonce_outbox_dead (dead, id)
+    INDEX onlyonce_outbox_dead (dead, id),
+    CONSTRAINT onlyonce_outbox_state CHECK (refused IN (0, 1) AND dead IN (0, 1))
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
 INSERT INTO onlyonce_schema (version) VALUES (2);

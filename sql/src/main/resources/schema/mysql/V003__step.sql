@@ -8,7 +8,8 @@ CREATE TABLE IF NOT EXISTS onlyonce_step (
     name             VARBINARY(1020) NOT NULL,
     state            SMALLINT        NOT NULL, -- 1 started 2 finished 3 started, and its entry was settled as unknown for it
     result           LONGBLOB,
-    PRIMARY KEY (tenant, space, key_, entry_created_at, number)
+    PRIMARY KEY (tenant, space, key_, entry_created_at, number),
+    CONSTRAINT onlyonce_step_state CHECK (state BETWEEN 1 AND 3)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
 INSERT INTO onlyonce_schema (version) VALUES (3);

@@ -15,7 +15,8 @@ CREATE TABLE IF NOT EXISTS onlyonce_audit (
     who              VARBINARY(1020) NOT NULL, -- a node, sweeper, reaper, reconciler, an operator
     why              VARBINARY(2000) NOT NULL,
     INDEX onlyonce_audit_at (at),
-    INDEX onlyonce_audit_entry (tenant, space, key_)
+    INDEX onlyonce_audit_entry (tenant, space, key_),
+    CONSTRAINT onlyonce_audit_state CHECK (from_state BETWEEN 1 AND 7 AND to_state BETWEEN 1 AND 7)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
 INSERT INTO onlyonce_schema (version) VALUES (4);

@@ -23,7 +23,10 @@ CREATE TABLE onlyonce_entry (
     reap_at             INTEGER NOT NULL, -- where the reaper looks: never later than purge_at; settling leaves it alone
     unknown_since       INTEGER,          -- null unless unknown
     result              BLOB,
-    PRIMARY KEY (tenant, space, key_)
+    PRIMARY KEY (tenant, space, key_),
+    CONSTRAINT onlyonce_entry_state CHECK (state BETWEEN 1 AND 7 AND on_lease_lost BETWEEN 1 AND 3),
+    CONSTRAINT onlyonce_entry_length CHECK (length(CAST(tenant AS BLOB)) <= 1020 AND length(CAST(space AS BLOB)) <= 1020
+        AND length(CAST(key_ AS BLOB)) <= 1020 AND length(CAST(operation AS BLOB)) <= 1020)
 );
 
 CREATE INDEX onlyonce_entry_lease ON onlyonce_entry (lease_until);

@@ -17,7 +17,8 @@ CREATE TABLE onlyonce_outbox (
     refused          INTEGER NOT NULL DEFAULT 0,
     dead             INTEGER NOT NULL DEFAULT 0, -- 1: not called again until the reconciler or an operator decides
     last_error       TEXT,
-    UNIQUE (tenant, space, key_, entry_created_at)
+    UNIQUE (tenant, space, key_, entry_created_at),
+    CONSTRAINT onlyonce_outbox_state CHECK (refused IN (0, 1) AND dead IN (0, 1))
 );
 CREATE INDEX onlyonce_outbox_due ON onlyonce_outbox (due_at);
 CREATE INDEX onlyonce_outbox_dead ON onlyonce_outbox (id) WHERE dead = 1;

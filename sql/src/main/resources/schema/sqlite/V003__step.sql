@@ -8,7 +8,8 @@ CREATE TABLE onlyonce_step (
     name             TEXT    NOT NULL,
     state            INTEGER NOT NULL, -- 1 started 2 finished 3 started, and its entry was settled as unknown for it
     result           BLOB,
-    PRIMARY KEY (tenant, space, key_, entry_created_at, number)
+    PRIMARY KEY (tenant, space, key_, entry_created_at, number),
+    CONSTRAINT onlyonce_step_state CHECK (state BETWEEN 1 AND 3)
 ) WITHOUT ROWID;
 
 INSERT INTO onlyonce_schema (version) VALUES (3);

@@ -13,7 +13,8 @@ CREATE TABLE onlyonce_audit (
     from_state       INTEGER,          -- as in onlyonce_entry; null: there was none
     to_state         INTEGER,          -- null: deleted
     who              TEXT    NOT NULL, -- a node, sweeper, reaper, reconciler, an operator
-    why              TEXT    NOT NULL
+    why              TEXT    NOT NULL,
+    CONSTRAINT onlyonce_audit_state CHECK (from_state BETWEEN 1 AND 7 AND to_state BETWEEN 1 AND 7)
 );
 CREATE INDEX onlyonce_audit_at ON onlyonce_audit (at);
 CREATE INDEX onlyonce_audit_entry ON onlyonce_audit (tenant, space, key_);

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MemoryStore implements Store {
     private static final String CLAIMED = "claimed";
-    private static final String REAPER = "reaper";
     private static final String OVER = "its retention is over";
 
     private final Time time;
@@ -141,15 +140,12 @@ public final class MemoryStore implements Store {
         while (iterator.hasNext() && purged < limit) {
             var entry = iterator.next();
             Row row = entry.getValue();
-            State from = row.state;
             if (row.isGone(now)) {
                 iterator.remove();
-                record(entry.getKey(), row, from, null, REAPER, OVER);
                 purged++;
-            } else if (from != State.EXPIRED && row.stateAt(now) == State.EXPIRED) {
+            } else if (row.state != State.EXPIRED && row.stateAt(now) == State.EXPIRED) {
                 row.state = State.EXPIRED;
                 row.result = null;
-                record(entry.getKey(), row, from, State.EXPIRED, REAPER, OVER);
                 purged++;
             }
         }

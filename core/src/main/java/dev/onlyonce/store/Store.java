@@ -87,7 +87,7 @@ public interface Store extends AutoCloseable {
     /**
      * Removes what nobody needs, at most {@code limit} entries: purgeable entries past retention become tombstones, if
      * their terms ask for it, and are deleted after that. Skips what others are working on. Never touches pending,
-     * processing and unknown entries.
+     * processing and unknown entries. Leaves no audit records: what it does follows from the settlement and its terms.
      *
      * @return how many entries were deleted or made tombstones
      */
@@ -131,9 +131,9 @@ public interface Store extends AutoCloseable {
 
     /**
      * What the audit has about a key, oldest first, and at most about the newest {@value AuditQuery#LIMIT_MAX} changes: of
-     * the entry that stands there and of those before it. The records of
-     * one entry begin with one from nothing, unless that has been purged, and follow one another; the last one of an entry
-     * that was deleted leads to nothing.
+     * the entry that stands there and of those before it. The records of one entry begin with one from nothing, unless that
+     * has been purged, and follow one another; the last one of an entry that was evicted or replaced leads to nothing. The
+     * end of retention has no record: an answer may have expired, and an entry may be gone, after the last one.
      */
     List<AuditRecord> history(EntryId id);
 

@@ -9,10 +9,9 @@ import org.jspecify.annotations.Nullable;
  * @param id which entry
  * @param operation its operation
  * @param from the state before; empty for a new entry
- * @param to the state after; empty for an entry that was deleted: evicted, purged, or past everything when its key was used
- *     again
+ * @param to the state after; empty for an entry that was evicted, or past everything when its key was used again
  * @param attempt the attempt it concerns
- * @param who made the change: a node, {@code sweeper}, {@code reaper}, {@code reconciler}, an operator
+ * @param who made the change: a node, {@code sweeper}, {@code reconciler}, an operator
  * @param why the reason given
  */
 public record Transition(

@@ -31,7 +31,6 @@ record AuditRow(
     static final String CLAIMED = "claimed";
     static final String ACCEPTED = "accepted";
     static final String SWEEPER = "sweeper";
-    static final String REAPER = "reaper";
     static final String OVER = "its retention is over";
 
     /** The comments are for MySQL: see there. */
@@ -84,10 +83,6 @@ record AuditRow(
     static AuditRow swept(Subject before, Database.Lapsed lapsed, long at) {
         return new AuditRow(
                 before, before.attempt, before.maker(), lapsed.from(), lapsed.to(), at, SWEEPER, lapsed.why());
-    }
-
-    static AuditRow reaped(Subject before, @Nullable State to, long at) {
-        return new AuditRow(before, before.attempt, null, before.state, to, at, REAPER, OVER);
     }
 
     static AuditRow resolved(Subject after, Resolution resolution, Instant at) {

@@ -400,20 +400,13 @@ final class MySql implements Database {
             List<Binding> gone = new ArrayList<>();
             List<Binding> expired = new ArrayList<>();
             List<Binding> early = new ArrayList<>();
-            List<AuditRow> audit = new ArrayList<>();
             query(c, MySqlStatements.DUE, List.of(Binding.longs(limit)), row -> {
-                boolean isGone = row.getBoolean(10);
-                List<Binding> fate = isGone ? gone : row.getBoolean(11) ? expired : early;
+                List<Binding> fate = row.getBoolean(4) ? gone : row.getBoolean(5) ? expired : early;
                 fate.add(RowParameters.of(COLUMNS, id(row)));
-                if (fate != early) {
-                    Before before = Before.read(row);
-                    audit.add(AuditRow.reaped(before.subject, isGone ? null : State.EXPIRED, before.now));
-                }
             });
             change(c, MySqlStatements.DELETE, gone);
             change(c, MySqlStatements.TOMBSTONE, expired);
             change(c, MySqlStatements.PUT_OFF, early);
-            audit(c, audit);
             return new Reaped(gone.size() + expired.size() + early.size(), gone.size() + expired.size());
         });
     }

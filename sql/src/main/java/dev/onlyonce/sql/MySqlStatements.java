@@ -214,8 +214,7 @@ final class MySqlStatements {
 
     /** What is due for the reaper, locked. */
     static final String DUE = """
-            SELECT tenant, space, key_, operation, created_at, attempt, state, owner,
-                   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+            SELECT tenant, space, key_,
                    COALESCE(purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0),
                    state IN (3, 4) AND expires_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM onlyonce_entry

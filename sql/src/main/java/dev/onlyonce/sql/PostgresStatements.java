@@ -374,14 +374,14 @@ final class PostgresStatements {
      * Deletes what is past everything, makes tombstones of answers past retention, and puts off the rest: settled
      * entries until they expire, others until they could expire if they were settled now (unknown ones cannot: once a
      * day is enough). Processing entries wait a second at least, so that a retention of zero does not spin. Rows are met
-     * again by their place (ctid): they are locked, so that none moves.
+     * again by their place (ctid): they are locked, so that none moves. No audit: what the reaper does follows from the
+     * settlement.
      */
     static final String REAP = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), due AS MATERIALIZED (
-                SELECT ctid AS at, tenant, space, key_, operation, created_at, attempt, state,
-                       purge_at <= (SELECT now FROM clock) IS TRUE AS gone,
+                SELECT ctid AS at, purge_at <= (SELECT now FROM clock) IS TRUE AS gone,
                        (state IN (3, 4) AND expires_at <= (SELECT now FROM clock)) IS TRUE AS expired
                 FROM onlyonce_entry
                 WHERE reap_at <= (SELECT now FROM clock)
@@ -390,7 +390,7 @@ final class PostgresStatements {
             ), deleted AS (
                 DELETE FROM onlyonce_entry e USING due d
                 WHERE d.gone AND e.ctid = d.at
-                RETURNING e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state
+                RETURNING 1
             ), kept AS (
                 UPDATE onlyonce_entry e
                 SET state = CASE WHEN d.expired THEN 7 ELSE e.state END,
@@ -401,18 +401,7 @@ final class PostgresStatements {
                                    ELSE clock.now + greatest(e.retention_us, 1000000) END
                 FROM clock, due d
                 WHERE NOT d.gone AND e.ctid = d.at
-                RETURNING d.*
-            ), audited AS (
-                INSERT INTO onlyonce_audit (
-                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
-                SELECT clock.now, tenant, space, key_, operation, created_at, attempt, state, NULL::smallint,
-                       'reaper', 'its retention is over'
-                FROM clock, deleted
-                UNION ALL
-                SELECT clock.now, tenant, space, key_, operation, created_at, attempt, state, 7,
-                       'reaper', 'its retention is over'
-                FROM clock, kept
-                WHERE expired
+                RETURNING d.expired
             )
             SELECT (SELECT count(*) FROM due),
                    (SELECT count(*) FROM deleted) + (SELECT count(*) FROM kept WHERE expired)""";

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreRejected;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,9 +21,11 @@ import java.util.stream.IntStream;
  */
 public final class Schema {
     private static final List<String> SCRIPTS =
-            List.of("V001__create.sql", "V002__outbox.sql", "V003__step.sql", "V004__audit.sql");
+            List.of("V001__create.sql", "V002__outbox.sql", "V003__step.sql", "V004__audit.sql", "V005__checks.sql");
     /** Any number that nobody else uses for PostgreSQL's advisory locks: "onlyonce" in ASCII. */
     private static final long LOCK = 0x6f6e6c796f6e6365L;
+    /** A script that changes a table gives way to requests after less than a second; see V005 of PostgreSQL. */
+    private static final int TRIES_MAX = 5;
 
     private final Calls calls;
     private final SqlDatabase database;
@@ -76,17 +79,28 @@ public final class Schema {
      *
      * @return where it stands now
      * @throws StoreRejected if the schema is newer than this release knows
+     * @throws StoreBusy if others hold a table that is to be changed; nothing was changed
      */
     public Status apply() {
         // Most often there is nothing to do, and that needs no rights to create tables.
-        if (status().installed() < SCRIPTS.size()) {
-            calls.write(connection -> switch (database) {
-                case POSTGRESQL -> inPostgres(connection);
-                case MYSQL -> inMySql(connection);
-                case SQLITE -> Transaction.run(connection, Sqlite.BEGIN, this::migrate);
-            });
+        for (int tries = 1; status().installed() < SCRIPTS.size(); tries++) {
+            try {
+                run();
+            } catch (StoreBusy e) {
+                if (tries == TRIES_MAX) {
+                    throw e;
+                }
+            }
         }
         return validate();
+    }
+
+    private void run() {
+        calls.write(connection -> switch (database) {
+            case POSTGRESQL -> inPostgres(connection);
+            case MYSQL -> inMySql(connection);
+            case SQLITE -> Transaction.run(connection, Sqlite.BEGIN, this::migrate);
+        });
     }
 
     /**

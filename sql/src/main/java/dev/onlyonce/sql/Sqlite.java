@@ -1,6 +1,5 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -190,14 +189,8 @@ final class Sqlite implements Database {
                     query(c, SqliteStatements.PUT_OFF, Binding.longs(row.rowid, row.expired ? 1 : 0), kept -> true);
                 }
             }
-            List<Due> removed =
-                    due.stream().filter(row -> row.gone || row.expired).toList();
-            audit(
-                    c,
-                    removed,
-                    row -> row.before,
-                    (row, b) -> AuditRow.reaped(b.subject, row.gone ? null : State.EXPIRED, b.now));
-            return new Reaped(due.size(), removed.size());
+            long removed = due.stream().filter(row -> row.gone || row.expired).count();
+            return new Reaped(due.size(), Math.toIntExact(removed));
         });
     }
 
@@ -264,8 +257,8 @@ final class Sqlite implements Database {
 
     /** An entry that is about to change. */
     private record Before(long now, AuditRow.Subject subject) {
-        static Before read(ResultSet row, int first) throws SQLException {
-            return new Before(row.getLong(first), AuditRow.Subject.read(row, first + 1, COLUMNS));
+        static Before read(ResultSet row) throws SQLException {
+            return new Before(row.getLong(1), AuditRow.Subject.read(row, 2, COLUMNS));
         }
     }
 
@@ -277,13 +270,13 @@ final class Sqlite implements Database {
                 items,
                 id,
                 item -> RowParameters.of(COLUMNS, id.apply(item)),
-                row -> Before.read(row, 1));
+                Before::read);
     }
 
     /** A row whose time has come. */
-    private record Due(long rowid, boolean gone, boolean expired, Before before) {
+    private record Due(long rowid, boolean gone, boolean expired) {
         static Due read(ResultSet row) throws SQLException {
-            return new Due(row.getLong(1), row.getBoolean(2), row.getBoolean(3), Before.read(row, 4));
+            return new Due(row.getLong(1), row.getBoolean(2), row.getBoolean(3));
         }
     }
 

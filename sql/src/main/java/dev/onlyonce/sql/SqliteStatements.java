@@ -146,8 +146,7 @@ final class SqliteStatements {
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
             )
             SELECT rowid, ifnull(purge_at <= (SELECT now FROM clock), 0),
-                   ifnull(state IN (3, 4) AND expires_at <= (SELECT now FROM clock), 0), (SELECT now FROM clock),
-                   tenant, space, key_, operation, created_at, attempt, state, owner
+                   ifnull(state IN (3, 4) AND expires_at <= (SELECT now FROM clock), 0)
             FROM onlyonce_entry
             WHERE reap_at <= (SELECT now FROM clock)
             ORDER BY reap_at LIMIT ?1""";

@@ -9,9 +9,13 @@ import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreRejected;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -21,7 +25,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -97,15 +103,12 @@ final class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "MARIADB, 1", "MARIADB, 3", "SQLITE, 1", "SQLITE, 3"})
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "POSTGRES, 4", "MARIADB, 1", "MARIADB, 3", "SQLITE, 1", "SQLITE, 3"})
     @DisplayName(
             "R8 of an older release is brought up to date, its entries answer as before, and what comes next is audited")
     void older(TestDatabase database, int version) {
         try (HikariDataSource dataSource = database.create(folder)) {
-            String script = Schema.script(database.kind());
-            String end = "INSERT INTO onlyonce_schema (version) VALUES (" + version + ")";
-            List<String> old = Schema.statements(script.substring(0, script.indexOf(end) + end.length()));
-            SqlClock.execute(dataSource, old.toArray(String[]::new));
+            create(dataSource, database, version);
             ClaimRequest completed = Claims.claim("completed");
             ClaimRequest running = Claims.claim("running");
             SqlClock.execute(
@@ -129,6 +132,93 @@ final class SchemaTest {
                 assertThat(store.evict(completed.id(), "alice", "ticket 42")).isPresent();
                 assertThat(Claims.history(store, Key.of("tenant", "POST /payments", "completed")))
                         .containsExactly("1 COMPLETED>null alice: ticket 42");
+            }
+        }
+    }
+
+    private static void create(DataSource dataSource, TestDatabase database, int version) {
+        String script = Schema.script(database.kind());
+        String end = "INSERT INTO onlyonce_schema (version) VALUES (" + version + ")";
+        List<String> old = Schema.statements(script.substring(0, script.indexOf(end) + end.length()));
+        SqlClock.execute(dataSource, old.toArray(String[]::new));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 4", "MARIADB, 5", "SQLITE, 5"})
+    @DisplayName("has the database itself refuse states that do not exist and names that are too long")
+    void checks(TestDatabase database, int version) {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            create(dataSource, database, version);
+            SqlClock.execute(dataSource, insert(database, Claims.claim("key"), State.COMPLETED));
+            SqlStore.open(dataSource).close();
+            SqlClock.execute(
+                    dataSource,
+                    "UPDATE onlyonce_entry SET tenant = '" + "t".repeat(1020) + "', on_lease_lost = 3",
+                    step(3),
+                    audit("NULL", "2"),
+                    audit("7", "NULL"));
+            List<String> refused = new ArrayList<>(List.of(
+                    "UPDATE onlyonce_entry SET state = 0",
+                    "UPDATE onlyonce_entry SET state = 8",
+                    "UPDATE onlyonce_entry SET on_lease_lost = 4",
+                    insert(database, Claims.claim("second"), State.COMPLETED).replace("30000000, 1,", "30000000, 0,"),
+                    step(4),
+                    audit("8", "NULL"),
+                    audit("NULL", "0"),
+                    outbox("refused"),
+                    outbox("dead")));
+            for (String column : List.of("tenant", "space", "key_", "operation")) {
+                refused.add("UPDATE onlyonce_entry SET " + column + " = '" + "x".repeat(1021) + "'");
+            }
+            for (String sql : refused) {
+                assertThatThrownBy(() -> SqlClock.execute(dataSource, sql))
+                        .as("%s", sql)
+                        .hasCauseInstanceOf(SQLException.class)
+                        .cause()
+                        .satisfies(e -> assertThat(SqlFailure.of(database.kind(), (SQLException) e))
+                                .isEqualTo(SqlFailure.REJECTED));
+            }
+            assertThat(SqlClock.number(
+                            dataSource,
+                            "SELECT count(*) FROM onlyonce_entry WHERE state = 3 AND space = '' AND on_lease_lost = 3"))
+                    .isEqualTo(1);
+        }
+    }
+
+    private static String step(int state) {
+        return "INSERT INTO onlyonce_step (tenant, space, key_, entry_created_at, number, name, state)"
+                + " VALUES ('tenant', '', 'key', 1, " + state + ", 'charge', " + state + ")";
+    }
+
+    private static String audit(String from, String to) {
+        return "INSERT INTO onlyonce_audit (at, tenant, space, key_, operation, entry_created_at, attempt, from_state,"
+                + " to_state, who, why) VALUES (1, 'tenant', '', 'key', 'pay', 1, 1, " + from + ", " + to
+                + ", 'a', 'b')";
+    }
+
+    private static String outbox(String column) {
+        return "INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, due_at, "
+                + column + ") VALUES ('tenant', '', 'key', 'pay', 1, 'topic', '', 1, 2)";
+    }
+
+    @Test
+    @DisplayName("gives way to an open transaction instead of holding up every request behind it, and is changed later")
+    void givesWay() throws Exception {
+        try (HikariDataSource dataSource = TestDatabase.POSTGRES.create(folder)) {
+            create(dataSource, TestDatabase.POSTGRES, 4);
+            try (Connection reader = dataSource.getConnection();
+                    Statement statement = reader.createStatement()) {
+                reader.setAutoCommit(false);
+                statement.execute("LOCK TABLE onlyonce_audit IN ACCESS SHARE MODE");
+                assertThatThrownBy(() -> SqlStore.open(dataSource)).isInstanceOf(StoreBusy.class);
+                statement.execute("SELECT count(*) FROM onlyonce_entry");
+                reader.rollback();
+                reader.setAutoCommit(true);
+            }
+            assertThat(SqlClock.number(dataSource, "SELECT max(version) FROM onlyonce_schema"))
+                    .isEqualTo(4);
+            try (SqlStore store = SqlStore.open(dataSource)) {
+                assertThat(store.schema().status().isCurrent()).isTrue();
             }
         }
     }

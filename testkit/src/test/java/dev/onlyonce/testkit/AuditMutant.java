@@ -72,6 +72,26 @@ enum AuditMutant implements Mutant {
                     .toList();
         }
     }),
+    AUDITS_THE_REAPER((store, clock) -> new Mutated(store) {
+        private volatile boolean reaped;
+
+        @Override
+        public int purge(int limit) {
+            int purged = super.purge(limit);
+            reaped |= purged > 0;
+            return purged;
+        }
+
+        @Override
+        public List<AuditRecord> history(EntryId id) {
+            List<AuditRecord> records = super.history(id);
+            boolean gone = reaped && !records.isEmpty() && entry(id).isEmpty();
+            return gone
+                    ? Stream.concat(records.stream(), Stream.of(by("reaper", records.get(0))))
+                            .toList()
+                    : records;
+        }
+    }),
     FORGETS_THE_AUDIT_OF_WHAT_IS_GONE((store, clock) -> new Mutated(store) {
         @Override
         public List<AuditRecord> history(EntryId id) {
