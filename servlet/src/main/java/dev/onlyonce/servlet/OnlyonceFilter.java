@@ -34,6 +34,13 @@ import org.jspecify.annotations.Nullable;
  * boundary's status path.
  */
 public final class OnlyonceFilter extends HttpFilter {
+    /**
+     * Request attribute: the exception that a framework has answered by itself, without the application's word. Set it before
+     * the handler's dispatch returns. A 5xx, or what looks like a success, then settles the entry as an exception that leaves
+     * the handler does.
+     */
+    public static final String THROWN = OnlyonceFilter.class.getName() + ".thrown";
+
     @Serial
     private static final long serialVersionUID = 1;
 

@@ -35,6 +35,7 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
     static final String ATTRIBUTE = ProtectedCall.class.getName();
 
     static final String EXPIRES = "Idempotency-Key-Expires";
+    private static final int REFUSAL = 400;
     private static final int SERVER_ERROR = 500;
 
     private static final Logger log = LoggerFactory.getLogger(ProtectedCall.class);
@@ -116,10 +117,33 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
     private void end() throws IOException {
         end(() -> {
             CapturedResponse.SentError error = response.takeError();
+            Throwable thrown = thrown();
             if (error != null) {
-                errorPage.render(request, response, error.status(), error.message(), null);
+                errorPage.render(request, response, error.status(), error.message(), thrown);
+            } else if (thrown != null && response.getStatus() < REFUSAL) {
+                // A success that stands for an exception is none.
+                log.error("{} failed", exchange.claim().key(), thrown);
+                response.reset();
+                errorPage.render(request, response, SERVER_ERROR, null, thrown);
             }
         });
+    }
+
+    /** What a framework has answered by itself. */
+    private @Nullable Throwable thrown() {
+        return request.getAttribute(OnlyonceFilter.THROWN) instanceof Throwable thrown ? thrown : null;
+    }
+
+    private HttpAnswer settle(HttpAnswer own) {
+        if (late) {
+            return exchange.finishLate(own);
+        }
+        Throwable thrown = thrown();
+        if (thrown == null || own.status() < SERVER_ERROR || exchange.isAnswerRecorded(thrown)) {
+            return exchange.finish(own);
+        }
+        Exchange.Failed failed = exchange.failed(thrown);
+        return failed.passes() ? own : failed.answer();
     }
 
     /** Makes the rest of an answer. */
@@ -137,7 +161,7 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
             return;
         }
         ended = true;
-        HttpAnswer answer = late ? exchange.finishLate(own) : exchange.finish(own);
+        HttpAnswer answer = settle(own);
         // Everything but the handler's own answer has a body of its own.
         if (answer.body() == own.body()) {
             response.send(answer, EXPIRES);

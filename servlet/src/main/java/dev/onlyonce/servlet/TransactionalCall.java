@@ -65,6 +65,12 @@ final class TransactionalCall implements CapturedResponse.Owner {
             response.replace(boundary.notRecorded(operation, e));
         } catch (StoreException e) {
             response.replace(boundary.unavailable(operation, e));
+        } catch (RuntimeException | Error e) {
+            if (own != null && response.isHeld()) {
+                // The handler has answered, and what it says it has done was undone at the commit.
+                response.reset();
+            }
+            throw e;
         } finally {
             key.room().release();
         }

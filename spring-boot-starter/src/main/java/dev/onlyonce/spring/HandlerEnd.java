@@ -5,20 +5,32 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * What a handler's own {@code @Transactional} would do at its end, if its transaction did not go on until the response is
- * recorded: a JPA provider sends what it has put off, so that exception handlers see what the database refuses; and an
+ * Refuses requests for protected handlers that the filter has not seen as such. Does what a handler's own
+ * {@code @Transactional} would do at its end, if its transaction did not go on until the response is recorded: a JPA provider sends what it has put off, so that exception handlers see what the database refuses; and an
  * exception undoes what was done, whoever answers it.
  */
 final class HandlerEnd implements HandlerInterceptor {
     private final ObjectProvider<TransactionalWay> ways;
+    private final ObjectProvider<OnlyonceWeb> web;
 
-    HandlerEnd(ObjectProvider<TransactionalWay> ways) {
+    HandlerEnd(ObjectProvider<TransactionalWay> ways, ObjectProvider<OnlyonceWeb> web) {
         this.ways = ways;
+        this.web = web;
+    }
+
+    @Override
+    public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+        OnlyonceWeb protection = web.getIfAvailable();
+        if (protection != null && handler instanceof HandlerMethod method) {
+            protection.operations().checkSeen(request, method);
+        }
+        return true;
     }
 
     @Override

@@ -43,6 +43,9 @@ final class HandlerOperations implements OperationResolver {
     /** Where a lost answer hurts; a handler for all methods is protected for these. */
     private static final Set<RequestMethod> STATE_CHANGING = Set.of(RequestMethod.POST, RequestMethod.PATCH);
 
+    /** Request attribute: the protected operation that the filter has found. */
+    static final String SEEN = HandlerOperations.class.getName();
+
     private static final Logger log = LoggerFactory.getLogger(HandlerOperations.class);
 
     private final List<RequestMappingHandlerMapping> mappings;
@@ -205,9 +208,25 @@ final class HandlerOperations implements OperationResolver {
             return Optional.empty();
         }
         HandlerMethod handler = handler(request);
-        return handler == null
+        Optional<Operation> operation = handler == null
                 ? Optional.empty()
                 : Optional.ofNullable(operations.get(Handler.of(handler, request.getMethod())));
+        operation.ifPresent(found -> request.setAttribute(SEEN, found));
+        return operation;
+    }
+
+    /**
+     * Refuses to call a protected handler for a request that the filter took for another one: a controller has forwarded it, or
+     * a filter further in has changed its path or method. It would run bare.
+     */
+    void checkSeen(HttpServletRequest request, HandlerMethod handler) {
+        Operation operation = operations.get(Handler.of(handler, request.getMethod()));
+        if (operation != null && request.getAttribute(SEEN) == null) {
+            throw new IllegalStateException(operation.name()
+                    + " is @Idempotent, but this request was another one when it passed the filter, so nothing protects it."
+                    + " Order filters that change the path or the method before onlyonce.filter-order, and redirect to"
+                    + " protected handlers instead of forwarding to them.");
+        }
     }
 
     /** What Spring MVC allows pages of other origins for this request; null if it does not concern such, or nothing is said. */

@@ -42,6 +42,7 @@ public class OnlyonceTransactionsAutoConfiguration {
         return store instanceof SqlStore sql
                         && dataSource != null
                         && properties.store().sqlite() == null
+                        && sql.isIn(dataSource)
                 ? new TransactionalWay(
                         manager,
                         dataSource,

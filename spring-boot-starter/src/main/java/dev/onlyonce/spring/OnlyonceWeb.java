@@ -38,7 +38,7 @@ final class OnlyonceWeb {
         filter = OnlyonceFilter.builder(boundary)
                 .operations(operations)
                 .tenants(outside.tenants())
-                .errorPath(outside.errorPath())
+                .errorPath(outside.errorPathInContext())
                 .servletPath(outside.servletPath())
                 .transactions(
                         outside.way() == null
@@ -66,7 +66,15 @@ final class OnlyonceWeb {
             String errorPath,
             String servletPath,
             @Nullable TransactionalWay way,
-            List<Operation> published) {}
+            List<Operation> published) {
+
+        /** As Spring Boot registers it: below Spring MVC. */
+        String errorPathInContext() {
+            String prefix =
+                    servletPath.endsWith("/") ? servletPath.substring(0, servletPath.length() - 1) : servletPath;
+            return prefix + (errorPath.startsWith("/") ? "" : "/") + errorPath;
+        }
+    }
 
     OnlyonceFilter filter() {
         return filter;

@@ -6,6 +6,7 @@ import dev.onlyonce.servlet.TenantResolver;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
+import java.util.List;
 import org.apache.catalina.core.StandardContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +26,7 @@ import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -100,11 +102,16 @@ public class OnlyonceWebAutoConfiguration {
 
     /** Innermost, so that what the database refuses is known before anybody else looks at the handler's result. */
     @Bean
-    WebMvcConfigurer onlyonceHandlerEnd(ObjectProvider<TransactionalWay> ways) {
+    WebMvcConfigurer onlyonceHandlerEnd(ObjectProvider<TransactionalWay> ways, ObjectProvider<OnlyonceWeb> web) {
         return new WebMvcConfigurer() {
             @Override
             public void addInterceptors(InterceptorRegistry registry) {
-                registry.addInterceptor(new HandlerEnd(ways)).order(Ordered.LOWEST_PRECEDENCE);
+                registry.addInterceptor(new HandlerEnd(ways, web)).order(Ordered.LOWEST_PRECEDENCE);
+            }
+
+            @Override
+            public void extendHandlerExceptionResolvers(List<HandlerExceptionResolver> resolvers) {
+                HandlerExceptions.addTo(resolvers, ways);
             }
         };
     }

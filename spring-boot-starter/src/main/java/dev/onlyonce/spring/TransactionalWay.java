@@ -39,6 +39,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -242,6 +243,11 @@ final class TransactionalWay {
         try {
             return executeIn(policy, asked, codec, () -> {
                 T value = action.call();
+                if (status.isNewTransaction() && !status.isRollbackOnly()) {
+                    // What a JPA provider has put off fails here as the application's exception, not at the commit as
+                    // doubt.
+                    status.flush();
+                }
                 returned.set(true);
                 if (status.isRollbackOnly()) {
                     throw new RolledBack();
@@ -343,7 +349,28 @@ final class TransactionalWay {
         return status;
     }
 
+    /** Knows when the last of the application's work in a transaction is done, and only the commit itself is left. */
+    private static final class LastWork implements TransactionSynchronization {
+        private boolean done;
+
+        @Override
+        public int getOrder() {
+            return LOWEST_PRECEDENCE;
+        }
+
+        @Override
+        public void beforeCommit(boolean readOnly) {
+            done = true;
+        }
+    }
+
     private void commit(TransactionStatus status) {
+        LastWork lastWork = new LastWork();
+        if (status.isNewTransaction() && TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(lastWork);
+        } else {
+            lastWork.done = true;
+        }
         try {
             manager.commit(status);
         } catch (UnexpectedRollbackException e) {
@@ -354,6 +381,13 @@ final class TransactionalWay {
         } catch (ConcurrencyFailureException e) {
             throw new StoreUnavailable("The transaction conflicts with another one; nothing happened", e);
         } catch (TransactionException | DataAccessException e) {
+            if (!lastWork.done) {
+                // A listener of the application's threw it before the commit: nothing happened.
+                throw e;
+            }
+            if (isAborted(e)) {
+                throw new RolledBack();
+            }
             throw new StoreOutcomeUnknown("The commit was not acknowledged; asking again tells", e);
         }
     }

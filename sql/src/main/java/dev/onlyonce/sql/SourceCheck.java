@@ -155,6 +155,11 @@ final class SourceCheck {
         }
     }
 
+    /** Which schema of which database a connection leads to. */
+    static String schema(Connection connection) throws SQLException {
+        return place(connection) + " " + connection.getCatalog() + " " + connection.getSchema();
+    }
+
     /** Which database a connection leads to, without a round trip; no credentials, which may change. */
     static String place(Connection connection) throws SQLException {
         String url = connection.getMetaData().getURL();

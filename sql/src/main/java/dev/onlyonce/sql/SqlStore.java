@@ -22,8 +22,11 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -92,6 +95,21 @@ public final class SqlStore implements Store {
     /** A store in a SQLite file, as {@link #sqlite}. */
     public static Builder builder(Path file) {
         return new Builder(builder -> Opening.open(file, builder.schema, builder.clock, builder.sealing));
+    }
+
+    /**
+     * Whether a DataSource leads to the database, and the schema, that holds the entries: only then can they take part in its
+     * transactions.
+     *
+     * @throws dev.onlyonce.store.StoreUnavailable if either cannot be reached
+     */
+    public boolean isIn(DataSource dataSource) {
+        String own = calls.read(SourceCheck::schema);
+        try (Connection connection = dataSource.getConnection()) {
+            return SourceCheck.schema(connection).equals(own);
+        } catch (SQLException e) {
+            throw new StoreUnavailable("no connection to the database", e);
+        }
     }
 
     /** Whether results are encrypted before they are stored. */

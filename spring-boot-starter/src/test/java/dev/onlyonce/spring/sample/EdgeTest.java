@@ -15,6 +15,8 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -156,6 +158,17 @@ class EdgeTest {
     }
 
     @Test
+    @DisplayName("R1 the page for sendError is the application's, also below a servlet path, and recorded")
+    void errorPage() {
+        HttpResponse<String> first = app.post(BASE + "/gone", key, "{}");
+        assertThat(first.statusCode()).isEqualTo(410);
+        assertThat(first.body()).contains("\"path\":\"/shop/api/gone\"");
+        HttpResponse<String> replay = app.post(BASE + "/gone", key, "{}");
+        assertThat(isReplay(replay)).isTrue();
+        assertThat(replay.body()).isEqualTo(first.body());
+    }
+
+    @Test
     @DisplayName("A node is called as the application is")
     void node() {
         app.post(BASE + "/plain", key, "{}");
@@ -239,6 +252,12 @@ class EdgeTest {
                 app.entered.countDown();
                 app.mayGo.await();
                 return "done";
+            }
+
+            @Idempotent
+            @PostMapping("/gone")
+            void gone(HttpServletResponse response) throws IOException {
+                response.sendError(410);
             }
 
             @Idempotent

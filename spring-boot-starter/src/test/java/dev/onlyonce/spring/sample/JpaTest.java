@@ -1,9 +1,11 @@
 package dev.onlyonce.spring.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.testservers.PostgresServer;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
@@ -17,9 +19,11 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.hibernate.Interceptor;
 import org.hibernate.Session;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -93,6 +97,33 @@ class JpaTest {
         }
     }
 
+    @Test
+    @DisplayName(
+            "D5 what a bean's method has put off and cannot write is its own exception, and no doubt about the commit")
+    void putOff() {
+        try (RunningSample app =
+                new RunningSample(App.class, PostgresServer.shared().createDatabase())) {
+            Depot depot = app.bean(Depot.class);
+            assertThatThrownBy(() -> depot.place("k1", 13))
+                    .isNotInstanceOf(StoreException.class)
+                    .hasStackTraceContaining("no order has the number 13");
+            assertThat(depot.place("k2", 14)).isEqualTo(14);
+            assertThat(app.bean(Orders.class).count()).isEqualTo(1);
+        }
+    }
+
+    static class Depot {
+        @PersistenceContext
+        private EntityManager entities;
+
+        @Idempotent(key = "#key")
+        @Transactional
+        public int place(String key, int number) {
+            entities.persist(new PlacedOrder(number));
+            return number;
+        }
+    }
+
     @RestControllerAdvice
     static class Advice {
         @ExceptionHandler
@@ -110,7 +141,7 @@ class JpaTest {
                 "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
                 "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
             })
-    @Import({Orders.class, Advice.class})
+    @Import({Orders.class, Depot.class, Advice.class})
     static class App {
         @Bean
         TenantResolver tenants() {
@@ -123,13 +154,26 @@ class JpaTest {
             factory.setDataSource(dataSource);
             factory.setManagedTypes(PersistenceManagedTypes.of(PlacedOrder.class.getName()));
             factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter());
-            factory.setJpaPropertyMap(Map.of("hibernate.hbm2ddl.auto", "create"));
+            factory.setJpaPropertyMap(Map.of(
+                    "hibernate.hbm2ddl.auto", "create", "hibernate.session_factory.interceptor", new Thirteen()));
             return factory;
         }
 
         @Bean
         JpaTransactionManager transactionManager(EntityManagerFactory factory) {
             return new JpaTransactionManager(factory);
+        }
+    }
+
+    /** As Bean Validation does: looks at what is written when it is written. */
+    static class Thirteen implements Interceptor {
+        @Override
+        public void preFlush(Iterator<Object> entities) {
+            entities.forEachRemaining(entity -> {
+                if (entity instanceof PlacedOrder order && order.number() == 13) {
+                    throw new IllegalStateException("no order has the number 13");
+                }
+            });
         }
     }
 
@@ -142,6 +186,10 @@ class JpaTest {
 
         PlacedOrder(int number) {
             this.number = number;
+        }
+
+        int number() {
+            return number;
         }
     }
 

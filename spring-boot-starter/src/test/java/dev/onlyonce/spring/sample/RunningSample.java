@@ -85,9 +85,12 @@ final class RunningSample implements AutoCloseable {
                 .join();
     }
 
+    int port() {
+        return ((WebServerApplicationContext) context).getWebServer().getPort();
+    }
+
     private HttpRequest.Builder request(String path) {
-        int port = ((WebServerApplicationContext) context).getWebServer().getPort();
-        return HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+        return HttpRequest.newBuilder(URI.create("http://localhost:" + port() + path))
                 .timeout(Duration.ofSeconds(60));
     }
 
