@@ -70,7 +70,7 @@ public final class Boundary {
         routes = builder.operations.values().stream()
                 .map(operation -> new Route(new PathTemplate(operation.path()), operation))
                 .toList();
-        limits = new TenantLimits(builder.limits, once);
+        limits = new TenantLimits(builder.limits, builder.limitTogether, once);
         anonymous = builder.anonymous;
         credentials = builder.credentials;
         challenge = builder.challenge;
@@ -241,9 +241,11 @@ public final class Boundary {
             return asked;
         }
         Optional<Entry> entry = once.find(asked.key());
-        boolean runs = entry.isEmpty()
-                || (entry.get().state() == State.RETRYABLE && over.get().problem() == Problem.TOO_MANY_LIVE);
-        return runs ? refuse(operation, over.get()) : asked;
+        if (entry.isPresent()) {
+            // It is no new key, but it may be executed.
+            over = entry.get().state() == State.RETRYABLE ? asked.room().reserveLive() : Optional.empty();
+        }
+        return over.isPresent() ? refuse(operation, over.get()) : asked;
     }
 
     boolean limitsKeys() {
@@ -492,6 +494,7 @@ public final class Boundary {
         private final Onlyonce once;
         private final Map<String, Operation> operations = new LinkedHashMap<>();
         private Limits limits = Limits.none();
+        private boolean limitTogether;
         private @Nullable String anonymous;
         private @Nullable List<String> credentials;
         private String challenge = "Bearer";
@@ -522,6 +525,12 @@ public final class Boundary {
         /** Limits what one tenant may do. */
         public Builder limits(Limits limits) {
             this.limits = limits;
+            return this;
+        }
+
+        /** Counts all tenants as one, because clients can choose theirs: each new one would have an allowance of its own. */
+        public Builder limitTogether() {
+            this.limitTogether = true;
             return this;
         }
 
