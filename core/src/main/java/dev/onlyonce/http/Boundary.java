@@ -52,6 +52,9 @@ public final class Boundary {
     /** What says who the caller is, unless configured otherwise. */
     public static final List<String> CREDENTIALS = List.of("Authorization");
 
+    /** No header line reads like this. */
+    private static final String AUTHENTICATED = "authenticated";
+
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
     private final Onlyonce once;
@@ -350,7 +353,11 @@ public final class Boundary {
     private Optional<String> credentials(HttpRequest request) {
         List<String> names = credentials != null ? credentials : request.tenant() == null ? CREDENTIALS : List.of();
         if (names.isEmpty()) {
-            return Optional.empty();
+            // A user may be named as those without a tenant are, and what is not bound would be theirs too.
+            boolean namesake = credentials == null
+                    && request.tenant() != null
+                    && request.tenant().equals(anonymous);
+            return namesake ? Optional.of(AUTHENTICATED) : Optional.empty();
         }
         StringBuilder shown = new StringBuilder();
         for (String name : names) {
