@@ -113,7 +113,15 @@ public final class Boundary {
     /** The first operation that this method and path belong to, in any way that a server may read the path. */
     public Optional<Operation> operation(String method, String path) {
         List<Route> candidates = routes(method);
-        return candidates.isEmpty() ? Optional.empty() : operation(candidates, PathReadings.of(path));
+        if (candidates.isEmpty()) {
+            return Optional.empty();
+        }
+        return PathReadings.isTooOdd(path) ? anyOf(candidates) : operation(candidates, PathReadings.of(path));
+    }
+
+    /** For a path that may be anything. */
+    private static Optional<Operation> anyOf(List<Route> candidates) {
+        return Optional.of(candidates.get(0).operation());
     }
 
     /**
@@ -128,6 +136,9 @@ public final class Boundary {
         if (candidates.isEmpty()) {
             return Optional.empty();
         }
+        if (PathReadings.isTooOdd(uri) || PathReadings.isTooOdd(inner)) {
+            return anyOf(candidates);
+        }
         int above = PathReadings.of(contextPath).get(0).size();
         List<List<String>> readings = new ArrayList<>(PathReadings.of(inner));
         for (List<String> whole : PathReadings.of(uri)) {
@@ -140,8 +151,8 @@ public final class Boundary {
     /** Whether servers may differ in which operation, if any, a request with this method and path asks for. */
     public boolean isAmbiguous(String method, String path) {
         List<Route> candidates = routes(method);
-        if (candidates.isEmpty()) {
-            return false;
+        if (candidates.isEmpty() || PathReadings.isTooOdd(path)) {
+            return !candidates.isEmpty();
         }
         List<List<String>> readings = PathReadings.of(path);
         Optional<Operation> usual = operation(candidates, readings.subList(0, 1));
