@@ -192,6 +192,11 @@ public final class Onlyonce implements AutoCloseable {
         return node.store().countStored(tenant, max);
     }
 
+    /** How many entries there are in the store, tombstones included; stops counting at {@code max}. */
+    public int countStored(int max) {
+        return node.store().countStored(null, max);
+    }
+
     /** For operators: what the audit has about a key, oldest first. */
     public List<AuditRecord> history(Key key) {
         return node.store().history(key.entryId());

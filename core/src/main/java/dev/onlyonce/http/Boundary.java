@@ -52,6 +52,9 @@ public final class Boundary {
     /** What says who the caller is, unless configured otherwise. */
     public static final List<String> CREDENTIALS = List.of("Authorization");
 
+    /** No header line reads like this. */
+    private static final String AUTHENTICATED = "authenticated";
+
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
     private final Onlyonce once;
@@ -71,7 +74,9 @@ public final class Boundary {
                 .map(operation -> new Route(new PathTemplate(operation.path()), operation))
                 .toList();
         // What counts them needs a library that an application without limits need not have.
-        limits = builder.limits.equals(Limits.none()) ? null : new TenantLimits(builder.limits, once);
+        limits = builder.limits.equals(Limits.none())
+                ? null
+                : new TenantLimits(builder.limits, builder.limitTogether, once);
         anonymous = builder.anonymous;
         credentials = builder.credentials;
         challenge = builder.challenge;
@@ -111,7 +116,15 @@ public final class Boundary {
     /** The first operation that this method and path belong to, in any way that a server may read the path. */
     public Optional<Operation> operation(String method, String path) {
         List<Route> candidates = routes(method);
-        return candidates.isEmpty() ? Optional.empty() : operation(candidates, PathReadings.of(path));
+        if (candidates.isEmpty()) {
+            return Optional.empty();
+        }
+        return PathReadings.isTooOdd(path) ? anyOf(candidates) : operation(candidates, PathReadings.of(path));
+    }
+
+    /** For a path that may be anything. */
+    private static Optional<Operation> anyOf(List<Route> candidates) {
+        return Optional.of(candidates.get(0).operation());
     }
 
     /**
@@ -126,6 +139,9 @@ public final class Boundary {
         if (candidates.isEmpty()) {
             return Optional.empty();
         }
+        if (PathReadings.isTooOdd(uri) || PathReadings.isTooOdd(inner)) {
+            return anyOf(candidates);
+        }
         int above = PathReadings.of(contextPath).get(0).size();
         List<List<String>> readings = new ArrayList<>(PathReadings.of(inner));
         for (List<String> whole : PathReadings.of(uri)) {
@@ -138,8 +154,8 @@ public final class Boundary {
     /** Whether servers may differ in which operation, if any, a request with this method and path asks for. */
     public boolean isAmbiguous(String method, String path) {
         List<Route> candidates = routes(method);
-        if (candidates.isEmpty()) {
-            return false;
+        if (candidates.isEmpty() || PathReadings.isTooOdd(path)) {
+            return !candidates.isEmpty();
         }
         List<List<String>> readings = PathReadings.of(path);
         Optional<Operation> usual = operation(candidates, readings.subList(0, 1));
@@ -242,9 +258,11 @@ public final class Boundary {
             return asked;
         }
         Optional<Entry> entry = once.find(asked.key());
-        boolean runs = entry.isEmpty()
-                || (entry.get().state() == State.RETRYABLE && over.get().problem() == Problem.TOO_MANY_LIVE);
-        return runs ? refuse(operation, over.get()) : asked;
+        if (entry.isPresent()) {
+            // It is no new key, but it may be executed.
+            over = entry.get().state() == State.RETRYABLE ? asked.room().reserveLive() : Optional.empty();
+        }
+        return over.isPresent() ? refuse(operation, over.get()) : asked;
     }
 
     private Room room(String tenant) {
@@ -353,7 +371,11 @@ public final class Boundary {
     private Optional<String> credentials(HttpRequest request) {
         List<String> names = credentials != null ? credentials : request.tenant() == null ? CREDENTIALS : List.of();
         if (names.isEmpty()) {
-            return Optional.empty();
+            // A user may be named as those without a tenant are, and what is not bound would be theirs too.
+            boolean namesake = credentials == null
+                    && request.tenant() != null
+                    && request.tenant().equals(anonymous);
+            return namesake ? Optional.of(AUTHENTICATED) : Optional.empty();
         }
         StringBuilder shown = new StringBuilder();
         for (String name : names) {
@@ -497,6 +519,7 @@ public final class Boundary {
         private final Onlyonce once;
         private final Map<String, Operation> operations = new LinkedHashMap<>();
         private Limits limits = Limits.none();
+        private boolean limitTogether;
         private @Nullable String anonymous;
         private @Nullable List<String> credentials;
         private String challenge = "Bearer";
@@ -527,6 +550,12 @@ public final class Boundary {
         /** Limits what one tenant may do. */
         public Builder limits(Limits limits) {
             this.limits = limits;
+            return this;
+        }
+
+        /** Counts all tenants as one, because clients can choose theirs: each new one would have an allowance of its own. */
+        public Builder limitTogether() {
+            this.limitTogether = true;
             return this;
         }
 

@@ -5,15 +5,16 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The segments of a path in every way that a server may read it. Servers agree on plain paths, which have one reading. They
  * differ in these, and each difference that a path shows doubles its readings:
  *
  * <ul>
- *   <li>whether an encoded slash or a backslash is a slash;
+ *   <li>which of an encoded slash, a backslash and an encoded backslash are slashes;
  *   <li>whether what follows a semicolon belongs to the segment, and where it ends;
- *   <li>whether dot segments are resolved;
+ *   <li>whether dot segments are resolved, encoded ones too, and before or after parameters are left out;
  *   <li>whether empty segments count;
  *   <li>whether {@code //x/} begins a path or names a host;
  *   <li>whether the path is decoded once or twice, and whether it ends at a NUL.
@@ -22,8 +23,21 @@ import java.util.regex.Pattern;
  * All of them decode, and ignore a slash at the end.
  */
 final class PathReadings {
-    private static final Pattern OTHER_SLASH = Pattern.compile("%2f|%5c|\\\\", Pattern.CASE_INSENSITIVE);
+    /** What else is a slash: to browsers and Node.js, to nginx, to IIS, and to those who decode first. */
+    private static final List<Pattern> OTHER_SLASHES = Stream.of("\\\\", "%2f", "%5c|\\\\", "%2f|%5c|\\\\")
+            .map(slash -> Pattern.compile(slash, Pattern.CASE_INSENSITIVE))
+            .toList();
+
     private static final Pattern SEMICOLON = Pattern.compile("%3b", Pattern.CASE_INSENSITIVE);
+
+    /** What servers differ in. */
+    private static final Pattern ODD =
+            Pattern.compile("//|/\\.|;|\\\\|%(?:2f|5c|3b|25|00|2e)", Pattern.CASE_INSENSITIVE);
+
+    /** Reading 8 KiB of oddities in all these ways would take an event loop a tenth of a second. */
+    private static final int ODD_MAX = 32;
+
+    private static final int ODD_CHARS_MAX = 2048;
 
     private final Set<List<String>> readings = new LinkedHashSet<>();
 
@@ -32,15 +46,22 @@ final class PathReadings {
     /** Of a path as it was sent, the usual one first. */
     static List<List<String>> of(String path) {
         if (isPlain(path)) {
-            return List.of(split(path, true));
+            return List.of(decoded(split(path, true)));
         }
         PathReadings all = new PathReadings();
-        all.decoded(path);
-        int nul = path.indexOf("%00");
-        if (nul >= 0) {
-            all.decoded(path.substring(0, nul));
+        all.ended(path);
+        if (path.contains("%25")) {
+            all.ended(path.replace("%25", "%"));
+            all.ended(PercentCoding.decode(path));
         }
         return List.copyOf(all.readings);
+    }
+
+    /** Whether it would take too long to find out what servers may take it for: then it may be anything. */
+    static boolean isTooOdd(String path) {
+        return !isPlain(path)
+                && ODD.matcher(path).results().limit(ODD_MAX + 1L).count()
+                        > (path.length() > ODD_CHARS_MAX ? 0 : ODD_MAX);
     }
 
     /** Almost all are. */
@@ -56,18 +77,19 @@ final class PathReadings {
         return true;
     }
 
-    private void decoded(String path) {
+    private void ended(String path) {
         slashes(path);
-        if (path.contains("%25")) {
-            slashes(path.replace("%25", "%"));
+        int nul = path.indexOf("%00");
+        if (nul >= 0) {
+            slashes(path.substring(0, nul));
         }
     }
 
     private void slashes(String path) {
-        parameters(path);
-        if (OTHER_SLASH.matcher(path).find()) {
-            parameters(OTHER_SLASH.matcher(path).replaceAll("/"));
-        }
+        Set<String> spellings = new LinkedHashSet<>();
+        spellings.add(path);
+        OTHER_SLASHES.forEach(slash -> spellings.add(slash.matcher(path).replaceAll("/")));
+        spellings.forEach(this::parameters);
     }
 
     private void parameters(String path) {
@@ -87,10 +109,22 @@ final class PathReadings {
 
     private void segments(String path) {
         for (boolean dropEmpty : new boolean[] {true, false}) {
-            List<String> segments = split(path, dropEmpty);
+            List<String> raw = split(path, dropEmpty);
+            List<String> segments = decoded(raw);
             host(path, resolved(segments));
             host(path, segments);
+            List<String> resolvedFirst = resolved(raw);
+            host(path, decoded(resolvedFirst));
+            host(path, decoded(without(resolvedFirst)));
         }
+    }
+
+    private static List<String> decoded(List<String> segments) {
+        return segments.stream().map(PercentCoding::decode).toList();
+    }
+
+    private static List<String> without(List<String> segments) {
+        return segments.stream().map(PathReadings::withoutParameters).toList();
     }
 
     private void host(String path, List<String> segments) {
@@ -108,7 +142,7 @@ final class PathReadings {
             int slash = path.indexOf('/', start);
             int end = slash < 0 ? path.length() : slash;
             if (end > start || !dropEmpty) {
-                segments.add(PercentCoding.decode(path.substring(start, end)));
+                segments.add(path.substring(start, end));
             }
             start = end + 1;
         }

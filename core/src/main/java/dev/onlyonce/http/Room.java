@@ -42,6 +42,15 @@ public final class Room {
         return Optional.of(over);
     }
 
+    /** Takes a share of the executions at once only, for a key that is not new; otherwise returns the limit that is reached. */
+    synchronized Optional<Problem.Report> reserveLive() {
+        if (limits == null || live) {
+            return Optional.empty();
+        }
+        live = limits.takeLive(tenant);
+        return live ? Optional.empty() : Optional.of(limits.overLive());
+    }
+
     /**
      * The key is claimed and its action starts. A retry of a key that exists takes its share now, even past the limit: it was
      * let through because it exists, and only few of those turn out to be executed.

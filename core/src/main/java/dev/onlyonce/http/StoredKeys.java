@@ -2,12 +2,13 @@ package dev.onlyonce.http;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,15 +31,17 @@ final class StoredKeys {
     private static final Logger log = LoggerFactory.getLogger(StoredKeys.class);
 
     private final int max;
-    private final Onlyonce once;
+    private final ToIntFunction<String> count;
+    private final Time time;
     private final Queue<String> due = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean counting = new AtomicBoolean();
     private final LoadingCache<String, Tally> tallies =
             Caffeine.newBuilder().maximumSize(TenantLimits.TENANTS_MAX).build(tenant -> new Tally());
 
-    StoredKeys(int max, Onlyonce once) {
+    StoredKeys(int max, ToIntFunction<String> count, Time time) {
         this.max = max;
-        this.once = once;
+        this.count = count;
+        this.time = time;
     }
 
     /** What is known of one tenant; guarded by itself. */
@@ -57,16 +60,16 @@ final class StoredKeys {
     /** Reserves one; returns false and reserves nothing if the tenant has as many as it may. */
     boolean reserve(String tenant) {
         Tally tally = tallies.get(tenant);
-        boolean count;
+        boolean starts;
         boolean taken;
         synchronized (tally) {
-            boolean due = !tally.fresh || once.time().nanos() - tally.countedNanos >= COUNT_EVERY.toNanos();
-            count = due && !tally.counting;
-            tally.counting |= count;
+            boolean due = !tally.fresh || time.nanos() - tally.countedNanos >= COUNT_EVERY.toNanos();
+            starts = due && !tally.counting;
+            tally.counting |= starts;
             taken = tally.counted + tally.added + tally.reserved < max;
             tally.reserved += taken ? 1 : 0;
         }
-        if (count) {
+        if (starts) {
             due.add(tenant);
             start();
         }
@@ -76,7 +79,7 @@ final class StoredKeys {
     /** One count at a time: a slow store must not take the background threads that heartbeats need. */
     private void start() {
         if (counting.compareAndSet(false, true)) {
-            once.time().schedule(Duration.ZERO, this::countDue);
+            time.schedule(Duration.ZERO, this::countDue);
         }
     }
 
@@ -115,7 +118,7 @@ final class StoredKeys {
             before = tally.added;
         }
         try {
-            int counted = once.countStored(tenant, max);
+            int counted = count.applyAsInt(tenant);
             synchronized (tally) {
                 tally.counted = counted;
                 // What was added while counting may be in the number too; the next count corrects that.
@@ -126,7 +129,7 @@ final class StoredKeys {
             log.debug("The entries of a tenant cannot be counted now: {}", e.getMessage());
         } finally {
             synchronized (tally) {
-                tally.countedNanos = once.time().nanos();
+                tally.countedNanos = time.nanos();
                 tally.counting = false;
             }
         }

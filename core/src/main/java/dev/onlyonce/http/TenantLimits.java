@@ -20,17 +20,30 @@ final class TenantLimits {
     /** Room appears when entries expire, which takes hours rather than seconds. */
     private static final Duration RETRY_AFTER_STORED = Duration.ofMinutes(1);
 
+    /** No tenant has this name. */
+    private static final String ALL = "";
+
     private final Limits max;
+    private final boolean together;
     private final LoadingCache<String, Bucket> newKeys;
     private final LoadingCache<String, Bucket> lookUps;
     private final StoredKeys stored;
     private final Map<String, Integer> live = new ConcurrentHashMap<>();
 
-    TenantLimits(Limits max, Onlyonce once) {
+    TenantLimits(Limits max, boolean together, Onlyonce once) {
         this.max = max;
+        this.together = together;
         newKeys = buckets(max.newKeysPerSecond(), once.time());
         lookUps = buckets(max.lookUpsPerSecond(), once.time());
-        stored = new StoredKeys(max.storedMax(), once);
+        stored = new StoredKeys(max.storedMax(), tenant -> count(once, tenant), once.time());
+    }
+
+    private int count(Onlyonce once, String tenant) {
+        return tenant.equals(ALL) ? once.countStored(max.storedMax()) : once.countStored(tenant, max.storedMax());
+    }
+
+    private String whose(String tenant) {
+        return together ? ALL : tenant;
     }
 
     private static LoadingCache<String, Bucket> buckets(int perSecond, Time time) {
@@ -60,7 +73,7 @@ final class TenantLimits {
 
     /** The share of one request, nothing reserved yet. */
     Room room(String tenant) {
-        return new Room(max.limitKeys() ? this : null, tenant);
+        return new Room(max.limitKeys() ? this : null, whose(tenant));
     }
 
     /** Takes one of the executions at once; returns false and takes nothing if all are taken. */
@@ -139,10 +152,10 @@ final class TenantLimits {
 
     /** Takes one look-up, or says what it would go over. */
     Optional<Problem.Report> lookUp(String tenant) {
-        if (max.lookUpsPerSecond() == 0 || lookUps.get(tenant).tryConsume(1)) {
+        if (max.lookUpsPerSecond() == 0 || lookUps.get(whose(tenant)).tryConsume(1)) {
             return Optional.empty();
         }
-        return Optional.of(over(lookUps.get(tenant), Problem.TOO_MANY_LOOKUPS, max.lookUpsPerSecond()));
+        return Optional.of(over(lookUps.get(whose(tenant)), Problem.TOO_MANY_LOOKUPS, max.lookUpsPerSecond()));
     }
 
     private static Problem.Report over(Bucket bucket, Problem problem, int perSecond) {

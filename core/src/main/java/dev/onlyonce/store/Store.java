@@ -4,6 +4,7 @@ import dev.onlyonce.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where entries live. Any number of threads and nodes call it at once.
@@ -114,8 +115,10 @@ public interface Store extends AutoCloseable {
     /**
      * How many entries a tenant has, tombstones included; stops counting at {@code max}. It may be called for every active
      * tenant every few seconds, so a store that can count without reading the entries overrides it.
+     *
+     * @param tenant whose entries; null for everybody's
      */
-    default int countStored(String tenant, int max) {
+    default int countStored(@Nullable String tenant, int max) {
         int counted = 0;
         EntryQuery query = new EntryQuery(tenant, null, null, null, null, Math.min(max, EntryQuery.LIMIT_MAX));
         List<Entry> page;

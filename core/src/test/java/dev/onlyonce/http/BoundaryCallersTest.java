@@ -110,6 +110,25 @@ class BoundaryCallersTest {
     }
 
     @Test
+    @DisplayName("K8 a tenant that is named as those without one are is still not theirs")
+    void namesake() {
+        Headers headers = Headers.of("Idempotency-Key", "k-1");
+        HttpRequest authenticated = request("POST", "/payments", headers, "{}", "everybody");
+        HttpRequest anonymous = request("POST", "/payments", headers, "{}", null);
+        for (List<HttpRequest> order : List.of(List.of(authenticated, anonymous), List.of(anonymous, authenticated))) {
+            try (TestBoundary test = Sharing.ANONYMOUS.boundary()) {
+                test.send(order.get(0));
+                assertProblem(test.send(order.get(1)), 422, Problem.KEY_REUSED);
+                assertProblem(test.boundary().status(order.get(1)), 404, Problem.KEY_UNKNOWN);
+                assertThat(test.send(order.get(0)).headers().has("Idempotent-Replayed"))
+                        .isTrue();
+                assertThat(test.boundary().status(order.get(0)).status()).isEqualTo(200);
+                assertThat(test.effects).hasValue(1);
+            }
+        }
+    }
+
+    @Test
     @DisplayName("K8 each configured header counts, and a value cannot pass for two headers")
     void headers() {
         Sharing sharing = Sharing.CREDENTIALS;

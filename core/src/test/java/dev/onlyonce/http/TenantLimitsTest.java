@@ -118,6 +118,66 @@ class TenantLimitsTest {
     }
 
     @Test
+    @DisplayName(
+            "S3 a burst of keys that may run again keeps to the limit of live keys when other limits are reached too")
+    void burstOfRetryableKeys() {
+        for (Limits limits : List.of(new Limits(50, 5, 0, 0), new Limits(0, 5, 50, 0))) {
+            try (TestBoundary test = limited(limits, payments().build())) {
+                for (int i = 0; i < 50; i++) {
+                    test.begin(post("burst-" + i)).notExecuted("refused");
+                }
+                List<Room> running = letThrough(test, 50);
+                assertThat(running).as(limits.toString()).hasSize(5);
+                running.forEach(room -> room.began(false));
+                assertThat(letThrough(test, 50)).isEmpty();
+                running.forEach(Room::release);
+                assertThat(letThrough(test, 50)).hasSize(5);
+            }
+        }
+    }
+
+    /** Checks all requests before any of them claims its key. */
+    private static List<Room> letThrough(TestBoundary test, int requests) {
+        Operation operation = test.boundary().operations().get(0);
+        List<Room> rooms = new ArrayList<>();
+        for (int i = 0; i < requests; i++) {
+            if (test.boundary().check(operation, post("burst-" + i)) instanceof Checked.Asked asked) {
+                rooms.add(asked.room());
+            }
+        }
+        return rooms;
+    }
+
+    @Test
+    @DisplayName("S3 where clients choose the tenant, as by a host name, all of them share the limits")
+    void together() {
+        Limits limits = new Limits(0, 2, 3, 1);
+        try (TestBoundary test = new TestBoundary(
+                builder -> builder.operation(payments().build()).limits(limits).limitTogether())) {
+            Exchange first = test.begin(of("a.example", "k-1"));
+            Exchange second = test.begin(of("b.example", "k-1"));
+            assertProblem(test.send(of("c.example", "k-1")), 429, Problem.TOO_MANY_LIVE);
+            first.finish(created());
+            second.finish(created());
+            test.time.runAtOnce();
+            assertThat(test.send(of("c.example", "k-1")).status()).isEqualTo(201);
+            assertProblem(test.send(of("d.example", "k-1")), 429, Problem.TOO_MANY_STORED);
+            test.time.pass(StoredKeys.COUNT_EVERY);
+            assertProblem(test.send(of("d.example", "k-1")), 429, Problem.TOO_MANY_STORED);
+            test.time.runAtOnce();
+            assertProblem(test.send(of("e.example", "k-1")), 429, Problem.TOO_MANY_STORED);
+            assertThat(header(test.send(of("a.example", "k-1")), "Idempotent-Replayed"))
+                    .isEqualTo("true");
+            assertThat(test.boundary().status(of("a.example", "k-1")).status()).isEqualTo(200);
+            assertProblem(test.boundary().status(of("b.example", "k-1")), 429, Problem.TOO_MANY_LOOKUPS);
+        }
+    }
+
+    private static HttpRequest of(String tenant, String key) {
+        return request("POST", "/payments", Headers.of("Idempotency-Key", key), "", tenant);
+    }
+
+    @Test
     @DisplayName("S3 duplicates that wait take no room from requests that would be executed")
     void waitingDuplicates() {
         Operation waits = payments()

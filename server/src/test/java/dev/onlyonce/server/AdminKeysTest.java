@@ -196,4 +196,19 @@ class AdminKeysTest extends AdminFixture {
         assertThat(gateway.post("/broken", "a", "{}").headers().firstValue("X-A"))
                 .hasValue("b");
     }
+
+    @Test
+    @DisplayName("O2 sees what a service answered as text: it neither commands the terminal nor forges lines")
+    void terminal() throws Exception {
+        gateway.post("/broken", "order-1", "{}");
+        String hostile = "gone\u001b[2J\u009b31m\u202e\nAT  ATTEMPT\nforged";
+        Path body = Files.writeString(folder.resolve("body"), hostile);
+        Result settled = run(
+                "keys", "settle", "order-1", "--found", "--status", "201", "--body", body.toString(), "--reason", "r");
+        assertThat(settled.err()).isEmpty();
+        Result shown = run("keys", "show", "order-1");
+        assertThat(shown.out())
+                .contains("gone\\u001b[2J\\u009b31m\\u202e\\nAT  ATTEMPT\\nforged")
+                .doesNotContain("\u001b", "\u009b", "\u202e", "\nforged");
+    }
 }

@@ -107,6 +107,26 @@ class StoreHealthTest {
         Eventually.eventually(() -> assertThat(lines.with(ENDED)).hasSize(1));
     }
 
+    @Test
+    @DisplayName("D9 because its write-ahead log was removed runs nothing more; an orderly stop loses nothing")
+    void logRemoved() throws Exception {
+        assertThat(pay("k1")).isEqualTo(201);
+        Path log = gateway.data().resolve("onlyonce.db-wal");
+        Files.delete(log);
+        Eventually.eventually(() -> assertThat(ready()).isEqualTo(503));
+        assertThat(pay("k2")).isEqualTo(503);
+        assertThat(upstream.effects("k2")).isZero();
+        assertThat(lines.with(BEGAN)).singleElement().asString().contains("onlyonce.db-wal was removed or replaced");
+        Files.createFile(log);
+        assertThat(pay("k2")).as("another file at its place").isEqualTo(503);
+        Files.delete(log);
+        gateway.close();
+        gateway = Running.start(folder, upstream.url(), "");
+        assertThat(pay("k1")).isEqualTo(201);
+        assertThat(upstream.effects("k1")).isEqualTo(1);
+        assertThat(pay("k2")).isEqualTo(201);
+    }
+
     private List<Path> files() throws IOException {
         try (Stream<Path> all = Files.list(gateway.data())) {
             return all.filter(file -> file.getFileName().toString().startsWith("onlyonce.db"))

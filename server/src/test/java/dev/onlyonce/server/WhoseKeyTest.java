@@ -216,6 +216,8 @@ class WhoseKeyTest {
                 "Idempotency_Key: k",
                 "X_Forwarded_For: 1.2.3.4",
                 "X-Forwarded_Proto: https",
+                "X.Tenant: acme",
+                "Idempotency~Key: k",
                 "Idempotency-Attempt: 7",
                 "X_Other: kept",
                 "");
@@ -227,6 +229,8 @@ class WhoseKeyTest {
                 "Idempotency_Key",
                 "X_Forwarded_For",
                 "X-Forwarded_Proto",
+                "X.Tenant",
+                "Idempotency~Key",
                 "Idempotency-Attempt")) {
             assertThat(upstream.header(dropped)).as(dropped).isEmpty();
         }
@@ -235,5 +239,41 @@ class WhoseKeyTest {
         begin("tenants: {header: {name: X-Tenant, from: [127.0.0.0/8]}}");
         raw("GET /anything HTTP/1.1\r\nHost: a.example\r\nX-Tenant: acme\r\n");
         assertThat(upstream.header("X-Tenant")).isEqualTo("acme");
+        String named = "Connection: Keep-Alive, X-Tenant, Authorization, X-Other\r\n";
+        raw("POST /anything HTTP/1.1\r\nHost: a.example\r\nX-Tenant: zenith\r\nAuthorization: b\r\nX-Other: c\r\n"
+                + "Idempotency-Key: k2\r\nContent-Length: 0\r\n" + named);
+        assertThat(upstream.header("X-Tenant"))
+                .as("a client behind the proxy cannot take back what that says")
+                .isEqualTo("zenith");
+        assertThat(upstream.header("Authorization")).isEqualTo("b");
+        assertThat(upstream.header("X-Other")).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "K8 told apart by cookies is the same caller's, whether they come in one line or in pieces as in HTTP/2")
+    void cookies() throws Exception {
+        begin("tenants: {credentials: [Cookie]}");
+        String head = "POST /payments HTTP/1.1\r\nHost: a.example\r\nIdempotency-Key: k1\r\nContent-Length: 0\r\n";
+        assertThat(raw(head + "Cookie: a=1; b=2\r\n")).startsWith("HTTP/1.1 201");
+        assertThat(raw(head + "Cookie: a=1\r\nCookie: b=2\r\n")).contains("Idempotent-Replayed: true");
+        assertThat(raw(head + "Cookie: a=1\r\nCookie: b=3\r\n")).startsWith("HTTP/1.1 422");
+        assertThat(raw(head + "Cookie: a=1\r\n")).startsWith("HTTP/1.1 422");
+    }
+
+    @Test
+    @DisplayName("S3 is limited for all host names together, because a client can ask for any")
+    void limits() throws Exception {
+        begin("tenant-limits: {new-keys-per-second: 1, look-ups-per-second: 1}");
+        String status = "GET " + STATUS + " HTTP/1.1\r\nIdempotency-Key: k1\r\nHost: ";
+        int run = 0;
+        int asked = 0;
+        for (int i = 0; i < 50; i++) {
+            run += raw("/payments", "shop-" + i + ".example").startsWith("HTTP/1.1 201") ? 1 : 0;
+            asked += raw(status + "shop-" + i + ".example\r\n").startsWith("HTTP/1.1 429") ? 0 : 1;
+        }
+        assertThat(run).isPositive().isLessThan(40);
+        assertThat(asked).isPositive().isLessThan(40);
+        assertThat(upstream.effects("k1")).isEqualTo(run);
     }
 }

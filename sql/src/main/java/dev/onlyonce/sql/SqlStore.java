@@ -253,7 +253,7 @@ public final class SqlStore implements Store {
     }
 
     @Override
-    public int countStored(String tenant, int max) {
+    public int countStored(@Nullable String tenant, int max) {
         return calls.read(c -> Counting.entries(c, database.kind(), tenant, max));
     }
 

@@ -44,8 +44,17 @@ final class SqliteFile implements Source {
     /** Which file it was when it was first opened; empty before that, and where files have no identity. */
     private volatile Optional<Object> identity = Optional.empty();
 
+    /** Held while connections are opened and closed: the last one to close removes the write-ahead log. */
+    private final Object lifecycle = new Object();
+
+    private final Path writeAheadLog;
+    private int open; // guarded by lifecycle
+    /** Which file the write-ahead log is; empty while there is none. */
+    private volatile Optional<Object> logIdentity = Optional.empty(); // written with lifecycle held
+
     SqliteFile(Path file) {
         this.file = file.toAbsolutePath();
+        this.writeAheadLog = Path.of(this.file + "-wal");
         url = "jdbc:sqlite:" + this.file;
     }
 
@@ -54,23 +63,44 @@ final class SqliteFile implements Source {
         if (closed) {
             throw new StoreUnavailable("the store is closed", null);
         }
-        if (identity.isPresent() && !identity.equals(identity())) {
+        if (identity.isPresent() && !identity.equals(identity(file))) {
             throw new StoreUnavailable(
                     "the database " + file
                             + " was removed or replaced while it was in use: what is written now would be lost."
                             + " Put the file back, or restart with the new one if its keys are known",
                     null);
         }
+        if (isLogLost()) {
+            throw new StoreUnavailable(
+                    "the write-ahead log " + writeAheadLog
+                            + " was removed or replaced while it was in use: what is written now would"
+                            + " be lost. Stop the program in an orderly way, which saves what the log has, and start it again",
+                    null);
+        }
         return use == Use.READ ? takeReader() : takeWriter();
     }
 
     /** SQLite goes on with a file that has no name any more, and a restart would begin with an empty one. */
-    private Optional<Object> identity() {
+    private static Optional<Object> identity(Path file) {
         try {
             return Optional.ofNullable(
                     Files.readAttributes(file, BasicFileAttributes.class).fileKey());
         } catch (IOException e) {
             return Optional.empty();
+        }
+    }
+
+    /** SQLite goes on with that too, and a crash would lose everything since the last checkpoint. */
+    private boolean isLogLost() {
+        Optional<Object> known = logIdentity;
+        if (known.isPresent() && known.equals(identity(writeAheadLog))) {
+            return false;
+        }
+        synchronized (lifecycle) {
+            if (logIdentity.isEmpty() && open > 0) {
+                logIdentity = identity(writeAheadLog);
+            }
+            return logIdentity.isPresent() && !logIdentity.equals(identity(writeAheadLog));
         }
     }
 
@@ -100,13 +130,21 @@ final class SqliteFile implements Source {
     }
 
     private Connection connect() throws SQLException {
+        synchronized (lifecycle) {
+            Connection connection = configured();
+            open++;
+            return connection;
+        }
+    }
+
+    private Connection configured() throws SQLException {
         Connection connection = DriverManager.getConnection(url);
         try (Statement statement = connection.createStatement()) {
             statement.execute("PRAGMA busy_timeout = " + BUSY_TIMEOUT_MS);
             writeAhead(statement);
             statement.execute("PRAGMA synchronous = FULL");
             if (identity.isEmpty()) {
-                identity = identity();
+                identity = identity(file);
             }
             return connection;
         } catch (Throwable e) {
@@ -146,11 +184,17 @@ final class SqliteFile implements Source {
         }
     }
 
-    private static void end(Connection connection) {
-        try {
-            connection.close();
-        } catch (SQLException e) {
-            log.debug("A connection could not be closed", e);
+    private void end(Connection connection) {
+        synchronized (lifecycle) {
+            try {
+                connection.close();
+            } catch (SQLException e) {
+                log.debug("A connection could not be closed", e);
+            }
+            open--;
+            if (open == 0) {
+                logIdentity = Optional.empty();
+            }
         }
     }
 

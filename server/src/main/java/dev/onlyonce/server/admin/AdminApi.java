@@ -115,7 +115,7 @@ public final class AdminApi {
             case "/health/live" -> send(request, Reply.text(200, "text/plain", "live\n"));
             case "/health/ready" -> inBackground(request, this::readiness);
             default -> {
-                if (isMeant(request.authority())) {
+                if (isMeant(request)) {
                     answer(request, path);
                 } else {
                     send(request, Reply.problem(421, NOT_MEANT));
@@ -133,10 +133,13 @@ public final class AdminApi {
     }
 
     /** A page that an operator looks at may come here under a name of its own (DNS rebinding); an address cannot be lent. */
-    private boolean isMeant(@Nullable HostAndPort authority) {
-        return authority == null
-                || HostNames.isMachine(authority.host())
-                || names.contains(HostNames.normal(authority.host()));
+    private boolean isMeant(HttpServerRequest request) {
+        HostAndPort authority = request.authority();
+        if (authority == null) {
+            // Browsers take names that are none here.
+            return !request.headers().contains(HttpHeaderNames.HOST);
+        }
+        return HostNames.isMachine(authority.host()) || names.contains(HostNames.normal(authority.host()));
     }
 
     private Reply readiness() {

@@ -3,10 +3,16 @@ package dev.onlyonce.server.cli;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Columns for people. */
 final class Table {
+    /** Controls, marks that change the direction of writing, and other ends of lines. */
+    private static final Pattern INVISIBLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
+
     private final List<List<String>> rows = new ArrayList<>();
 
     Table(String... headings) {
@@ -16,9 +22,17 @@ final class Table {
     void row(@Nullable Object... cells) {
         List<String> row = new ArrayList<>();
         for (Object cell : cells) {
-            row.add(cell == null ? "-" : cell.toString());
+            row.add(cell == null ? "-" : visible(cell.toString()));
         }
         rows.add(row);
+    }
+
+    /** What services and clients sent must not begin a line of its own or command the terminal: it is shown, not obeyed. */
+    private static String visible(String text) {
+        return INVISIBLE.matcher(text).replaceAll(found -> {
+            int c = found.group().codePointAt(0);
+            return Matcher.quoteReplacement(c == '\n' ? "\\n" : String.format(Locale.ROOT, "\\u%04x", c));
+        });
     }
 
     void print(PrintWriter out) {

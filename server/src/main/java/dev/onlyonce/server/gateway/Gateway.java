@@ -103,11 +103,13 @@ public final class Gateway {
         reconcilers().forEach(builder::reconciler);
         once = builder.build();
         Tenancy tenancy = settings.protection().tenancy();
-        boundary = Boundary.builder(once)
+        Boundary.Builder protecting = Boundary.builder(once)
                 .operations(operations)
                 .credentials(tenancy instanceof Tenancy.Shared shared ? shared.credentials() : List.of())
-                .limits(settings.protection().limits())
-                .build();
+                .limits(settings.protection().limits());
+        // A client can ask for any host name.
+        boolean chosen = tenancy instanceof Tenancy.Shared shared && shared.fixed() == null;
+        boundary = (chosen ? protecting.limitTogether() : protecting).build();
         LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
         admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady, this::self));
         backlog = metrics.watch(once, () -> store.countDeadLetters(Backlog.COUNT_MAX));

@@ -14,9 +14,18 @@ import java.util.Map;
 final class Messages {
     private Messages() {}
 
+    /** As the service sees them: a cookie that came in pieces, as HTTP/2 allows, is one. */
     static Headers headers(MultiMap headers) {
         List<Headers.Field> fields = new ArrayList<>(headers.size());
+        int cookie = -1;
         for (Map.Entry<String, String> line : headers) {
+            boolean isCookie = HttpHeaderNames.COOKIE.contentEqualsIgnoreCase(line.getKey());
+            if (isCookie && cookie >= 0) {
+                Headers.Field first = fields.get(cookie);
+                fields.set(cookie, new Headers.Field(first.name(), first.value() + "; " + line.getValue()));
+                continue;
+            }
+            cookie = isCookie ? fields.size() : cookie;
             fields.add(new Headers.Field(line.getKey(), line.getValue()));
         }
         return new Headers(fields);

@@ -76,7 +76,7 @@ final class ForwardedHeaders {
         for (Map.Entry<String, String> line : in) {
             String name = line.getKey().toLowerCase(Locale.ROOT);
             boolean dropped = HOP_BY_HOP.contains(name)
-                    || named.contains(name)
+                    || (named.contains(name) && !guarded.keeps(name))
                     || name.equals("host")
                     || name.startsWith(":")
                     || guarded.drops(name, peer)

@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Header lines that must not reach the service, because it would believe them: the tenant's header from anybody but the proxy
- * that may set it, what only the gateway says, and underscore spellings. CGI and its successors read {@code X_Tenant} and
- * {@code X-Tenant} as the same variable, so a client could say the one past everybody who looks at the other.
+ * that may set it, what only the gateway says, and other spellings. CGI and its successors read {@code X_Tenant}, some of them
+ * {@code X.Tenant} too, and {@code X-Tenant} as the same variable, so a client could say the one past everybody who looks at
+ * the other.
  */
 public final class GuardedHeaders {
     /** Only the gateway says which attempt this is. */
@@ -59,8 +60,18 @@ public final class GuardedHeaders {
                 || (tenant != null && name.equalsIgnoreCase(tenant.header()) && !isTrusted(peer));
     }
 
+    /** Whether a client's {@code Connection} line cannot have this line removed on the way; the name is in lower case. */
+    boolean keeps(String name) {
+        return names.contains(name);
+    }
+
     private static String dashed(String name) {
-        return name.replace('_', '-');
+        StringBuilder dashed = new StringBuilder(name.length());
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            dashed.append((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '-');
+        }
+        return dashed.toString();
     }
 
     private boolean isTrusted(String peer) {
