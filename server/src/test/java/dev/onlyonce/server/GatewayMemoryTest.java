@@ -203,7 +203,7 @@ class GatewayMemoryTest {
     private static String head(String path, String key, int length) {
         return RawUpstream.lines(
                 "POST " + path + " HTTP/1.1",
-                "Host: a",
+                "Host: 127.0.0.1",
                 "Idempotency-Key: " + key,
                 "Content-Type: application/json",
                 "Content-Length: " + length);
