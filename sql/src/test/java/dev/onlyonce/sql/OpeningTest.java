@@ -85,9 +85,10 @@ final class OpeningTest {
             for (String schema : List.of("one", "two")) {
                 SqlClock.execute(pool, "CREATE SCHEMA IF NOT EXISTS " + schema);
                 SqlStore.open(Sources.of(() -> {
-                    TENANT.set(schema);
-                    return bySchema.getConnection();
-                }));
+                            TENANT.set(schema);
+                            return bySchema.getConnection();
+                        }))
+                        .close();
             }
             TENANT.set("one");
             SqlStore store = SqlStore.open(bySchema);
