@@ -139,7 +139,10 @@ public final class Charging implements DeliveryHandler {
         byte[] result = delivery instanceof Delivery.Delivered delivered
                 ? delivered.result()
                 : delivery instanceof Delivery.Refused refused ? refused.result() : new byte[0];
-        PaymentAnswer.Ended ended = PaymentAnswer.read(result);
+        PaymentAnswer.Ended ended = result.length == 0 && delivery instanceof Delivery.Delivered found
+                // An operator knows that it was charged, and no more.
+                ? new PaymentAnswer.Ended(Payment.SUCCEEDED, found.providerId())
+                : PaymentAnswer.read(result);
         payments.settle(database.on(transaction), payment(row).id(), ended.status(), ended.providerId());
     }
 }
