@@ -91,7 +91,10 @@ class AdminAccessTest extends AdminFixture {
                     .isEqualTo("rw-------");
         }
         Path named = folder.resolve("named.db");
-        OpenStore.open(new StoreSettings("jdbc:sqlite:" + named, null, null, true, null), folder)
+        OpenStore.open(
+                        new StoreSettings(
+                                "jdbc:sqlite:" + named, null, null, true, null, StoreSettings.AUDIT_RETENTION),
+                        folder)
                 .close();
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(named)))
                 .isEqualTo("rw-------");

@@ -41,6 +41,7 @@ class ConfigFileTest {
                 .containsExactly("POST /**", "PATCH /**");
         assertThat(settings.protection().tenancy()).isEqualTo(Tenancy.Shared.standard());
         assertThat(settings.store().url()).isNull();
+        assertThat(settings.store().auditRetention()).isEqualTo(Duration.ofDays(400));
     }
 
     @Test
@@ -48,6 +49,7 @@ class ConfigFileTest {
     void reference() throws Exception {
         String page = Files.readString(root().resolve("docs/reference/gateway-config.md"));
         Settings settings = read(page.substring(page.indexOf("```yaml") + 7, page.lastIndexOf("```")));
+        assertThat(settings.store().auditRetention()).isEqualTo(Duration.ofDays(30));
         assertThat(settings.upstreams()).hasSize(2);
         assertThat(settings.protection().operations()).hasSize(2);
         var pay = settings.protection().operations().get(0);
@@ -107,6 +109,7 @@ class ConfigFileTest {
                     upstreams: [{url: http://a}]~tenants: {header: {name: X T, from: [10.0.0.1/32]}} |:2: header.name: "X T" is not the name of a header
                     upstreams: [{url: http://a}]~observe: {otlp-endpoint: collector} |:2: observe.otlp-endpoint: "collector" is not a URL
                     upstreams: [{url: http://a}]~store: {user: me}               |:2: store: SQLite in the data directory has no user
+                    upstreams: [{url: http://a}]~store: {audit-retention: 0s}    |:2: store.audit-retention: "0s" is out of range
                     upstreams: [                                                 |this is not YAML
                     """)
     @DisplayName("that is wrong stops the start, and the message names the line and what to write")

@@ -2,12 +2,17 @@ package dev.onlyonce.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.Encryption;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
+import dev.onlyonce.testkit.ManualTime;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
@@ -58,6 +63,30 @@ class StartUpTest {
         Store store(Time time) {
             return new MemoryStore(time);
         }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class AtAnyTime {
+        @Bean
+        ManualTime time() {
+            return new ManualTime();
+        }
+    }
+
+    @Test
+    @DisplayName("S2 onlyonce.store.audit-retention says how long audit records are kept")
+    void auditRetention() {
+        inMemory.withUserConfiguration(AtAnyTime.class)
+                .withPropertyValues("onlyonce.store.audit-retention=2h")
+                .run(context -> {
+                    Onlyonce once = context.getBean(Onlyonce.class);
+                    Key key = Key.of("everybody", "POST /orders", "order-1");
+                    once.execute(key, Fingerprint.of(new byte[0]), Codec.text(), claim -> "paid");
+                    context.getBean(ManualTime.class).advance(Duration.ofHours(1));
+                    assertThat(once.history(key)).hasSize(2);
+                    context.getBean(ManualTime.class).advance(Duration.ofMinutes(62));
+                    assertThat(once.history(key)).isEmpty();
+                });
     }
 
     @RestController

@@ -152,7 +152,8 @@ final class GatewayCommand implements Callable<Integer> {
                                 null,
                                 null,
                                 settings.store().applySchema(),
-                                settings.store().encryption()),
+                                settings.store().encryption(),
+                                settings.store().auditRetention()),
                 data == null ? settings.data() : data,
                 settings.observe());
     }

@@ -75,7 +75,8 @@ final class Target {
     private Operator local(String url, SchemaMode schema) throws Cli.Failed {
         StoreSettings settings;
         try {
-            settings = new StoreSettings(ConfigFile.jdbcUrl(url), null, null, false, null);
+            settings =
+                    new StoreSettings(ConfigFile.jdbcUrl(url), null, null, false, null, StoreSettings.AUDIT_RETENTION);
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }

@@ -3,6 +3,7 @@ package dev.onlyonce.server.config;
 import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
+import dev.onlyonce.store.Terms;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -298,7 +299,8 @@ public final class ConfigFile {
                 section.text("user"),
                 password,
                 section.flag("apply-schema", true),
-                encryption == null ? null : new EncryptionSection(encryption).read());
+                encryption == null ? null : new EncryptionSection(encryption).read(),
+                section.duration("audit-retention", StoreSettings.AUDIT_RETENTION, HOUR, Terms.RETENTION_MAX));
         section.end();
         return store;
     }

@@ -1,6 +1,7 @@
 package dev.onlyonce.server.config;
 
 import dev.onlyonce.Encryption;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,17 +12,21 @@ import org.jspecify.annotations.Nullable;
  * @param password the password, unless the URL has it
  * @param applySchema whether tables are created and upgraded at start-up
  * @param encryption what stored responses are sealed with; none for not at all
+ * @param auditRetention how long audit records are kept
  */
 public record StoreSettings(
         @Nullable String url,
         @Nullable String user,
         @Nullable String password,
         boolean applySchema,
-        @Nullable Encryption encryption) {
+        @Nullable Encryption encryption,
+        Duration auditRetention) {
+    /** Covers a year's books and the weeks in which they are closed. */
+    public static final Duration AUDIT_RETENTION = Duration.ofDays(400);
 
     /** SQLite in the data directory. */
     public static StoreSettings standard() {
-        return new StoreSettings(null, null, null, true, null);
+        return new StoreSettings(null, null, null, true, null, AUDIT_RETENTION);
     }
 
     /** Without the password. */

@@ -97,6 +97,7 @@ public final class Gateway {
         Onlyonce.Builder builder = Onlyonce.builder(store)
                 .name(nodeName())
                 .time(time)
+                .auditRetention(settings.store().auditRetention())
                 .listener(metrics)
                 .listener(health);
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
@@ -116,6 +117,11 @@ public final class Gateway {
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
         metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);
+    }
+
+    /** The node behind it, for tests. */
+    Onlyonce once() {
+        return once;
     }
 
     private static Vertx vertx(Listen listen) {

@@ -1,0 +1,67 @@
+package dev.onlyonce.server.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.server.config.ConfigFile;
+import dev.onlyonce.server.config.Settings;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("A gateway's audit")
+class AuditRetentionTest {
+    private static final Key KEY = Key.of("acme", "POST /payments", "order-1");
+    private static final Fingerprint REQUEST = Fingerprint.of("request".getBytes(StandardCharsets.UTF_8));
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    @DisplayName("S2 is kept for as long as store.audit-retention says")
+    void configured() throws Exception {
+        Settings settings = ConfigFile.read(Files.writeString(folder.resolve("gateway.yaml"), """
+                listen: {host: 127.0.0.1, port: 0, drain-grace: 0s}
+                admin: {port: 0}
+                upstreams: [{url: http://127.0.0.1:1}]
+                store: {audit-retention: 30d}
+                """));
+        try (OpenStore store = OpenStore.open(settings.store(), settings.data())) {
+            Gateway gateway = Gateway.start(settings, store.store());
+            try {
+                outlives(gateway.once(), settings.data());
+            } finally {
+                gateway.drain();
+            }
+        }
+    }
+
+    private static void outlives(Onlyonce once, Path data) throws Exception {
+        once.execute(KEY, REQUEST, Codec.text(), claim -> "paid").orElseThrow();
+        age(data, Duration.ofDays(29));
+        once.purge();
+        assertThat(once.history(KEY)).hasSize(2);
+        age(data, Duration.ofDays(1));
+        once.purge();
+        assertThat(once.history(KEY)).isEmpty();
+        assertThat(once.find(KEY)).isPresent();
+    }
+
+    /** Makes the records look older: the database's clock cannot be set. */
+    private static void age(Path data, Duration by) throws Exception {
+        try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + data.resolve("onlyonce.db"));
+                Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE onlyonce_audit SET at = at - " + by.toMillis() * 1000);
+        }
+    }
+}
