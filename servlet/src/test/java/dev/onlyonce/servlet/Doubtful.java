@@ -25,6 +25,12 @@ final class Doubtful {
                 request.startAsync().setTimeout(TIMEOUT_MILLIS);
                 breakAs(request.getParameter("what"));
             }
+            case "/made-up" -> {
+                // As frameworks do that answer exceptions by themselves.
+                request.setAttribute(OnlyonceFilter.THROWN, new IllegalStateException("broken"));
+                response.setStatus(status(request));
+                response.getOutputStream().print("made up");
+            }
             case "/status" -> response.setStatus(status(request));
             default -> {
                 return false;

@@ -72,6 +72,26 @@ abstract class FilterDoubtContract {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {200, 500, 503})
+    @DisplayName("R2 what a framework answers for an exception by itself proves nothing, a success neither: unknown")
+    void madeUp(int status) throws Exception {
+        String key = newKey();
+        assertThat(post("/made-up?status=" + status, key).statusCode()).isEqualTo(Math.max(status, 500));
+        assertUnknown("/made-up?status=" + status, key);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/made-up,404,404", "/stripe/made-up,200,500", "/stripe/made-up,503,503"})
+    @DisplayName("R2 a refusal that a framework makes of an exception is recorded; in the profile stripe an error too")
+    void madeUpRefusal(String path, int status, int recorded) throws Exception {
+        String key = newKey();
+        assertThat(post(path + "?status=" + status, key).statusCode()).isEqualTo(recorded);
+        assertThat(settledState(key)).isEqualTo(State.COMPLETED);
+        assertThat(post(path + "?status=" + status, key).statusCode()).isEqualTo(recorded);
+        assertThat(effects(key)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {502, 504})
     @DisplayName("R2 a 502 or 504 that the handler answers is handed on, and leaves the outcome unknown")
     void badGateway(int status) throws Exception {

@@ -23,6 +23,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -265,8 +266,14 @@ class ForeignTest {
 
         /** Jackson meets the exception when it writes. */
         public static final class Lazy {
+            private final @Nullable String customer;
+
+            Lazy(@Nullable String customer) {
+                this.customer = customer;
+            }
+
             public String getCustomer() {
-                throw new IllegalStateException("no session");
+                return Objects.requireNonNull(customer, "no session");
             }
         }
 
@@ -323,7 +330,7 @@ class ForeignTest {
             @Idempotent
             public Lazy unwritable() {
                 app.runs.incrementAndGet();
-                return new Lazy();
+                return new Lazy(null);
             }
 
             /** Its provider takes the request and hangs up. */
