@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -19,6 +20,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +49,39 @@ class LimitsTest {
                     .allSatisfy(answer -> assertThat(answer.headers().firstValue("Retry-After"))
                             .isPresent());
             assertThat(gateway.post("/payments", "first", "{}").statusCode()).isEqualTo(201);
+        }
+    }
+
+    @Test
+    @DisplayName("R5 an answer over the limit reaches a client that reads slowly but steadily, past the idle time-out")
+    void slowReaderOfLargeAnswer() throws Exception {
+        int length = 13_000_000;
+        try (RawUpstream upstream = new RawUpstream((head, socket) -> {
+                    RawUpstream.body(head, socket);
+                    RawUpstream.write(socket, "HTTP/1.1 201 Created\r\nContent-Length: " + length + "\r\n\r\n");
+                    socket.getOutputStream().write(new byte[length]);
+                });
+                Running gateway = Running.start(
+                        folder,
+                        upstream.url(),
+                        "listen: {host: 127.0.0.1, port: 0, idle-timeout: 1s}\n"
+                                + "defaults: {response-bytes-max: 12MiB}\n");
+                Socket socket = new Socket()) {
+            socket.setReceiveBufferSize(16 << 10);
+            socket.setSoTimeout(20_000);
+            socket.connect(new InetSocketAddress(
+                    InetAddress.getLoopbackAddress(), gateway.gateway().port()));
+            RawUpstream.write(
+                    socket,
+                    RawUpstream.lines("POST /big HTTP/1.1", "Host: a", "Idempotency-Key: k", "Content-Length: 0"));
+            assertThat(RawUpstream.head(socket.getInputStream())).startsWith("HTTP/1.1 201");
+            int received = 0;
+            while (received < length) {
+                int read = socket.getInputStream().readNBytes(Math.min(150_000, length - received)).length;
+                assertThat(read).isPositive();
+                received += read;
+                LockSupport.parkNanos(50_000_000);
+            }
         }
     }
 

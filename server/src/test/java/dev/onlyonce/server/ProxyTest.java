@@ -1,22 +1,28 @@
 package dev.onlyonce.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPOutputStream;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("Unprotected traffic")
 class ProxyTest {
@@ -119,6 +125,75 @@ class ProxyTest {
         try (Socket socket = ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")) {
             socket.setSoTimeout(20_000);
             assertThat(rest(socket)).startsWith("HTTP/1.0 200").endsWith("\r\n\r\nok");
+        }
+    }
+
+    @Test
+    @DisplayName("D4 of HTTP/1.0 does not take a part of an answer for the whole: the connection is reset")
+    void http10Cut() throws Exception {
+        start((head, socket) -> {
+            RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n");
+            socket.close();
+        });
+        try (Socket socket = ask("GET / HTTP/1.0\r\n\r\n")) {
+            socket.setSoTimeout(20_000);
+            assertThatThrownBy(() -> rest(socket)).isInstanceOf(SocketException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Connection: close\r\nContent-Length: 2000000", "X-Length: none"})
+    @DisplayName("R1 of HTTP/2 gets all of an answer after which the service closes, however slowly it reads")
+    void closedAfterAnswer(String framing) throws Exception {
+        SSLContext trusting = SelfSigned.in(folder).trusting();
+        upstream = new RawUpstream((head, socket) -> {
+            RawUpstream.write(socket, "HTTP/1.1 200 OK\r\n" + framing + "\r\n\r\n");
+            socket.getOutputStream().write(new byte[2_000_000]);
+            socket.close();
+        });
+        gateway = Running.start(
+                folder,
+                upstream.url(),
+                "listen: {host: 127.0.0.1, port: 0, tls: {certificate: cert.pem, key: key.pem}}\n");
+        try (RawHttp2Client client =
+                new RawHttp2Client(trusting, gateway.gateway().port(), 65_535)) {
+            int stream = client.request("GET", "/download", "k");
+            int received = 0;
+            RawHttp2Client.Frame frame;
+            do {
+                frame = client.read();
+                if (frame.type() == RawHttp2Client.DATA && frame.payload().length > 0) {
+                    received += frame.payload().length;
+                    client.grant(0, frame.payload().length);
+                    client.grant(stream, frame.payload().length);
+                }
+            } while (frame.stream() != stream
+                    || (frame.type() != RawHttp2Client.RST_STREAM && (frame.flags() & 1) == 0));
+            assertThat(frame.type()).isEqualTo(RawHttp2Client.DATA);
+            assertThat(received).isEqualTo(2_000_000);
+        }
+    }
+
+    @Test
+    @DisplayName("pins no memory with early hints that a client does not read, and passes 100 Continue on once")
+    void interimFlood() throws Exception {
+        String hint = "HTTP/1.1 103 Early Hints\r\nLink: </" + "a".repeat(20_000) + ">\r\n\r\n";
+        var all = new CountDownLatch(1);
+        start((head, socket) -> {
+            RawUpstream.write(socket, "HTTP/1.1 100 Continue\r\n\r\n".repeat(3));
+            for (int i = 0; i < 2_000; i++) {
+                RawUpstream.write(socket, hint);
+            }
+            RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+            all.countDown();
+        });
+        try (Socket socket = ask("PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                + "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")) {
+            assertThat(all.await(30, TimeUnit.SECONDS)).isTrue();
+            RawUpstream.write(socket, "ok");
+            String answer = rest(socket);
+            assertThat(answer).endsWith("\r\n\r\nok").hasSizeLessThan(30_000_000);
+            assertThat(answer.split("HTTP/1.1 100 Continue", -1)).hasSize(2);
         }
     }
 

@@ -231,6 +231,18 @@ class UpstreamConnectionsTest {
     }
 
     @Test
+    @DisplayName("D4 a body in an encoding that nobody asked for is no answer, as nobody could read it: unknown")
+    void encoded() throws Exception {
+        start((head, socket) -> {
+            RawUpstream.body(head, socket);
+            RawUpstream.write(
+                    socket, "HTTP/1.1 201 Created\r\nTransfer-Encoding: gzip, chunked\r\n\r\n4\r\npart\r\n0\r\n\r\n");
+        });
+        assertThat(gateway.post("/payments", "k", "{}").statusCode()).isEqualTo(504);
+        assertThat(gateway.get("/things").statusCode()).isEqualTo(502);
+    }
+
+    @Test
     @DisplayName("a header line without a name is no answer, and is not passed on")
     void namelessHeader() throws Exception {
         start((head, socket) -> RawUpstream.write(socket, "HTTP/1.1 200 OK\r\n: evil\r\nContent-Length: 2\r\n\r\nok"));

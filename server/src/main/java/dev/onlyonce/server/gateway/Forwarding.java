@@ -15,6 +15,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.context.Context;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Handler;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -48,6 +49,9 @@ final class Forwarding {
     private static final Logger log = LoggerFactory.getLogger(Forwarding.class);
 
     private static final long HTTP2_INTERNAL_ERROR = 2;
+
+    /** Over the high-water mark of a connection, so that a client that reads nothing is noticed. */
+    private static final int HELD_SLICE_BYTES = 128 << 10;
 
     private final GatewayLoop loop;
     private final Exchange exchange;
@@ -288,11 +292,20 @@ final class Forwarding {
                 to.drainHandler(drained -> from.resume());
             }
         }));
-        // It takes memory until the client has read it.
-        loop.proxy()
-                .write(sent.request(), held)
-                .onComplete(written -> sent.owner().end());
-        from.resume();
+        passHeld(from, 0);
+    }
+
+    /** What was held takes memory until the client has read it, and goes in slices: it shows that a slow client moves. */
+    private void passHeld(HttpClientResponse from, int begin) {
+        int end = Math.min(held.length(), begin + HELD_SLICE_BYTES);
+        loop.proxy().write(sent.request(), held.slice(begin, end)).onComplete(guarded((AsyncResult<Void> written) -> {
+            if (written.succeeded() && end < held.length()) {
+                passHeld(from, end);
+            } else {
+                sent.owner().end();
+                from.resume();
+            }
+        }));
     }
 
     private static String describe(Throwable failure) {

@@ -61,10 +61,13 @@ public final class Errors {
         vertx.setTimer(LINGER_MILLIS, over -> breakOff(request, 0));
     }
 
-    /** Ends the connection now, or the HTTP/2 stream with this code. */
+    /** Ends the connection now, or the HTTP/2 stream with this code; if that is not 0, the client must see that it failed. */
     public static void breakOff(HttpServerRequest request, long http2Code) {
         if (request.version() == HttpVersion.HTTP_2) {
             request.response().reset(http2Code);
+        } else if (request.version() == HttpVersion.HTTP_1_0 && http2Code != 0) {
+            // It takes the ordinary end of the connection for the end of the body.
+            SlowReaders.cut(request);
         } else {
             request.connection().close();
         }

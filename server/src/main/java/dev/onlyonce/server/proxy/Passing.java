@@ -44,6 +44,7 @@ final class Passing {
     private boolean clientGone;
     private boolean retried;
     private boolean bodyBegun;
+    private boolean continued;
     private boolean broken;
 
     Passing(Proxy proxy, Upstreams.Pooled upstream, Target target, HttpServerRequest request) {
@@ -136,7 +137,8 @@ final class Passing {
         forward = to;
         to.response().onComplete(guarded(this::answer), guarded(this::retryOrFail));
         to.earlyHintsHandler(guarded(hints -> {
-            if (!response.headWritten() && Proxy.takesInterim(request)) {
+            // A client that does not read can do without them.
+            if (!response.headWritten() && Proxy.takesInterim(request) && !response.writeQueueFull()) {
                 response.writeEarlyHints(hints);
             }
         }));
@@ -145,7 +147,8 @@ final class Passing {
             return;
         }
         to.continueHandler(guarded(go -> {
-            if (!response.headWritten() && Proxy.takesInterim(request)) {
+            if (!continued && !response.headWritten() && Proxy.takesInterim(request)) {
+                continued = true;
                 response.writeContinue();
             }
         }));

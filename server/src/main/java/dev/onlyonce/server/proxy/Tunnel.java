@@ -25,6 +25,8 @@ final class Tunnel {
     private final Target target;
     private final HttpServerRequest request;
     private @Nullable HttpClientRequest forward;
+    private boolean clientGone;
+    private boolean joined;
 
     Tunnel(Proxy proxy, Upstreams.Pooled upstream, Target target, HttpServerRequest request) {
         this.proxy = proxy;
@@ -56,6 +58,7 @@ final class Tunnel {
         // A client that hangs up is no failure of ours.
         request.exceptionHandler(gone -> {});
         request.response().exceptionHandler(gone -> {});
+        request.response().closeHandler(closed -> clientGone());
         upstream.request(request.method(), target.uri(), headers, target.host())
                 .onComplete(guarded(this::send), guarded(this::fail));
     }
@@ -71,7 +74,19 @@ final class Tunnel {
         proxy.failed(request, failure);
     }
 
+    private void clientGone() {
+        if (!joined) {
+            clientGone = true;
+            if (forward != null) {
+                forward.reset();
+            }
+        }
+    }
+
     private void fail(Throwable cause) {
+        if (clientGone) {
+            return;
+        }
         proxy.errors().upstreamFailed(request, upstream.upstream(), cause);
     }
 
@@ -79,6 +94,10 @@ final class Tunnel {
         forward = to;
         // Failures show up in the answer.
         to.exceptionHandler(failure -> {});
+        if (clientGone) {
+            to.reset();
+            return;
+        }
         to.connect().onComplete(guarded(this::answered), guarded(this::fail));
     }
 
@@ -91,6 +110,7 @@ final class Tunnel {
     }
 
     private void join(HttpClientResponse answer) {
+        joined = true;
         HttpServerResponse response = request.response();
         response.setStatusCode(101);
         response.headers().addAll(answer.headers());

@@ -2,9 +2,12 @@ package dev.onlyonce.server.proxy;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.CombinedChannelDuplexHandler;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.DefaultLastHttpContent;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -36,7 +39,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>bytes that arrive without a request end an idle connection.
  * </ol>
  *
- * Vert.x knows one way to hear that a connection ends, {@code Connection: close} in the answer; this class adds it.
+ * An upstream may close the connection after its answer. The system tells of that even while reading is paused for a slow
+ * client, and Vert.x gives up an answer whose end it has not taken yet; so the connection is closed when it has.
+ *
+ * <p>Vert.x knows one way to hear that a connection ends, {@code Connection: close} in the answer; this class adds it.
  */
 final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Answers, UpstreamCodec.Requests> {
     /** The name of the handler that this one takes the place of. */
@@ -61,6 +67,8 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
 
     /** To be called when a connection to an upstream was opened. */
     static void install(Http1ClientConnection connection, int headerBytesMax, Doubt doubt) {
+        // The end of what it sends is not the end of the connection: what was read may wait to be taken.
+        connection.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         connection.channel().pipeline().replace(NAME, NAME, new UpstreamCodec(connection, headerBytesMax, doubt));
     }
 
@@ -86,6 +94,9 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
         private @Nullable HttpResponse answer;
         /** Its end, held back. */
         private @Nullable LastHttpContent end;
+
+        /** The head of the last answer whose end was let go but not taken yet. */
+        private @Nullable HttpResponse untaken;
 
         private boolean ambiguous;
         private boolean switched;
@@ -120,9 +131,72 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
             }
         }
 
+        /** An answer may end with the connection. */
+        @Override
+        protected void decodeLast(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Exception {
+            super.decodeLast(context, in, out);
+            HttpResponse ended = answer;
+            int last = out.size() - 1;
+            if (ended != null && last >= 0 && out.get(last) instanceof LastHttpContent whole) {
+                close(ended.headers());
+                answer = null;
+                inFlight = false;
+                out.set(last, watched(ended, whole));
+            }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
+            super.userEventTriggered(context, event);
+            if (event instanceof ChannelInputShutdownEvent) {
+                release(context);
+                if (untaken == null) {
+                    hangUp(context);
+                } else {
+                    close(untaken.headers());
+                }
+            }
+        }
+
+        /** What was agreed on instead of HTTP ends with the connection. */
+        @Override
+        protected void handlerRemoved0(ChannelHandlerContext context) throws Exception {
+            context.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
+            super.handlerRemoved0(context);
+        }
+
+        /** The end of an answer, which notices when it is taken. */
+        private LastHttpContent watched(HttpResponse head, LastHttpContent whole) {
+            if (whole instanceof HttpResponse) {
+                return whole;
+            }
+            untaken = head;
+            LastHttpContent watched = new DefaultLastHttpContent(whole.content(), whole.trailingHeaders()) {
+                @Override
+                public HttpHeaders trailingHeaders() {
+                    untaken = null;
+                    return super.trailingHeaders();
+                }
+            };
+            watched.setDecoderResult(whole.decoderResult());
+            return watched;
+        }
+
         private static void refuseNameless(HttpObject message, HttpHeaders headers) {
             if (headers.contains("")) {
                 message.setDecoderResult(DecoderResult.failure(StrictDecoder.nameless()));
+            }
+        }
+
+        /** We ask for nothing but chunks; without its label, which is for one hop, nobody could read the body. */
+        private static void refuseEncoded(HttpResponse head) {
+            for (String encoding : head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING)) {
+                boolean plain = HttpHeaderValues.CHUNKED.contentEqualsIgnoreCase(encoding.trim())
+                        || HttpHeaderValues.IDENTITY.contentEqualsIgnoreCase(encoding.trim());
+                if (!plain) {
+                    head.setDecoderResult(DecoderResult.failure(
+                            new IllegalArgumentException("not a transfer encoding that was asked for")));
+                }
             }
         }
 
@@ -136,6 +210,7 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
 
         private void begin(HttpResponse head) {
             refuseNameless(head, head.headers());
+            refuseEncoded(head);
             switched = head.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS);
             answer = head.status().codeClass() == HttpStatusClass.INFORMATIONAL ? null : head;
         }
@@ -200,12 +275,27 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
             end = null;
             inFlight = false;
             boolean sent = requestSent;
-            context.fireChannelRead(held);
+            context.fireChannelRead(watched(ended, held));
             if (!sent) {
                 // Nobody can use it before its request ends, which would end it for good.
-                hangUp(context);
+                hangUpWhenTaken(context);
             } else if (unsent) {
-                var unused = context.executor().schedule(() -> hangUp(context), LINGER_SECONDS, TimeUnit.SECONDS);
+                hangUpLater(context);
+            }
+        }
+
+        private void hangUpWhenTaken(ChannelHandlerContext context) {
+            if (untaken == null) {
+                hangUp(context);
+            } else {
+                hangUpLater(context);
+            }
+        }
+
+        private void hangUpLater(ChannelHandlerContext context) {
+            if (context.channel().isOpen()) {
+                var unused =
+                        context.executor().schedule(() -> hangUpWhenTaken(context), LINGER_SECONDS, TimeUnit.SECONDS);
             }
         }
 
