@@ -61,11 +61,10 @@ class LimitsTest {
                     RawUpstream.write(socket, "HTTP/1.1 201 Created\r\nContent-Length: " + length + "\r\n\r\n");
                     socket.getOutputStream().write(new byte[length]);
                 });
-                Running gateway = Running.start(
-                        folder,
-                        upstream.url(),
-                        "listen: {host: 127.0.0.1, port: 0, idle-timeout: 1s}\n"
-                                + "defaults: {response-bytes-max: 12MiB}\n");
+                Running gateway = Running.start(folder, upstream.url(), """
+                        listen: {host: 127.0.0.1, port: 0, idle-timeout: 1s}
+                        defaults: {response-bytes-max: 12MiB}
+                        """);
                 Socket socket = new Socket()) {
             socket.setReceiveBufferSize(16 << 10);
             socket.setSoTimeout(20_000);
