@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Background work: sweeps lapsed leases and purges expired entries, on every node at once. */
 final class Maintenance {
@@ -40,17 +41,28 @@ final class Maintenance {
 
     /** Does the work again and again, with a pause in between, whatever comes of it. */
     void repeat(Duration every, Runnable work) {
+        repeat(every, work, false);
+    }
+
+    /** Logs the beginning and the end of an outage, not every round of it. */
+    private void repeat(Duration every, Runnable work, boolean failing) {
         time.schedule(every, () -> {
+            boolean failed = false;
             try {
                 work.run();
+                if (failing) {
+                    log.info("Background work goes on: the store answers again");
+                }
             } catch (StoreException e) {
+                failed = true;
                 events.tell(new Event.StoreFailed(e));
-                log.warn("Background work failed and is tried again in {}: {}", every, e.getMessage());
+                log.atLevel(failing ? Level.DEBUG : Level.WARN)
+                        .log("Background work failed and is tried every {}: {}", every, e.getMessage());
             } catch (RuntimeException | Error e) {
                 log.error("Background work broke and is tried again in {}", every, e);
             } finally {
                 if (!closed) {
-                    repeat(every, work);
+                    repeat(every, work, failed);
                 }
             }
         });
