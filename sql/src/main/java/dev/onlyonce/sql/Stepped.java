@@ -44,11 +44,13 @@ public final class Stepped {
     private final StepTable table;
     private final Calls calls;
     private final Onlyonce onlyonce;
+    private final HalfDone halfDone;
 
     Stepped(StepTable table, Calls calls, Onlyonce onlyonce) {
         this.table = table;
         this.calls = calls;
         this.onlyonce = onlyonce;
+        this.halfDone = new HalfDone(table, calls, onlyonce.time());
     }
 
     /**
@@ -130,20 +132,12 @@ public final class Stepped {
         }
     }
 
-    /** What was begun is kept for the next request however late that comes, first of all: then it may be settled. */
     private void settleRetryable(OpenClaim claim, String proof, Throwable thrown) {
-        StepTable.Owner owner = new StepTable.Owner(claim.key().entryId(), claim.token());
         try {
-            calls.transaction(c -> {
-                table.keep(c, owner);
-                return true;
-            });
+            halfDone.release(claim, proof);
         } catch (StoreException e) {
             thrown.addSuppressed(e);
-            settleQuietly(() -> claim.unknown("that it is half done could not be recorded: " + e), thrown);
-            return;
         }
-        settleQuietly(() -> claim.retryable(proof), thrown);
     }
 
     @FunctionalInterface
