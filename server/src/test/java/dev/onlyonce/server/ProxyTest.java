@@ -187,8 +187,8 @@ class ProxyTest {
             RawUpstream.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
             all.countDown();
         });
-        try (Socket socket = ask("PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-                + "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")) {
+        try (Socket socket = ask(RawUpstream.lines(
+                "PUT / HTTP/1.1", "Host: a", "Connection: close", "Expect: 100-continue", "Content-Length: 2"))) {
             assertThat(all.await(30, TimeUnit.SECONDS)).isTrue();
             RawUpstream.write(socket, "ok");
             String answer = rest(socket);
