@@ -192,12 +192,14 @@ public final class Gateway {
         open(
                 settings.listen().host() + ":" + settings.listen().port(),
                 () -> vertx.deployVerticle(
-                        () -> {
-                            Front front = new Front(plan);
-                            fronts.add(front);
-                            return front;
-                        },
-                        new DeploymentOptions().setInstances(eventLoops())));
+                                () -> {
+                                    Front front = new Front(plan);
+                                    fronts.add(front);
+                                    return front;
+                                },
+                                new DeploymentOptions().setInstances(eventLoops()))
+                        .compose(deployed ->
+                                Future.all(fronts.stream().map(Front::listen).toList())));
         open(settings.admin().host() + ":" + settings.admin().port(), () -> admin.listen(settings.admin()));
     }
 

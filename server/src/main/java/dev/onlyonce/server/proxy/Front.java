@@ -6,6 +6,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
@@ -74,8 +75,17 @@ public final class Front extends VerticleBase {
         this.clients = new Clients(plan.listen().limits(), System::nanoTime, plan.connections(), plan.memory());
     }
 
-    @Override
-    public Future<?> start() {
+    /**
+     * Opens the port; to be called when all event loops have theirs deployed. What this creates takes an event loop in turn, so
+     * between two deployments it could give one event loop two of them, and another none.
+     */
+    public Future<Void> listen() {
+        Promise<Void> listening = Promise.promise();
+        context.runOnContext(now -> Guarded.run(() -> open().onComplete(listening), listening::tryFail));
+        return listening.future();
+    }
+
+    private Future<Void> open() {
         Upstreams upstreams = new Upstreams(vertx, plan.upstreams(), plan.eventLoops());
         Proxy proxy =
                 new Proxy(new ForwardedHeaders(plan.listen().trustedProxies(), plan.guarded()), clients, plan.errors());
@@ -88,7 +98,8 @@ public final class Front extends VerticleBase {
                 .invalidRequestHandler(plan.errors()::malformed)
                 .exceptionHandler(failure -> {})
                 .requestHandler(receive(proxy, upstreams, handling))
-                .listen(port == 0 ? SHARED_FREE_PORT : port, plan.listen().host());
+                .listen(port == 0 ? SHARED_FREE_PORT : port, plan.listen().host())
+                .mapEmpty();
     }
 
     private Handler<HttpServerRequest> receive(Proxy proxy, Upstreams upstreams, Handling handling) {
