@@ -20,14 +20,16 @@ final class GatewayProcess implements AutoCloseable {
     private static final Pattern PORT =
             Pattern.compile(" (?:listening on|operators connect to) 127\\.0\\.0\\.1:(\\d+)");
 
+    private static final int WARNINGS_MAX = 10;
+
     private final Child process;
     private final int port;
     private final int adminPort;
 
     private GatewayProcess(Child process) throws IOException {
         this.process = process;
-        port = port(process.read());
-        adminPort = port(process.read());
+        port = readPort(process);
+        adminPort = readPort(process);
     }
 
     /** With this configuration besides its listeners. */
@@ -47,12 +49,18 @@ final class GatewayProcess implements AutoCloseable {
                 Child.program(List.of("./onlyonce", "gateway", "--config", config.toString()), environment));
     }
 
-    private static int port(String line) throws IOException {
-        Matcher said = PORT.matcher(line);
-        if (!said.find()) {
-            throw new IOException("the gateway said: " + line);
+    /** The next port that it names; it warns of settings before. */
+    private static int readPort(Child process) throws IOException {
+        StringBuilder said = new StringBuilder();
+        for (int line = 0; line < WARNINGS_MAX; line++) {
+            String text = process.read();
+            Matcher port = PORT.matcher(text);
+            if (port.find()) {
+                return Integer.parseInt(port.group(1));
+            }
+            said.append(text).append('\n');
         }
-        return Integer.parseInt(said.group(1));
+        throw new IOException("the gateway said: " + said);
     }
 
     int port() {
