@@ -3,7 +3,7 @@ package dev.onlyonce;
 /** What beginning an operation came to: the right to execute, or the answer. */
 public sealed interface Begun {
     /** The caller must execute, and settle the claim whatever happens. */
-    record Mine(OpenClaim claim) implements Begun {}
+    record Claimed(OpenClaim claim) implements Begun {}
 
     /** There is nothing to execute: never {@link Outcome.Executed}. */
     record Answered(Outcome<byte[]> outcome) implements Begun {}

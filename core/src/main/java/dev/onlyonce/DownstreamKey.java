@@ -1,6 +1,5 @@
 package dev.onlyonce;
 
-import dev.onlyonce.internal.KeyRules;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -1,5 +1,7 @@
 package dev.onlyonce;
 
+import dev.onlyonce.store.Failure;
+
 /** How a claim ends. */
 public sealed interface Ending {
     /** It has its result; every retry is answered with it. One that is too large for the policy is not stored. */

@@ -29,14 +29,16 @@ public sealed interface Event {
 
         /** What an outcome is counted as; one that was executed, as executed for the first time. */
         public static Decision of(Outcome<?> outcome) {
-            return outcome.fold(
-                    executed -> CREATED,
-                    replayed -> REPLAY,
-                    failed -> REPLAY,
-                    inFlight -> IN_PROGRESS,
-                    mismatched -> KEY_MISUSE,
-                    unknown -> UNKNOWN,
-                    expired -> EXPIRED);
+            if (outcome instanceof Outcome.Executed) {
+                return CREATED;
+            } else if (outcome instanceof Outcome.InFlight) {
+                return IN_PROGRESS;
+            } else if (outcome instanceof Outcome.Mismatched) {
+                return KEY_MISUSE;
+            } else if (outcome instanceof Outcome.Unknown) {
+                return UNKNOWN;
+            }
+            return outcome instanceof Outcome.Expired ? EXPIRED : REPLAY;
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.onlyonce;
 
+import dev.onlyonce.store.Failure;
 import java.util.Optional;
 import java.util.function.Function;
 

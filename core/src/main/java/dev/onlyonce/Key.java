@@ -2,8 +2,6 @@ package dev.onlyonce;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.internal.KeyRules;
-import dev.onlyonce.internal.Shortened;
 import dev.onlyonce.store.EntryId;
 
 /**
@@ -47,6 +45,6 @@ public record Key(String tenant, String operation, String value, Scope scope) {
     /** For logs: the key is shortened. */
     @Override
     public String toString() {
-        return tenant + " " + operation + " " + Shortened.key(value);
+        return tenant + " " + operation + " " + EntryId.shorten(value);
     }
 }

@@ -2,13 +2,10 @@ package dev.onlyonce;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.internal.Node;
-import dev.onlyonce.internal.NodeName;
-import dev.onlyonce.store.AuditQuery;
-import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.internal.GroupCommit;
 import dev.onlyonce.store.Entry;
-import dev.onlyonce.store.EntryQuery;
-import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
@@ -21,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,16 +29,74 @@ import org.jspecify.annotations.Nullable;
  * that the effect happened and its record is in doubt: tell the client to retry, and nothing else.
  */
 public final class Onlyonce implements AutoCloseable {
-    private final Node node;
-    private final Policy policy;
-    private final Map<String, Policy> operations;
+    private final Registry registry;
+    private final Engine engine;
+    private final Claims claims;
+    private final LateSettlements late;
+    private final GroupCommit group;
+    private final Maintenance maintenance;
+    private final Operator operator;
+    /** Closed with this, if nobody else brought it. */
+    private final @Nullable Time ownTime;
 
     private Onlyonce(Builder builder) {
-        policy = builder.policy.build();
-        operations = Map.copyOf(builder.operations);
-        List<Policy> policies = new ArrayList<>(operations.values());
-        policies.add(policy);
-        node = new Node(builder.options(), policies);
+        KeyRules.checkName("name", builder.name);
+        Store store = builder.store;
+        ownTime = builder.time == null ? Time.system() : null;
+        Time time = ownTime == null ? requireNonNull(builder.time) : ownTime;
+        Events events = new Events(builder.listeners);
+        registry = new Registry(store, time, builder.name, events, builder.policy(), builder.operations, builder.ways);
+        Bounds bounds = builder.bounds();
+        claims = new Claims(store, time, Claims.beatFor(registry.shortestLease()), events);
+        late = new LateSettlements(store, time, events);
+        group = new GroupCommit(
+                store,
+                time,
+                new GroupCommit.Limits(bounds.queueMax(), bounds.storeWaitMax()),
+                failure -> events.tell(new Event.StoreFailed(failure)));
+        ReplayCache cache =
+                bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
+        engine = new Engine(
+                new Engine.Parts(store, builder.name, time, events, bounds.waitersMax(), cache), group, claims, late);
+        maintenance = new Maintenance(store, time, events, late, bounds.auditRetention());
+        Reconciliation reconciliation =
+                new Reconciliation(store, engine::resolve, time, events, Map.copyOf(builder.reconcilers));
+        operator = new Operator(store, engine, maintenance, reconciliation);
+        claims.start();
+        maintenance.repeat(positive("sweepEvery", builder.sweepEvery), maintenance::sweep);
+        maintenance.repeat(positive("purgeEvery", builder.purgeEvery), maintenance::purge);
+        Duration reconcileEvery = positive("reconcileEvery", builder.reconcileEvery);
+        if (!builder.reconcilers.isEmpty()) {
+            maintenance.repeat(reconcileEvery, () -> reconciliation.run(false));
+        }
+    }
+
+    /** What keeps a node from growing without end. */
+    private record Bounds(
+            Duration storeWaitMax,
+            int queueMax,
+            int waitersMax,
+            long cacheBytesMax,
+            Duration cacheFor,
+            Duration auditRetention) {
+        private Bounds {
+            positive("storeWaitMax", storeWaitMax);
+            positive("cacheFor", cacheFor);
+            positive("auditRetention", auditRetention);
+            if (queueMax < 1) {
+                throw new IllegalArgumentException("queueMax must be positive: " + queueMax);
+            }
+            if (waitersMax < 0 || cacheBytesMax < 0) {
+                throw new IllegalArgumentException("waitersMax and cacheBytesMax must not be negative");
+            }
+        }
+    }
+
+    private static Duration positive(String what, Duration duration) {
+        if (duration.isZero() || duration.isNegative()) {
+            throw new IllegalArgumentException(what + " must be positive: " + duration);
+        }
+        return duration;
     }
 
     /** Starts from {@link Policy#standard()}. The store is the caller's to close. */
@@ -49,13 +105,24 @@ public final class Onlyonce implements AutoCloseable {
     }
 
     /**
-     * Runs the action if, and only if, no request with this key has had its effect; otherwise answers what became of that.
+     * Runs the action unless a request with this key has had its effect; otherwise answers with the outcome of that request. The
+     * result is stored as JSON.
+     *
+     * @throws X what the action throws, by identity
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Class<T> result, Action<T, X> action) throws X {
+        return execute(key, fingerprint, Codec.json(result), action);
+    }
+
+    /**
+     * Runs the action unless a request with this key has had its effect; otherwise answers with the outcome of that request.
      *
      * @throws X what the action throws, by identity
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Codec<T> codec, Action<T, X> action) throws X {
-        return execute(key, fingerprint, policy(key.operation()), codec, action);
+        return execute(key, fingerprint, registry.policy(key.operation(), Way.LEASED), codec, action);
     }
 
     /**
@@ -69,7 +136,7 @@ public final class Onlyonce implements AutoCloseable {
         if (begun instanceof Begun.Answered answered) {
             return answered.outcome().map(codec::decode);
         }
-        OpenClaim claim = ((Begun.Mine) begun).claim();
+        OpenClaim claim = ((Begun.Claimed) begun).claim();
         return run(claim, policy.failures(), codec, action);
     }
 
@@ -93,7 +160,7 @@ public final class Onlyonce implements AutoCloseable {
         SettleResult result = claim.complete(encoded);
         return result instanceof SettleResult.Settled settled
                 ? new Outcome.Executed<>(value, requireNonNull(settled.expiresAt()))
-                : new Outcome.Unknown<>(node.retryAfterUnknown());
+                : new Outcome.Unknown<>(Answer.RETRY_AFTER_UNKNOWN);
     }
 
     private static void settle(OpenClaim claim, FailureRule failures, Throwable thrown) {
@@ -135,12 +202,12 @@ public final class Onlyonce implements AutoCloseable {
 
     /** Claims for a caller that settles by itself; see {@link OpenClaim}. */
     public Begun begin(Key key, Fingerprint fingerprint) {
-        return node.begin(key, fingerprint, policy(key.operation()));
+        return begin(key, fingerprint, registry.policy(key.operation(), Way.LEASED));
     }
 
     /** The same under a policy of the caller's. */
     public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
-        return node.begin(key, fingerprint, policy);
+        return engine.begin(key, fingerprint, policy);
     }
 
     /**
@@ -151,27 +218,17 @@ public final class Onlyonce implements AutoCloseable {
      *     it takes no more, the stage fails with {@link dev.onlyonce.store.StoreUnavailable}
      */
     public CompletionStage<Begun> begin(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
-        return node.begin(key, fingerprint, policy, blocking);
+        return engine.begin(key, fingerprint, policy, blocking);
     }
 
     /** The answer, if this node has it in memory; never talks to the store, and so never blocks. Counted as a decision. */
     public Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
-        return node.cached(key, fingerprint);
-    }
-
-    /** The policy of an operation: its own, or the default. */
-    public Policy policy(String operation) {
-        return operations.getOrDefault(operation, policy);
-    }
-
-    /** The policy that an operation was given of its own, if it was. */
-    public Optional<Policy> ownPolicy(String operation) {
-        return Optional.ofNullable(operations.get(operation));
+        return engine.cached(key, fingerprint);
     }
 
     /** What stands in the store for a key, past what any cache says. */
     public Optional<Entry> find(Key key) {
-        return node.find(key.entryId());
+        return engine.findStored(key.entryId());
     }
 
     /**
@@ -179,90 +236,43 @@ public final class Onlyonce implements AutoCloseable {
      * because the entry is not completed or its result was not stored.
      */
     public Optional<byte[]> result(Entry entry) {
-        return node.result(entry);
+        return entry.result() != null && Envelope.open(entry.result()) instanceof Envelope.Content.Value value
+                ? Optional.of(value.bytes())
+                : Optional.empty();
     }
 
-    /** For operators: entries in the order of their ids. */
-    public List<Entry> list(EntryQuery query) {
-        return node.store().list(query);
+    /** For operators and their tools. */
+    public Operator operator() {
+        return operator;
     }
 
-    /** How many entries a tenant has in the store, tombstones included; stops counting at {@code max}. */
-    public int countStored(String tenant, int max) {
-        return node.store().countStored(tenant, max);
-    }
-
-    /** How many entries there are in the store, tombstones included; stops counting at {@code max}. */
-    public int countStored(int max) {
-        return node.store().countStored(null, max);
-    }
-
-    /** For operators: what the audit has about a key, oldest first. */
-    public List<AuditRecord> history(Key key) {
-        return node.store().history(key.entryId());
-    }
-
-    /** For operators: what the audit has, oldest first. */
-    public List<AuditRecord> audit(AuditQuery query) {
-        return node.store().audit(query);
-    }
-
-    /**
-     * For the reconciler and operators: moves an unknown entry on. A result is the operation's encoded result, as its
-     * {@link Codec} makes it.
-     */
-    public SettleResult resolve(Resolution resolution) {
-        return node.resolve(resolution);
-    }
-
-    /**
-     * For operators: forgets a settled entry, so that its key starts anew.
-     *
-     * @return whether there was a settled entry to forget
-     */
-    public boolean evict(Key key, String who, String reason) {
-        return node.evict(key.entryId(), who, reason);
-    }
-
-    /** Sweeps lapsed leases now; it also happens in the background. Returns how many entries changed. */
-    public int sweep() {
-        return node.sweep();
-    }
-
-    /**
-     * Asks about all unknown entries whose operation has a {@link Reconciler} now, due or not; in the background it happens
-     * when they are due. Blocks until all were asked about.
-     */
-    public Reconciler.Round reconcile() {
-        return node.reconcile();
-    }
-
-    /** Purges expired entries and audit records now; it also happens in the background. Returns how many entries changed. */
-    public int purge() {
-        return node.purge();
+    /** For code that offers a way of its own to execute. */
+    public Registry registry() {
+        return registry;
     }
 
     /** How many claims this node holds now. */
     public int liveClaims() {
-        return node.liveClaims();
-    }
-
-    /** The source of time that waiting and background work follow. */
-    public Time time() {
-        return node.time();
+        return claims.size();
     }
 
     /** Stops heartbeats and background work. Actions that still run lose their lease unless they settle in time. */
     @Override
     public void close() {
-        node.close();
+        claims.close();
+        late.close();
+        maintenance.close();
+        group.close();
+        if (ownTime != null) {
+            ownTime.close();
+        }
     }
 
-    /** Builds an {@link Onlyonce}. */
-    public static final class Builder {
+    /** Builds an {@link Onlyonce}. Its policy is that of operations without one of their own. */
+    public static final class Builder extends PolicyOptions<Builder> {
         private final Store store;
-        private final Policy.Builder policy = Policy.builder();
         private final Map<String, Policy> operations = new HashMap<>();
+        private final Map<String, Way> ways = new HashMap<>();
         private final Map<String, Reconciler> reconcilers = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
         private String name = NodeName.ofThisProcess();
@@ -281,55 +291,26 @@ public final class Onlyonce implements AutoCloseable {
             this.store = requireNonNull(store, "store");
         }
 
-        /** How long a claim holds without a heartbeat, unless the operation says otherwise. */
-        public Builder lease(Duration lease) {
-            policy.lease(lease);
+        @Override
+        Builder self() {
             return this;
         }
 
-        /** How long retries are answered, counted from settling, unless the operation says otherwise. */
-        public Builder retention(Duration retention) {
-            policy.retention(retention);
+        /** Registers an operation with its settings, which start from those that this builder has by now. */
+        public Builder operation(String operation, Consumer<OperationOptions> settings) {
+            OperationOptions options = new OperationOptions(policy());
+            settings.accept(options);
+            operations.put(operation, options.policy());
+            if (options.way() != null) {
+                ways.put(operation, options.way());
+            }
+            if (options.reconciler() != null) {
+                reconcilers.put(operation, options.reconciler());
+            }
             return this;
         }
 
-        /** How long a key is remembered after that without its result, unless the operation says otherwise. */
-        public Builder tombstone(Duration tombstone) {
-            policy.tombstone(tombstone);
-            return this;
-        }
-
-        /** What becomes of an entry whose owner died, unless the operation says otherwise. */
-        public Builder onLeaseLost(OnLeaseLost onLeaseLost) {
-            policy.onLeaseLost(onLeaseLost);
-            return this;
-        }
-
-        /** How long a duplicate waits for the running one, unless the operation says otherwise. */
-        public Builder waitMax(Duration waitMax) {
-            policy.waitMax(waitMax);
-            return this;
-        }
-
-        /** The largest result that is stored, unless the operation says otherwise. */
-        public Builder resultBytesMax(int resultBytesMax) {
-            policy.resultBytesMax(resultBytesMax);
-            return this;
-        }
-
-        /** What exceptions prove, unless the operation says otherwise. */
-        public Builder failures(FailureRule failures) {
-            policy.failures(failures);
-            return this;
-        }
-
-        /** How long a claim may be held before it is settled, unless the operation says otherwise; see {@link Policy}. */
-        public Builder heldMax(Duration heldMax) {
-            policy.heldMax(heldMax);
-            return this;
-        }
-
-        /** A policy for one operation. */
+        /** Registers an operation with a whole policy. */
         public Builder operation(String operation, Policy policy) {
             operations.put(operation, policy);
             return this;
@@ -347,13 +328,13 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
-        /** Is told of every decision and change. */
+        /** Receives every decision and state change. */
         public Builder listener(Listener listener) {
             listeners.add(listener);
             return this;
         }
 
-        /** This node's name, for operators and the audit; at most 255 characters. {@code host:pid} unless told otherwise. */
+        /** This node's name, for operators and the audit; at most 255 characters. {@code host:pid} by default. */
         public Builder name(String name) {
             this.name = name;
             return this;
@@ -407,21 +388,14 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
-        /** How long audit records are kept, whatever becomes of their entries; 400 days unless told otherwise. */
+        /** How long audit records are kept, whatever becomes of their entries; 400 days by default. */
         public Builder auditRetention(Duration auditRetention) {
             this.auditRetention = auditRetention;
             return this;
         }
 
-        private Node.Options options() {
-            return new Node.Options(
-                    store,
-                    name,
-                    time,
-                    List.copyOf(listeners),
-                    Map.copyOf(reconcilers),
-                    new Node.Every(sweepEvery, purgeEvery, reconcileEvery),
-                    new Node.Bounds(storeWaitMax, queueMax, waitersMax, cacheBytesMax, cacheFor, auditRetention));
+        private Bounds bounds() {
+            return new Bounds(storeWaitMax, queueMax, waitersMax, cacheBytesMax, cacheFor, auditRetention);
         }
 
         /** Checks, builds and starts the background work; throws {@link IllegalArgumentException}. */

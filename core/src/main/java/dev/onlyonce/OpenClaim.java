@@ -1,5 +1,6 @@
 package dev.onlyonce;
 
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.util.UUID;

@@ -1,12 +1,13 @@
 package dev.onlyonce;
 
+import dev.onlyonce.store.Failure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request for an operation came to. Exactly one of the variants; branch with {@link #fold}.
+ * The outcome of a request. Exactly one of the variants: take it apart with {@link #fold}, or in short with {@link #orElseThrow}.
  *
  * @param <T> the operation's result
  */
@@ -67,40 +68,76 @@ public sealed interface Outcome<T> {
     /** The recorded result is past its retention; only the key is remembered. Nothing was executed. */
     record Expired<T>() implements Outcome<T> {}
 
-    /** Calls the function for this variant; a new variant is a compile error for every caller. */
-    default <R extends @Nullable Object> R fold(
-            Function<? super Executed<T>, ? extends R> executed,
-            Function<? super Replayed<T>, ? extends R> replayed,
-            Function<? super Failed<T>, ? extends R> failed,
-            Function<? super InFlight<T>, ? extends R> inFlight,
-            Function<? super Mismatched<T>, ? extends R> mismatched,
-            Function<? super Unknown<T>, ? extends R> unknown,
-            Function<? super Expired<T>, ? extends R> expired) {
+    /**
+     * What to do about each variant: a new variant is a compile error for every caller, and no two can be mixed up.
+     *
+     * @param <T> the operation's result
+     * @param <R> what comes of it
+     */
+    interface Cases<T, R extends @Nullable Object> {
+        /** The action ran now. */
+        R executed(Executed<T> outcome);
+
+        /** It had run before. */
+        R replayed(Replayed<T> outcome);
+
+        /** It had failed for good before. */
+        R failed(Failed<T> outcome);
+
+        /** Somebody else is executing it, or it waits for a worker. */
+        R inFlight(InFlight<T> outcome);
+
+        /** The key was used for another request. */
+        R mismatched(Mismatched<T> outcome);
+
+        /** Nobody knows whether the effect happened. */
+        R unknown(Unknown<T> outcome);
+
+        /** The result is past its retention. */
+        R expired(Expired<T> outcome);
+    }
+
+    /** Calls the method for this variant. */
+    default <R extends @Nullable Object> R fold(Cases<T, R> cases) {
         if (this instanceof Executed<T> o) {
-            return executed.apply(o);
+            return cases.executed(o);
         } else if (this instanceof Replayed<T> o) {
-            return replayed.apply(o);
+            return cases.replayed(o);
         } else if (this instanceof Failed<T> o) {
-            return failed.apply(o);
+            return cases.failed(o);
         } else if (this instanceof InFlight<T> o) {
-            return inFlight.apply(o);
+            return cases.inFlight(o);
         } else if (this instanceof Mismatched<T> o) {
-            return mismatched.apply(o);
+            return cases.mismatched(o);
         } else if (this instanceof Unknown<T> o) {
-            return unknown.apply(o);
+            return cases.unknown(o);
         }
-        return expired.apply((Expired<T>) this);
+        return cases.expired((Expired<T>) this);
+    }
+
+    /**
+     * The value, whether the action ran now or before.
+     *
+     * @throws OutcomeException if there is none; it carries this outcome
+     */
+    default T orElseThrow() {
+        if (this instanceof Executed<T> executed) {
+            return executed.value();
+        } else if (this instanceof Replayed<T> replayed) {
+            return replayed.value();
+        }
+        throw new OutcomeException("There is no result: " + this, this);
     }
 
     /** The same outcome with its value, if any, converted. */
+    @SuppressWarnings("unchecked")
     default <R> Outcome<R> map(Function<? super T, ? extends R> value) {
-        return fold(
-                o -> new Executed<>(value.apply(o.value()), o.expiresAt()),
-                o -> new Replayed<>(value.apply(o.value()), o.expiresAt()),
-                o -> new Failed<>(o.failure(), o.expiresAt()),
-                o -> new InFlight<>(o.pending(), o.retryAfter()),
-                o -> new Mismatched<>(o.reason()),
-                o -> new Unknown<>(o.retryAfter()),
-                o -> new Expired<>());
+        if (this instanceof Executed<T> executed) {
+            return new Executed<>(value.apply(executed.value()), executed.expiresAt());
+        } else if (this instanceof Replayed<T> replayed) {
+            return new Replayed<>(value.apply(replayed.value()), replayed.expiresAt());
+        }
+        // The others have no value.
+        return (Outcome<R>) this;
     }
 }

@@ -2,7 +2,6 @@ package dev.onlyonce;
 
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
 /**
  * How an operation is protected.
@@ -53,91 +52,22 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
     /** Starts from this policy. */
     public Builder toBuilder() {
         Builder builder = new Builder();
-        builder.lease = terms.lease();
-        builder.onLeaseLost = terms.onLeaseLost();
-        builder.retention = terms.retention();
-        builder.tombstone = terms.tombstone();
-        builder.waitMax = waitMax;
-        builder.resultBytesMax = resultBytesMax;
-        builder.failures = failures;
-        // What follows from the lease goes on to follow from it.
-        builder.heldMax = heldMax.equals(heldStandard(terms.lease())) ? null : heldMax;
+        builder.start(this);
         return builder;
     }
 
-    private static Duration heldStandard(Duration lease) {
-        return lease.compareTo(HELD_STANDARD) > 0 ? lease : HELD_STANDARD;
-    }
-
     /** Builds a {@link Policy}. */
-    public static final class Builder {
-        private Duration lease = Duration.ofSeconds(30);
-        private OnLeaseLost onLeaseLost = OnLeaseLost.UNKNOWN;
-        private Duration retention = Duration.ofHours(24);
-        private Duration tombstone = Duration.ZERO;
-        private Duration waitMax = Duration.ZERO;
-        private int resultBytesMax = 1 << 20;
-        private FailureRule failures = FailureRule.standard();
-        private @Nullable Duration heldMax;
-
+    public static final class Builder extends PolicyOptions<Builder> {
         private Builder() {}
 
-        /** How long a claim holds without a heartbeat. */
-        public Builder lease(Duration lease) {
-            this.lease = lease;
-            return this;
-        }
-
-        /** What becomes of an entry whose owner died. */
-        public Builder onLeaseLost(OnLeaseLost onLeaseLost) {
-            this.onLeaseLost = onLeaseLost;
-            return this;
-        }
-
-        /** How long retries are answered, counted from settling. */
-        public Builder retention(Duration retention) {
-            this.retention = retention;
-            return this;
-        }
-
-        /** How long after that the key is remembered without its result. */
-        public Builder tombstone(Duration tombstone) {
-            this.tombstone = tombstone;
-            return this;
-        }
-
-        /** How long a duplicate waits for the running one. */
-        public Builder waitMax(Duration waitMax) {
-            this.waitMax = waitMax;
-            return this;
-        }
-
-        /** The largest result that is stored. */
-        public Builder resultBytesMax(int resultBytesMax) {
-            this.resultBytesMax = resultBytesMax;
-            return this;
-        }
-
-        /** What the action's exceptions prove. */
-        public Builder failures(FailureRule failures) {
-            this.failures = failures;
-            return this;
-        }
-
-        /**
-         * How long a claim may be held before it is settled; one hour, or the lease if that is longer, unless told otherwise.
-         * Set it for actions that take longer.
-         */
-        public Builder heldMax(Duration heldMax) {
-            this.heldMax = heldMax;
+        @Override
+        Builder self() {
             return this;
         }
 
         /** Checks and builds; throws {@link IllegalArgumentException}. */
         public Policy build() {
-            Terms terms = new Terms(lease, onLeaseLost, retention, tombstone);
-            Duration held = heldMax == null ? heldStandard(lease) : heldMax;
-            return new Policy(terms, waitMax, resultBytesMax, failures, held);
+            return policy();
         }
     }
 }

@@ -3,6 +3,8 @@ package dev.onlyonce;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Time;
 import java.nio.charset.StandardCharsets;

@@ -3,7 +3,9 @@ package dev.onlyonce;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Reconciler.Finding;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Time;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -26,7 +28,7 @@ final class ReconcilingTest {
             for (String key : List.of("a-nothing", "b-unrecordable", "c-found")) {
                 unknown(once, key);
             }
-            Reconciler.Round round = once.reconcile();
+            Reconciler.Round round = once.operator().reconcile();
             assertThat(round.undecided()).isEqualTo(1);
             assertThat(once.find(key("a-nothing")).orElseThrow().state()).isEqualTo(State.UNKNOWN);
             assertThat(once.find(key("c-found")).orElseThrow().state()).isEqualTo(State.COMPLETED);
@@ -63,7 +65,7 @@ final class ReconcilingTest {
                         .build()) {
             unknown(once, "a-error");
             unknown(once, "b-found");
-            assertThat(once.reconcile()).isEqualTo(new Reconciler.Round(2, 1, 0, 1));
+            assertThat(once.operator().reconcile()).isEqualTo(new Reconciler.Round(2, 1, 0, 1));
             assertThat(once.find(key("b-found")).orElseThrow().state()).isEqualTo(State.COMPLETED);
         }
     }
@@ -76,7 +78,7 @@ final class ReconcilingTest {
                 Onlyonce once =
                         Onlyonce.builder(new MemoryStore(time)).time(time).build()) {
             Begun begun = once.begin(key("k"), REQUEST);
-            ((Begun.Mine) begun).claim().unknown(null);
+            ((Begun.Claimed) begun).claim().unknown(null);
             assertThat(once.find(key("k")).orElseThrow().state()).isEqualTo(State.UNKNOWN);
             assertThat(once.liveClaims()).isZero();
         }
@@ -88,6 +90,6 @@ final class ReconcilingTest {
 
     private static void unknown(Onlyonce once, String key) {
         Begun begun = once.begin(key(key), REQUEST);
-        ((Begun.Mine) begun).claim().unknown("a test");
+        ((Begun.Claimed) begun).claim().unknown("a test");
     }
 }

@@ -1,12 +1,10 @@
 package dev.onlyonce;
 
-import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
-import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -19,9 +17,6 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
-import dev.onlyonce.internal.KeyRules;
-import dev.onlyonce.internal.Later;
-import dev.onlyonce.internal.Shortened;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
@@ -31,8 +26,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rings of packages: what users type, what store authors write, what HTTP means, and the rest, which nobody outside may
- * come to rely on. What the sources of all modules must not contain is in {@link TidyTest}.
+ * The rings of packages: what users type, what store authors write, and the rest, which nobody outside may rely on. What the sources of all modules must not contain is in {@link TidyTest}.
  */
 @DisplayName("The rings")
 class RingsTest {
@@ -54,39 +48,9 @@ class RingsTest {
     }
 
     @Test
-    @DisplayName("HTTP is outermost: no other ring knows it")
-    void http() {
-        noClasses()
-                .that()
-                .resideOutsideOfPackage("dev.onlyonce.http..")
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage("dev.onlyonce.http..")
-                .check(CORE);
-    }
-
-    @Test
-    @DisplayName(
-            "HTTP uses what everybody may use, the rules for keys and of futures what every caller needs, not the engine")
-    void httpUsesTheApi() {
-        noClasses()
-                .that()
-                .resideInAPackage("dev.onlyonce.http..")
-                .should()
-                .dependOnClassesThat(resideInAPackage(INTERNAL)
-                        .and(not(belongToAnyOf(KeyRules.class, Shortened.class, Later.class))))
-                .check(CORE);
-    }
-
-    @Test
-    @DisplayName("the store's ring knows nothing of those who call it")
-    void store() {
-        noClasses()
-                .that()
-                .resideInAPackage("dev.onlyonce.store..")
-                .should()
-                .dependOnClassesThat(are(resideInAPackage("dev.onlyonce").and(onTheCallersSide())))
-                .check(CORE);
+    @DisplayName("packages have no cycles")
+    void cycles() {
+        slices().matching("dev.(**)").should().beFreeOfCycles().check(CORE);
     }
 
     @Test
@@ -107,16 +71,10 @@ class RingsTest {
                                 "javax.crypto..",
                                 "com.fasterxml.jackson..",
                                 "com.github.benmanes.caffeine..",
-                                "io.github.bucket4j..",
                                 "org.jspecify.annotations..",
                                 "org.slf4j..")
                         .or(belongToAnyOf(URI.class, URLDecoder.class, URLEncoder.class)))
                 .check(CORE);
-    }
-
-    private static DescribedPredicate<JavaClass> onTheCallersSide() {
-        return belongToAnyOf(
-                Onlyonce.class, Claim.class, OpenClaim.class, Action.class, Begun.class, Outcome.class, Listener.class);
     }
 
     private static ArchCondition<JavaClass> nameNone(DescribedPredicate<JavaClass> banned) {

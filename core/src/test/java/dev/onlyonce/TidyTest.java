@@ -114,7 +114,7 @@ class TidyTest {
                 "e.printStackTrace();",
                 "import java.util.Date;",
                 "@Disabled(\"flaky\")",
-                "import dev.onlyonce.internal.Node;",
+                "import dev.onlyonce.Node;",
                 "import dev.onlyonce.testservers.PostgresServer;",
                 "final class StringUtils {",
                 "abstract class AbstractStore {"

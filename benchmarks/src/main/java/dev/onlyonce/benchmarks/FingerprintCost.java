@@ -1,8 +1,8 @@
 package dev.onlyonce.benchmarks;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onlyonce.Fingerprint;
-import dev.onlyonce.Fingerprinter;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.fingerprint.Fingerprinter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 

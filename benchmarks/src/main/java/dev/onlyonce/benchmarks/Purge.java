@@ -46,7 +46,7 @@ final class Purge {
             execute(url, "VACUUM ANALYZE onlyonce_entry");
             execute(url, "CHECKPOINT");
             long begun = System.nanoTime();
-            CompletableFuture<Integer> purge = CompletableFuture.supplyAsync(once::purge);
+            CompletableFuture<Integer> purge = CompletableFuture.supplyAsync(once.operator()::purge);
             Measured during = load.until(work, purge);
             double seconds = (System.nanoTime() - begun) / 1e9;
             report.header(" ", "operations/s", "p50 ms", "p99 ms", "max ms");

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *   <li>A caller that must not block puts its item into the queue and goes; one of our own threads leads for it. Until
  *       that thread runs, whatever comes goes with it.
  *   <li>A leader takes what is in the queue, up to {@link Store#BATCH_MAX} items of its own kind with distinct ids, and
- *       carries it with its own to the store in one call, see {@link Carrier}. There is no timer: a lone caller goes at
+ *       carries it with its own to the store in one call, see {@link BatchWriter}. There is no timer: a lone caller goes at
  *       once, and while a call is under way the next batch gathers. Claims and settlements do not mix, because a call pays
  *       for every kind in it, and callers that were answered together come with their next items together.
  *   <li>A caller that leads keeps its own time limit: what it has no time for goes back to the head of the queue.
@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
  * not hammered. A caller that waits for too long gives up by itself; those that do not block are looked after by one
  * scheduled check for all of them.
  */
-final class GroupCommit implements AutoCloseable {
+public final class GroupCommit implements AutoCloseable {
     /** Two keep the store busy while a leader hands out answers; more only make batches smaller. */
     static final int LANES = 2;
     /** Nobody gathers for longer while a lane is free: the call under way may hang. */
@@ -62,7 +62,7 @@ final class GroupCommit implements AutoCloseable {
     private final int queueMax;
     private final long waitMaxNanos;
     private final Pause pause;
-    private final Carrier carrier;
+    private final BatchWriter carrier;
     private final Leaders leaders = new Leaders(LANES);
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -73,12 +73,13 @@ final class GroupCommit implements AutoCloseable {
     /** Whether {@link #check} is scheduled. */
     private boolean checking;
 
-    GroupCommit(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
+    /** Groups the calls of a store. */
+    public GroupCommit(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
         this.time = time;
         this.queueMax = limits.queueMax();
         this.waitMaxNanos = limits.waitMax().toNanos();
         this.pause = new Pause(time);
-        this.carrier = new Carrier(store, time, pause, onFailure);
+        this.carrier = new BatchWriter(store, time, pause, onFailure);
     }
 
     /**
@@ -87,34 +88,34 @@ final class GroupCommit implements AutoCloseable {
      * @param queueMax how many may wait
      * @param waitMax for how long
      */
-    record Limits(int queueMax, Duration waitMax) {}
+    public record Limits(int queueMax, Duration waitMax) {}
 
     /** Claims; throws {@link StoreException}. */
-    ClaimResult claim(ClaimRequest request) {
+    public ClaimResult claim(ClaimRequest request) {
         return submit(new Item.Claim(request, time.nanos(), null));
     }
 
     /** Claims without blocking; what follows runs on any thread, perhaps this one, and must not block. */
-    CompletableFuture<ClaimResult> claimLater(ClaimRequest request) {
+    public CompletableFuture<ClaimResult> claimLater(ClaimRequest request) {
         CompletableFuture<ClaimResult> later = new CompletableFuture<>();
         enqueue(new Item.Claim(request, time.nanos(), later));
         return later;
     }
 
     /** Settles; throws {@link StoreException}. */
-    SettleResult settle(Settlement settlement) {
+    public SettleResult settle(Settlement settlement) {
         return submit(new Item.Settle(settlement, time.nanos(), null));
     }
 
     /** Settles without blocking; what follows runs on any thread, perhaps this one, and must not block. */
-    CompletableFuture<SettleResult> settleLater(Settlement settlement) {
+    public CompletableFuture<SettleResult> settleLater(Settlement settlement) {
         CompletableFuture<SettleResult> later = new CompletableFuture<>();
         enqueue(new Item.Settle(settlement, time.nanos(), later));
         return later;
     }
 
     /** Reads; throws {@link StoreException}. */
-    Optional<Entry> find(EntryId id) {
+    public Optional<Entry> find(EntryId id) {
         return submit(new Item.Find(id, time.nanos()));
     }
 

@@ -139,7 +139,7 @@ abstract sealed class Item<R> {
     /** Tells who is told later, if it is done. What follows on the future runs here and now, and cannot throw. */
     final void tell() {
         if (later != null && isDone()) {
-            Later.complete(later, this::result);
+            Futures.complete(later, this::result);
         }
     }
 

@@ -10,11 +10,12 @@ import java.util.function.Function;
  * Keeps one row's trouble from its neighbours: a batch that the store refuses goes again in parts, down to the row that is
  * to blame.
  */
-final class Splitting {
+public final class Splitting {
     private Splitting() {}
 
     /** Takes what the store said about each row. */
-    interface Answers<Q, R> {
+    public interface Answers<Q, R> {
+        /** The store answered this row. */
         void answered(Q row, R answer);
 
         /** The store refused this row on its own. */
@@ -27,7 +28,7 @@ final class Splitting {
      * @throws StoreUnavailable if the store can take nothing now; rows before this may have been answered
      * @throws StoreOutcomeUnknown if the store did not answer; rows before this may have been answered
      */
-    static <Q, R> void send(List<Q> batch, Function<List<Q>, List<R>> call, Answers<Q, R> answers) {
+    public static <Q, R> void send(List<Q> batch, Function<List<Q>, List<R>> call, Answers<Q, R> answers) {
         List<R> results;
         try {
             results = call.apply(batch);

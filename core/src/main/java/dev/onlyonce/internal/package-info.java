@@ -1,3 +1,4 @@
+/** Group commit: many callers' requests travel to the store in one call. For the engine only; it may change at any time. */
 @NullMarked
 package dev.onlyonce.internal;
 

@@ -1,7 +1,6 @@
 package dev.onlyonce.store;
 
-import dev.onlyonce.Fingerprint;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import java.util.UUID;
 
 /**

@@ -1,7 +1,5 @@
 package dev.onlyonce.store;
 
-import dev.onlyonce.internal.Shortened;
-
 /**
  * The identity of an entry: the primary key of every store. Compared byte for byte, without collation or case folding.
  *
@@ -10,6 +8,7 @@ import dev.onlyonce.internal.Shortened;
  * @param key the client's key
  */
 public record EntryId(String tenant, String space, String key) implements Comparable<EntryId> {
+    private static final int SHOWN_MAX = 8;
 
     /**
      * The order in which every batch touches entries, so that two nodes cannot deadlock, and in which they are listed: that
@@ -43,6 +42,12 @@ public record EntryId(String tenant, String space, String key) implements Compar
     /** For logs: the key is shortened. */
     @Override
     public String toString() {
-        return tenant + (space.isEmpty() ? "" : " " + space) + " " + Shortened.key(key);
+        return tenant + (space.isEmpty() ? "" : " " + space) + " " + shorten(key);
+    }
+
+    /** A key as logs may show it, enough to find the entry and too little to use it: its first characters and its length. */
+    public static String shorten(String key) {
+        int shown = Math.min(SHOWN_MAX, key.length() / 3);
+        return key.substring(0, shown) + "…(" + key.length() + ")";
     }
 }

@@ -2,9 +2,7 @@ package dev.onlyonce.store;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Fingerprint;
-import dev.onlyonce.State;
-import dev.onlyonce.internal.AuditText;
+import dev.onlyonce.fingerprint.Fingerprint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,6 +1,5 @@
 package dev.onlyonce.store;
 
-import dev.onlyonce.State;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

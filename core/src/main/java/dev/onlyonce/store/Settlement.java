@@ -1,7 +1,5 @@
 package dev.onlyonce.store;
 
-import dev.onlyonce.State;
-import dev.onlyonce.internal.AuditText;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

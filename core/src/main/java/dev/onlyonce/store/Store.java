@@ -1,6 +1,5 @@
 package dev.onlyonce.store;
 
-import dev.onlyonce.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,5 @@
 package dev.onlyonce.store;
 
-import dev.onlyonce.OnLeaseLost;
 import java.time.Duration;
 
 /**

@@ -1,6 +1,5 @@
 package dev.onlyonce.store;
 
-import dev.onlyonce.State;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -158,7 +158,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
         });
         GroupCommit group = group(store, 10, LONG);
         assertThatThrownBy(() -> get(claim(group, "a"))).hasCauseInstanceOf(StoreOutcomeUnknown.class);
-        assertThat(store.calls).hasSize(Carrier.OUTCOME_TRIES);
+        assertThat(store.calls).hasSize(BatchWriter.OUTCOME_TRIES);
     }
 
     @Test

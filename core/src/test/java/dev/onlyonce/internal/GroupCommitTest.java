@@ -142,7 +142,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @Test
     @DisplayName("C5 a call with an unknown outcome is repeated with the same tokens, a bounded number of times")
     void repeats() {
-        AtomicInteger failures = new AtomicInteger(Carrier.OUTCOME_TRIES - 1);
+        AtomicInteger failures = new AtomicInteger(BatchWriter.OUTCOME_TRIES - 1);
         GroupedStore store = store(ids -> {
             if (failures.getAndDecrement() > 0) {
                 throw new StoreOutcomeUnknown("reset", null);
@@ -151,9 +151,9 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
         GroupCommit group = group(store, 10, LONG);
         ClaimRequest request = GroupedStore.claim("a");
         assertThat(group.claim(request)).isEqualTo(GroupedStore.claimed(request.id()));
-        assertThat(store.calls).hasSize(Carrier.OUTCOME_TRIES);
+        assertThat(store.calls).hasSize(BatchWriter.OUTCOME_TRIES);
 
-        failures.set(Carrier.OUTCOME_TRIES);
+        failures.set(BatchWriter.OUTCOME_TRIES);
         assertThatThrownBy(() -> group.claim(request)).isInstanceOf(StoreOutcomeUnknown.class);
     }
 

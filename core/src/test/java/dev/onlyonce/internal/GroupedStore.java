@@ -1,7 +1,6 @@
 package dev.onlyonce.internal;
 
-import dev.onlyonce.Fingerprint;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Batch;
@@ -16,6 +15,7 @@ import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Terms;
 import dev.onlyonce.store.Transition;

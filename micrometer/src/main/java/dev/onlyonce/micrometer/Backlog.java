@@ -1,9 +1,9 @@
 package dev.onlyonce.micrometer;
 
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.State;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
@@ -46,13 +46,13 @@ public final class Backlog implements AutoCloseable {
         meters.gauge(Metric.RECONCILE_BACKLOG, Tags.empty(), () -> backlog.unknown);
         meters.gauge(Metric.RECONCILE_OLDEST, Tags.empty(), () -> backlog.oldestSeconds);
         meters.gauge(Metric.OUTBOX_DEAD_LETTERS, Tags.empty(), () -> backlog.deadLetters);
-        once.time().schedule(Duration.ZERO, backlog::count);
+        once.registry().time().schedule(Duration.ZERO, backlog::count);
         return backlog;
     }
 
     private void count() {
         try {
-            List<Entry> entries = once.list(EntryQuery.all(COUNT_MAX).in(State.UNKNOWN));
+            List<Entry> entries = once.operator().list(EntryQuery.all(COUNT_MAX).in(State.UNKNOWN));
             unknown = entries.size();
             oldestSeconds = entries.stream().mapToDouble(Backlog::age).max().orElse(0);
             deadLetters = countDeadLetters.getAsInt();
@@ -60,7 +60,7 @@ public final class Backlog implements AutoCloseable {
             log.debug("The backlog cannot be counted now: {}", e.getMessage());
         } finally {
             if (!closed) {
-                once.time().schedule(COUNT_EVERY, this::count);
+                once.registry().time().schedule(COUNT_EVERY, this::count);
             }
         }
     }

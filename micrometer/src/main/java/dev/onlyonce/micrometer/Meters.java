@@ -2,7 +2,7 @@ package dev.onlyonce.micrometer;
 
 import dev.onlyonce.Event;
 import dev.onlyonce.Listener;
-import dev.onlyonce.State;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;

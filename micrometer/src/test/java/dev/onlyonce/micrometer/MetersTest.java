@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Begun;
 import dev.onlyonce.Event;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Policy;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import dev.onlyonce.testkit.ManualTime;
@@ -137,12 +137,12 @@ class MetersTest {
             try (Onlyonce next =
                     Onlyonce.builder(store).time(time).listener(meters).build()) {
                 time.advance(Duration.ofMinutes(2));
-                next.sweep();
+                next.operator().sweep();
                 Counter zombies = registry.get(Metric.ZOMBIE_KEY.meterName())
                         .tags("operation", "POST /payments", "tenant", "alice")
                         .counter();
                 assertThat(zombies.count()).isEqualTo(2);
-                next.sweep();
+                next.operator().sweep();
                 assertThat(zombies.count()).isEqualTo(2);
                 assertThat(count(Metric.RECONCILE_SCHEDULED)).isEqualTo(2);
             }
@@ -161,7 +161,7 @@ class MetersTest {
             try (Onlyonce next =
                     Onlyonce.builder(store).time(time).listener(meters).build()) {
                 time.advance(Duration.ofMinutes(2));
-                next.sweep();
+                next.operator().sweep();
                 assertThat(count(Metric.ZOMBIE_KEY)).isEqualTo(1);
                 assertThat(count(Metric.RECONCILE_SCHEDULED)).isZero();
             }
@@ -176,7 +176,7 @@ class MetersTest {
                         .time(time)
                         .listener(meters)
                         .build()) {
-            OpenClaim claim = ((Begun.Mine) once.begin(KEY, Fingerprint.of(new byte[0]))).claim();
+            OpenClaim claim = ((Begun.Claimed) once.begin(KEY, Fingerprint.of(new byte[0]))).claim();
             time.advance(Duration.ofSeconds(3));
             claim.complete(new byte[0]);
             for (Metric metric : List.of(Metric.CLAIM_DURATION, Metric.EXECUTE_DURATION, Metric.SETTLE_DURATION)) {
@@ -205,7 +205,9 @@ class MetersTest {
                         .build();
                 Backlog watched = Backlog.watch(meters, once, () -> 7)) {
             assertThat(watched).isNotNull();
-            ((Begun.Mine) once.begin(KEY, Fingerprint.of(new byte[0]))).claim().unknown("reset");
+            ((Begun.Claimed) once.begin(KEY, Fingerprint.of(new byte[0])))
+                    .claim()
+                    .unknown("reset");
             time.advance(Duration.ofMinutes(1));
             assertThat(gauge(Metric.RECONCILE_BACKLOG)).isEqualTo(1);
             assertThat(gauge(Metric.RECONCILE_OLDEST)).isBetween(54.0, 60.0);

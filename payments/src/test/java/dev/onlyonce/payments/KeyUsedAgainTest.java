@@ -78,7 +78,7 @@ class KeyUsedAgainTest {
     @DisplayName("T2 after its entry was evicted a key pays as new")
     void evicted() throws Exception {
         Reply first = paid();
-        assertThat(once().evict(KEY, "operator", "a test")).isTrue();
+        assertThat(once().operator().evict(KEY, "operator", "a test")).isTrue();
         Reply second = paid();
 
         assertThat(second.status()).as(second.body()).isEqualTo(201);
@@ -91,11 +91,11 @@ class KeyUsedAgainTest {
     @DisplayName("D6 the charge of an earlier payment under the same key says nothing about this one")
     void earlierCharge() throws Exception {
         paid();
-        assertThat(once().evict(KEY, "operator", "a test")).isTrue();
+        assertThat(once().operator().evict(KEY, "operator", "a test")).isTrue();
         before.answerInstead("POST /charges", 500);
         awaitDoubt();
 
-        Reconciler.Round round = once().reconcile();
+        Reconciler.Round round = once().operator().reconcile();
         assertThat(round.found()).isZero();
     }
 
@@ -105,7 +105,7 @@ class KeyUsedAgainTest {
         before.answerInstead("POST /charges", 409);
         awaitDoubt();
 
-        Reconciler.Round round = once().reconcile();
+        Reconciler.Round round = once().operator().reconcile();
         assertThat(round).isEqualTo(new Reconciler.Round(1, 0, 0, 1));
     }
 }

@@ -2,8 +2,8 @@ package dev.onlyonce.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.server.cli.Cli;
 import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.OutboxRow;

@@ -3,11 +3,11 @@ package dev.onlyonce.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.server.config.ConfigFile;
 import dev.onlyonce.server.config.InvalidConfig;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.Tenancy;
+import dev.onlyonce.store.OnLeaseLost;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

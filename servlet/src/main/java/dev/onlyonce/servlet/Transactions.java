@@ -1,8 +1,8 @@
 package dev.onlyonce.servlet;
 
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.store.StoreException;
 import jakarta.servlet.ServletException;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
-import dev.onlyonce.State;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Time;
 import java.io.IOException;
 import java.io.OutputStream;

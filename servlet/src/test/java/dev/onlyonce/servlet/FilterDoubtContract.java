@@ -2,7 +2,7 @@ package dev.onlyonce.servlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.State;
+import dev.onlyonce.store.State;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.DisplayName;

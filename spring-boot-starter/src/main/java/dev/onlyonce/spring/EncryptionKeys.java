@@ -1,7 +1,7 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.Encryption;
 import dev.onlyonce.spring.OnlyonceProperties.EncryptionSettings;
+import dev.onlyonce.store.Encryption;
 import java.util.Base64;
 import java.util.Map;
 import java.util.stream.Collectors;

@@ -1,9 +1,9 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.Transactions;
 import jakarta.servlet.ServletException;

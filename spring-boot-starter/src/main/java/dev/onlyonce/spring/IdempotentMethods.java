@@ -1,12 +1,12 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.fingerprint.Fingerprint;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.lang.reflect.UndeclaredThrowableException;

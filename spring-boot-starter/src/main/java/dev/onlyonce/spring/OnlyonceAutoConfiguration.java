@@ -1,10 +1,10 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.Encryption;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
@@ -103,7 +103,7 @@ public class OnlyonceAutoConfiguration {
         if (encryption.stream().findAny().isPresent() && !sealed) {
             throw new InvalidSettings(
                     "There are keys to encrypt stored results with, but the application's own Store does not use them",
-                    "Give them to it: SqlStore.builder(…).encryption(…) with the bean of type dev.onlyonce.Encryption;"
+                    "Give them to it: SqlStore.builder(…).encryption(…) with the bean of type dev.onlyonce.store.Encryption;"
                             + " or remove onlyonce.encryption.",
                     null);
         }

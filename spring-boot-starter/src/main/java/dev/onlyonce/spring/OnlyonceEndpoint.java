@@ -4,7 +4,6 @@ import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Scope;
-import dev.onlyonce.State;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.StoredResponse;
@@ -13,6 +12,7 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.nio.charset.StandardCharsets;
@@ -71,12 +71,16 @@ public class OnlyonceEndpoint {
             answer.put("entries", once.find(id).map(this::describe).stream().toList());
             answer.put(
                     "history",
-                    once.history(id).stream().map(OnlyonceEndpoint::describe).toList());
+                    once.operator().history(id).stream()
+                            .map(OnlyonceEndpoint::describe)
+                            .toList());
             return answer;
         }
         EntryQuery query = valid(() -> new EntryQuery(
                 tenant, operation, state == null ? null : state(state), null, null, limit == null ? LIMIT : limit));
-        answer.put("entries", once.list(query).stream().map(this::describe).toList());
+        answer.put(
+                "entries",
+                once.operator().list(query).stream().map(this::describe).toList());
         answer.put("enabled", true);
         answer.put("liveClaims", once.liveClaims());
         answer.put("leasedThoughTransactional", downgrades.all());
@@ -185,8 +189,9 @@ public class OnlyonceEndpoint {
         State target = valid(() -> state(to));
         byte @Nullable [] result =
                 status == null || target != State.COMPLETED ? null : response(status, contentType, body);
-        SettleResult settled = once.resolve(
-                valid(() -> new Resolution(id.entryId(), attempt, target, result, who(security), given(reason))));
+        SettleResult settled = once.operator()
+                .resolve(valid(
+                        () -> new Resolution(id.entryId(), attempt, target, result, who(security), given(reason))));
         boolean done = settled instanceof SettleResult.Settled;
         Map<String, Object> answer = new LinkedHashMap<>();
         answer.put("settled", done);
@@ -205,7 +210,7 @@ public class OnlyonceEndpoint {
     public Map<String, Object> forget(
             SecurityContext security, String tenant, String key, @Nullable String space, String reason) {
         Key id = valid(() -> key(tenant, space, key));
-        return Map.of("forgotten", valid(() -> once.evict(id, who(security), given(reason))));
+        return Map.of("forgotten", valid(() -> once.operator().evict(id, who(security), given(reason))));
     }
 
     private static String who(SecurityContext security) {

@@ -1,8 +1,8 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Scope;
 import dev.onlyonce.sql.SchemaMode;
+import dev.onlyonce.store.OnLeaseLost;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

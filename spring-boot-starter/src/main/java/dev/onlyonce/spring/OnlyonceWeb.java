@@ -49,7 +49,10 @@ final class OnlyonceWeb {
 
     /** What is published is the policy that the engine executes it with, and no other that somebody wrote down beside it. */
     private static Operation asExecuted(Onlyonce once, Operation operation) {
-        return once.ownPolicy(operation.name()).map(operation::policy).orElse(operation);
+        return once.registry()
+                .ownPolicy(operation.name())
+                .map(operation::policy)
+                .orElse(operation);
     }
 
     /**

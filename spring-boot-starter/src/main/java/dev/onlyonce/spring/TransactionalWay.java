@@ -2,11 +2,11 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TransactionConflict;
 import dev.onlyonce.store.StoreException;

@@ -3,10 +3,10 @@ package dev.onlyonce.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Encryption;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
@@ -83,9 +83,9 @@ class StartUpTest {
                     Key key = Key.of("everybody", "POST /orders", "order-1");
                     once.execute(key, Fingerprint.of(new byte[0]), Codec.text(), claim -> "paid");
                     context.getBean(ManualTime.class).advance(Duration.ofHours(1));
-                    assertThat(once.history(key)).hasSize(2);
+                    assertThat(once.operator().history(key)).hasSize(2);
                     context.getBean(ManualTime.class).advance(Duration.ofMinutes(62));
-                    assertThat(once.history(key)).isEmpty();
+                    assertThat(once.operator().history(key)).isEmpty();
                 });
     }
 

@@ -2,10 +2,10 @@ package dev.onlyonce.sql;
 
 import static java.util.Objects.requireNonNullElse;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

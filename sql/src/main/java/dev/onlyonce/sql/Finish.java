@@ -1,12 +1,12 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.Failure;
-import dev.onlyonce.State;
-import dev.onlyonce.internal.Envelope;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Envelope;
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreRejected;

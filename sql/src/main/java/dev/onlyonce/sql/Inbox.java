@@ -1,10 +1,10 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Scope;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import java.nio.charset.StandardCharsets;

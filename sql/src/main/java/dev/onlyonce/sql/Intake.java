@@ -1,13 +1,13 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.Failure;
-import dev.onlyonce.State;
-import dev.onlyonce.internal.Envelope;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Envelope;
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;

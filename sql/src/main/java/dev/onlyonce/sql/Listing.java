@@ -1,8 +1,8 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.State;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;

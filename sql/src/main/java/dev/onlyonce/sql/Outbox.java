@@ -2,18 +2,18 @@ package dev.onlyonce.sql;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Fingerprint;
+import dev.onlyonce.Answer;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
+import dev.onlyonce.NodeName;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.State;
-import dev.onlyonce.internal.Answer;
-import dev.onlyonce.internal.AuditText;
-import dev.onlyonce.internal.NodeName;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.AuditText;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;

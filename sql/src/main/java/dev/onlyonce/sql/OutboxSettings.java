@@ -1,8 +1,8 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.Listener;
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Policy;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Terms;
 import dev.onlyonce.store.Time;
 import java.time.Duration;

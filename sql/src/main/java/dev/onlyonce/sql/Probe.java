@@ -1,6 +1,6 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.Fingerprint;
+import dev.onlyonce.fingerprint.Fingerprint;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -2,11 +2,11 @@ package dev.onlyonce.sql;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
+import dev.onlyonce.KeyRules;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.OpenClaim;
-import dev.onlyonce.internal.KeyRules;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.io.Serial;

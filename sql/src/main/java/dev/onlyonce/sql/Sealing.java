@@ -1,6 +1,6 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.Encryption;
+import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Resolution;

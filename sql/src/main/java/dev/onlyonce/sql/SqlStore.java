@@ -1,17 +1,16 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.Encryption;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
-import dev.onlyonce.State;
-import dev.onlyonce.internal.AuditText;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.AuditText;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
@@ -20,6 +19,7 @@ import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;

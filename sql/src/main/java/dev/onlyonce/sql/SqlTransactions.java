@@ -2,21 +2,21 @@ package dev.onlyonce.sql;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.Answer;
 import dev.onlyonce.Codec;
-import dev.onlyonce.Failure;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
+import dev.onlyonce.NodeName;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.State;
-import dev.onlyonce.internal.Answer;
-import dev.onlyonce.internal.Envelope;
-import dev.onlyonce.internal.NodeName;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.Envelope;
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;

@@ -1,7 +1,7 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -5,14 +5,14 @@ import static java.util.Objects.requireNonNull;
 import dev.onlyonce.Begun;
 import dev.onlyonce.Codec;
 import dev.onlyonce.FailureRule;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.LeaseLost;
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
@@ -50,7 +50,7 @@ public final class Stepped {
         this.table = table;
         this.calls = calls;
         this.onlyonce = onlyonce;
-        this.halfDone = new HalfDone(table, calls, onlyonce.time());
+        this.halfDone = new HalfDone(table, calls, onlyonce.registry().time());
     }
 
     /**
@@ -63,17 +63,17 @@ public final class Stepped {
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Codec<T> codec, Flow<T, X> flow) throws X {
-        Policy policy = onlyonce.policy(key.operation()).toBuilder()
+        Policy policy = onlyonce.registry().policy(key.operation()).toBuilder()
                 .onLeaseLost(OnLeaseLost.RESUME)
                 .build();
         Begun begun = onlyonce.begin(key, fingerprint, policy);
         if (begun instanceof Begun.Answered answered) {
             return answered.outcome().map(codec::decode);
         }
-        OpenClaim claim = ((Begun.Mine) begun).claim();
+        OpenClaim claim = ((Begun.Claimed) begun).claim();
         RecordedSteps steps;
         try {
-            steps = RecordedSteps.of(table, calls, claim, onlyonce.time());
+            steps = RecordedSteps.of(table, calls, claim, onlyonce.registry().time());
         } catch (Throwable e) {
             settleRetryable(claim, "no step was run", e);
             throw e;

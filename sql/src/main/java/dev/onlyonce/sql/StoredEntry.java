@@ -1,12 +1,12 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.Fingerprint;
-import dev.onlyonce.OnLeaseLost;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Terms;
 import java.sql.ResultSet;
 import java.sql.SQLException;

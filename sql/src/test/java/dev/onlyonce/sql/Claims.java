@@ -1,14 +1,14 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
-import dev.onlyonce.OnLeaseLost;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Terms;
 import java.nio.charset.StandardCharsets;

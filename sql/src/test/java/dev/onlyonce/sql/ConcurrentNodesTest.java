@@ -3,11 +3,11 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.onlyonce.State;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;

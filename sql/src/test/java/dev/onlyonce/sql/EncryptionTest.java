@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
-import dev.onlyonce.Encryption;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import java.nio.charset.StandardCharsets;
@@ -136,7 +136,7 @@ final class EncryptionTest {
                             throw new IllegalStateException("reset");
                         }))
                         .hasMessage("reset");
-                once.reconcile();
+                once.operator().reconcile();
                 assertThat(replayed(leased(store, "lost"))).isEqualTo("secret found");
 
                 Stepped stepped = store.stepped(once);

@@ -9,10 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.State;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;

@@ -3,10 +3,10 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;

@@ -6,9 +6,9 @@ import static dev.onlyonce.sql.OutboxChapter.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.Failure;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.State;
+import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.State;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import static dev.onlyonce.sql.OutboxChapter.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.State;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.testkit.ManualTime;
 import java.sql.Connection;

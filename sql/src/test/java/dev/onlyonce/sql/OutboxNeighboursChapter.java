@@ -5,7 +5,7 @@ import static dev.onlyonce.sql.OutboxChapter.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Outcome;
-import dev.onlyonce.State;
+import dev.onlyonce.store.State;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import dev.onlyonce.Key;
-import dev.onlyonce.State;
-import dev.onlyonce.internal.Envelope;
+import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.State;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;

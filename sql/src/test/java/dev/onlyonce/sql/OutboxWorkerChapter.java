@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Event;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.State;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import java.util.Map;

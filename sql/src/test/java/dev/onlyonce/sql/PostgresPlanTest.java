@@ -3,10 +3,10 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.testservers.PostgresServer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -2,12 +2,12 @@ package dev.onlyonce.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;

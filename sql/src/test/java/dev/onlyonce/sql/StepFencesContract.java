@@ -12,10 +12,10 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.Reconciler.Finding;
-import dev.onlyonce.State;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.State;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -108,7 +108,7 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
         zombie(next, () -> {
             clock.advance(LEASE.plusSeconds(1));
             store.sweep(10);
-            assertThat(once.evict(KEY, "operator", "a test")).isTrue();
+            assertThat(once.operator().evict(KEY, "operator", "a test")).isTrue();
         });
     }
 
@@ -159,7 +159,7 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
     @DisplayName("D15 R7 an evicted operation starts anew, even if its key is claimed again at the very same time")
     final void evictedAtTheSameTime() throws Exception {
         failNotifying();
-        assertThat(once.evict(KEY, "operator", "a test")).isTrue();
+        assertThat(once.operator().evict(KEY, "operator", "a test")).isTrue();
         assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
         assertThat(ran).containsExactly("reserve", "book", "notify", "reserve", "book", "notify");
     }
@@ -183,10 +183,10 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
             "D4 D6 a step in doubt is listed as unknown without its client; found, the flow resumes with its result")
     final void foundStep() throws Exception {
         dieNotifying();
-        assertThat(once.list(EntryQuery.all(10).in(State.UNKNOWN))).hasSize(1);
-        assertThat(once.reconcile().undecided()).isEqualTo(1);
+        assertThat(once.operator().list(EntryQuery.all(10).in(State.UNKNOWN))).hasSize(1);
+        assertThat(once.operator().reconcile().undecided()).isEqualTo(1);
         finding = new Finding.Found("found it".getBytes(StandardCharsets.UTF_8));
-        once.reconcile();
+        once.operator().reconcile();
         assertThat(asked).startsWith("notify with ");
         assertThat(entry().state()).isEqualTo(State.RETRYABLE);
         assertThat(value(execute(() -> {}))).endsWith(", booked, found it");
@@ -199,7 +199,7 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
         dieNotifying();
         for (Finding unclear : List.of(new Finding.Found(), new Finding.CannotTell("they do not answer"))) {
             finding = unclear;
-            assertThat(once.reconcile()).isEqualTo(new Reconciler.Round(1, 0, 0, 1));
+            assertThat(once.operator().reconcile()).isEqualTo(new Reconciler.Round(1, 0, 0, 1));
             assertThat(entry().state()).isEqualTo(State.UNKNOWN);
         }
     }
@@ -209,7 +209,7 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
     final void absentStep() throws Exception {
         dieNotifying();
         finding = new Finding.Absent("they do not know the key");
-        once.reconcile();
+        once.operator().reconcile();
         assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
         assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
     }
@@ -219,7 +219,7 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
     final void lateFinding() throws Exception {
         dieNotifying();
         Entry before = entry();
-        once.resolve(Resolution.absent(KEY.entryId(), before.attempt(), "operator", "absent"));
+        once.operator().resolve(Resolution.absent(KEY.entryId(), before.attempt(), "operator", "absent"));
         dieNotifying();
         finding = new Finding.Found("of before".getBytes(StandardCharsets.UTF_8));
         assertThat(store.reconciler(this).reconcile(before)).isInstanceOf(Finding.CannotTell.class);
@@ -237,7 +237,7 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
                         + ", 1 FROM onlyonce_step WHERE number = 1");
         assertThat(execute(() -> {})).isInstanceOf(Outcome.Unknown.class);
         assertThat(ran).containsExactly("reserve", "book", "notify");
-        once.resolve(Resolution.absent(KEY.entryId(), 2, "operator", "absent"));
+        once.operator().resolve(Resolution.absent(KEY.entryId(), 2, "operator", "absent"));
         assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
         assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
     }
@@ -256,12 +256,12 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
             case "its owner died" -> dieBetweenSteps();
             default -> {
                 dieNotifying();
-                once.resolve(Resolution.absent(KEY.entryId(), 1, "operator", "absent"));
+                once.operator().resolve(Resolution.absent(KEY.entryId(), 1, "operator", "absent"));
             }
         }
         assertThat(entry().state()).isEqualTo(State.RETRYABLE);
         clock.advance(RETENTION.multipliedBy(3));
-        once.purge();
+        once.operator().purge();
         clock.advance(RETENTION.multipliedBy(3));
         int before = ran.size();
         Outcome<String> late = execute(() -> {});
@@ -274,7 +274,7 @@ abstract class StepFencesContract extends SteppedBench implements StepReconciler
     @DisplayName("T3 what was resolved as done, or never began, expires as everything else")
     final void notHalfDone() throws Exception {
         dieNotifying();
-        once.resolve(Resolution.found(KEY.entryId(), 1, Optional.empty(), "operator", "seen"));
+        once.operator().resolve(Resolution.found(KEY.entryId(), 1, Optional.empty(), "operator", "seen"));
         assertThat(entry().expiresAt()).isEqualTo(entry().settledAt().plus(RETENTION));
         clock.advance(RETENTION.plusSeconds(1));
         assertThatThrownBy(() -> stepped.execute(KEY, REQUEST, Codec.text(), steps -> {

@@ -3,10 +3,10 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.testkit.ManualTime;
 import java.nio.charset.StandardCharsets;

@@ -7,8 +7,8 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.State;
 import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.State;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -64,7 +64,8 @@ abstract class SteppedContract extends SteppedBench {
                     throw new IllegalStateException("reset");
                 }))
                 .isInstanceOf(IllegalStateException.class);
-        once.resolve(new Resolution(KEY.entryId(), 2, State.RETRYABLE, null, "alice", "they have not got it"));
+        once.operator()
+                .resolve(new Resolution(KEY.entryId(), 2, State.RETRYABLE, null, "alice", "they have not got it"));
         execute(() -> {});
         execute(() -> {});
         assertThat(Claims.history(store, KEY))
@@ -89,7 +90,8 @@ abstract class SteppedContract extends SteppedBench {
         assertThat(entry().state()).isEqualTo(State.UNKNOWN);
         assertThat(execute(() -> {})).isInstanceOf(Outcome.Unknown.class);
         assertThat(ran).containsExactly("reserve", "book", "notify");
-        once.resolve(new Resolution(KEY.entryId(), 1, State.RETRYABLE, null, "operator", "they have not got it"));
+        once.operator()
+                .resolve(new Resolution(KEY.entryId(), 1, State.RETRYABLE, null, "operator", "they have not got it"));
         assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
         assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
     }
@@ -122,7 +124,7 @@ abstract class SteppedContract extends SteppedBench {
         }
         assertThat(entry().state()).isEqualTo(State.UNKNOWN);
         assertThat(number("SELECT count(*) FROM onlyonce_step WHERE state = 2")).isEqualTo(2);
-        once.resolve(new Resolution(KEY.entryId(), 1, State.RETRYABLE, null, "reconciler", "absent"));
+        once.operator().resolve(new Resolution(KEY.entryId(), 1, State.RETRYABLE, null, "reconciler", "absent"));
         assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
         assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
     }
@@ -282,8 +284,14 @@ abstract class SteppedContract extends SteppedBench {
         assertThat(number("SELECT count(*) FROM onlyonce_step"))
                 .as("still needed")
                 .isPositive();
-        once.resolve(new Resolution(
-                KEY.entryId(), 1, State.COMPLETED, "found".getBytes(StandardCharsets.UTF_8), "operator", "found"));
+        once.operator()
+                .resolve(new Resolution(
+                        KEY.entryId(),
+                        1,
+                        State.COMPLETED,
+                        "found".getBytes(StandardCharsets.UTF_8),
+                        "operator",
+                        "found"));
         assertThat(value(execute(() -> {}))).isEqualTo("found");
         store.purge(100);
         assertThat(number("SELECT count(*) FROM onlyonce_step")).isZero();

@@ -3,8 +3,8 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.nio.file.Path;
 import java.time.Duration;

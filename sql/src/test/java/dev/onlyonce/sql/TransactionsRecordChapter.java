@@ -5,11 +5,11 @@ import static dev.onlyonce.sql.TransactionsChapter.effect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Failure;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.State;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,12 +1,12 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
-import static dev.onlyonce.State.EXPIRED;
-import static dev.onlyonce.State.FAILED;
-import static dev.onlyonce.State.PENDING;
-import static dev.onlyonce.State.PROCESSING;
-import static dev.onlyonce.State.RETRYABLE;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.COMPLETED;
+import static dev.onlyonce.store.State.EXPIRED;
+import static dev.onlyonce.store.State.FAILED;
+import static dev.onlyonce.store.State.PENDING;
+import static dev.onlyonce.store.State.PROCESSING;
+import static dev.onlyonce.store.State.RETRYABLE;
+import static dev.onlyonce.store.State.UNKNOWN;
 import static dev.onlyonce.testkit.Requests.KEPT;
 import static dev.onlyonce.testkit.Requests.LEASE;
 import static dev.onlyonce.testkit.Requests.MICRO;
@@ -22,7 +22,6 @@ import static dev.onlyonce.testkit.Requests.several;
 import static dev.onlyonce.testkit.Requests.withBody;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Batch;
@@ -30,6 +29,7 @@ import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.time.Instant;

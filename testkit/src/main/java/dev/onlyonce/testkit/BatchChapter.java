@@ -1,9 +1,9 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
-import static dev.onlyonce.State.PROCESSING;
-import static dev.onlyonce.State.RETRYABLE;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.COMPLETED;
+import static dev.onlyonce.store.State.PROCESSING;
+import static dev.onlyonce.store.State.RETRYABLE;
+import static dev.onlyonce.store.State.UNKNOWN;
 import static dev.onlyonce.testkit.Requests.LEASE;
 import static dev.onlyonce.testkit.Requests.accepting;
 import static dev.onlyonce.testkit.Requests.bytes;

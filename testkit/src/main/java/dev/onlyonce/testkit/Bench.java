@@ -1,19 +1,19 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
+import static dev.onlyonce.store.State.COMPLETED;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.OnLeaseLost;
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Terms;
 import java.time.Duration;

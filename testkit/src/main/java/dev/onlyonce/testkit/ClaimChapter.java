@@ -1,9 +1,9 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
-import static dev.onlyonce.State.PENDING;
-import static dev.onlyonce.State.PROCESSING;
-import static dev.onlyonce.State.RETRYABLE;
+import static dev.onlyonce.store.State.COMPLETED;
+import static dev.onlyonce.store.State.PENDING;
+import static dev.onlyonce.store.State.PROCESSING;
+import static dev.onlyonce.store.State.RETRYABLE;
 import static dev.onlyonce.testkit.Requests.LEASE;
 import static dev.onlyonce.testkit.Requests.accepting;
 import static dev.onlyonce.testkit.Requests.bytes;
@@ -12,9 +12,9 @@ import static dev.onlyonce.testkit.Requests.on;
 import static dev.onlyonce.testkit.Requests.rival;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;

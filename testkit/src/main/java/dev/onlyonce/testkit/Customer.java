@@ -2,11 +2,11 @@ package dev.onlyonce.testkit;
 
 import dev.onlyonce.Claim;
 import dev.onlyonce.Codec;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.io.Serial;

@@ -1,6 +1,6 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
+import static dev.onlyonce.store.State.COMPLETED;
 import static dev.onlyonce.testkit.Requests.OPERATION;
 import static dev.onlyonce.testkit.Requests.bytes;
 import static dev.onlyonce.testkit.Requests.fresh;
@@ -9,15 +9,15 @@ import static dev.onlyonce.testkit.Requests.withOperation;
 import static dev.onlyonce.testkit.Requests.withOwner;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Scope;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.State;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -1,9 +1,9 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
-import static dev.onlyonce.State.FAILED;
-import static dev.onlyonce.State.PROCESSING;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.COMPLETED;
+import static dev.onlyonce.store.State.FAILED;
+import static dev.onlyonce.store.State.PROCESSING;
+import static dev.onlyonce.store.State.UNKNOWN;
 import static dev.onlyonce.testkit.Requests.LEASE;
 import static dev.onlyonce.testkit.Requests.MICRO;
 import static dev.onlyonce.testkit.Requests.RETENTION;
@@ -15,10 +15,10 @@ import static dev.onlyonce.testkit.Requests.several;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Terms;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
@@ -170,7 +170,7 @@ interface LeaseChapter extends Chapter {
         assertThat(bench().node().sweep(10)).isEmpty();
         bench().advance(Duration.ofSeconds(1));
         List<Transition> swept = bench().node().sweep(10);
-        assertThat(swept).extracting(Transition::from).containsExactly(dev.onlyonce.State.PENDING);
+        assertThat(swept).extracting(Transition::from).containsExactly(dev.onlyonce.store.State.PENDING);
         assertThat(swept).extracting(Transition::to).containsExactly(FAILED);
 
         Entry entry = bench().entry(request);
@@ -215,8 +215,8 @@ interface LeaseChapter extends Chapter {
         }
         assertThat(swept).extracting(Transition::id).contains(unknown.id(), retry.id(), resume.id(), pending.id());
         assertThat(bench().entry(unknown).state()).isEqualTo(UNKNOWN);
-        assertThat(bench().entry(retry).state()).isEqualTo(dev.onlyonce.State.RETRYABLE);
-        assertThat(bench().entry(resume).state()).isEqualTo(dev.onlyonce.State.RETRYABLE);
+        assertThat(bench().entry(retry).state()).isEqualTo(dev.onlyonce.store.State.RETRYABLE);
+        assertThat(bench().entry(resume).state()).isEqualTo(dev.onlyonce.store.State.RETRYABLE);
         assertThat(bench().entry(pending).state()).isEqualTo(FAILED);
     }
 

@@ -3,13 +3,13 @@ package dev.onlyonce.testkit;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.onlyonce.Claim;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.State;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,10 +1,10 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
-import static dev.onlyonce.State.EXPIRED;
-import static dev.onlyonce.State.PROCESSING;
-import static dev.onlyonce.State.RETRYABLE;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.COMPLETED;
+import static dev.onlyonce.store.State.EXPIRED;
+import static dev.onlyonce.store.State.PROCESSING;
+import static dev.onlyonce.store.State.RETRYABLE;
+import static dev.onlyonce.store.State.UNKNOWN;
 import static dev.onlyonce.testkit.Requests.KEPT;
 import static dev.onlyonce.testkit.Requests.OPERATION;
 import static dev.onlyonce.testkit.Requests.RETENTION;
@@ -18,7 +18,6 @@ import static dev.onlyonce.testkit.Requests.several;
 import static dev.onlyonce.testkit.Requests.withOperation;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -26,6 +25,7 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult.Lost;
 import dev.onlyonce.store.SettleResult.Settled;
+import dev.onlyonce.store.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -2,13 +2,13 @@ package dev.onlyonce.testkit;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.onlyonce.Fingerprint;
-import dev.onlyonce.OnLeaseLost;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
 import java.util.List;

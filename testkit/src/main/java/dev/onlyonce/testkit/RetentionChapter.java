@@ -1,10 +1,10 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
-import static dev.onlyonce.State.EXPIRED;
-import static dev.onlyonce.State.FAILED;
-import static dev.onlyonce.State.RETRYABLE;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.COMPLETED;
+import static dev.onlyonce.store.State.EXPIRED;
+import static dev.onlyonce.store.State.FAILED;
+import static dev.onlyonce.store.State.RETRYABLE;
+import static dev.onlyonce.store.State.UNKNOWN;
 import static dev.onlyonce.testkit.Requests.KEPT;
 import static dev.onlyonce.testkit.Requests.LEASE;
 import static dev.onlyonce.testkit.Requests.MICRO;
@@ -20,12 +20,12 @@ import static dev.onlyonce.testkit.Requests.withBody;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.OnLeaseLost;
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.SettleResult.Settled;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
 import java.time.Instant;

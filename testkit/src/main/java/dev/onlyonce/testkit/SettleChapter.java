@@ -1,10 +1,10 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
-import static dev.onlyonce.State.FAILED;
-import static dev.onlyonce.State.PROCESSING;
-import static dev.onlyonce.State.RETRYABLE;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.COMPLETED;
+import static dev.onlyonce.store.State.FAILED;
+import static dev.onlyonce.store.State.PROCESSING;
+import static dev.onlyonce.store.State.RETRYABLE;
+import static dev.onlyonce.store.State.UNKNOWN;
 import static dev.onlyonce.testkit.Requests.LEASE;
 import static dev.onlyonce.testkit.Requests.RETENTION;
 import static dev.onlyonce.testkit.Requests.bytes;
@@ -13,13 +13,13 @@ import static dev.onlyonce.testkit.Requests.on;
 import static dev.onlyonce.testkit.Requests.rival;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.SettleResult.Lost;
 import dev.onlyonce.store.SettleResult.Settled;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.DisplayName;

@@ -2,12 +2,12 @@ package dev.onlyonce.testkit;
 
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.Key;
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
-import dev.onlyonce.State;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
@@ -234,7 +234,7 @@ public final class Simulation {
             Key key = keys.get(world.pick(keys.size()));
             Machine machine = any();
             try {
-                if (!machine.isDead() && machine.once().evict(key, "an operator", "simulated")) {
+                if (!machine.isDead() && machine.once().operator().evict(key, "an operator", "simulated")) {
                     world.note("world", "evicted " + key.value());
                 }
             } catch (StoreException | Crash | StackOverflowError e) {

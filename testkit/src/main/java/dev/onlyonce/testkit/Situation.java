@@ -11,9 +11,9 @@ import static dev.onlyonce.testkit.Requests.bytes;
 import static dev.onlyonce.testkit.Requests.on;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.SettleResult.Settled;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Terms;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;

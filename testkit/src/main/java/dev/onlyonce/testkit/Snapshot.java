@@ -1,9 +1,9 @@
 package dev.onlyonce.testkit;
 
-import dev.onlyonce.Fingerprint;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Terms;
 import java.time.Instant;
 import java.util.Arrays;

@@ -1,8 +1,8 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
-import static dev.onlyonce.State.FAILED;
-import static dev.onlyonce.State.PROCESSING;
+import static dev.onlyonce.store.State.COMPLETED;
+import static dev.onlyonce.store.State.FAILED;
+import static dev.onlyonce.store.State.PROCESSING;
 import static dev.onlyonce.testkit.Requests.LEASE;
 import static dev.onlyonce.testkit.Requests.accepting;
 import static dev.onlyonce.testkit.Requests.bytes;
@@ -12,12 +12,12 @@ import static dev.onlyonce.testkit.Requests.withOperation;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.SettleResult.Lost;
 import dev.onlyonce.store.SettleResult.Settled;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.util.List;
 import java.util.Optional;

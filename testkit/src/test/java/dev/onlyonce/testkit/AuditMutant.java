@@ -1,7 +1,7 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.PROCESSING;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.PROCESSING;
+import static dev.onlyonce.store.State.UNKNOWN;
 
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.MemoryStore;
 import java.nio.charset.StandardCharsets;
@@ -32,16 +32,17 @@ class AuditRetentionTest {
     void retention() {
         try (Onlyonce once = builder.auditRetention(Duration.ofDays(10)).build()) {
             once.execute(KEY, REQUEST, Codec.text(), claim -> "paid");
-            assertThat(once.history(KEY))
+            assertThat(once.operator().history(KEY))
                     .extracting(
                             r -> r.transition().who() + ": " + r.transition().why())
                     .containsExactly("node-1: claimed", "node-1: completed");
             time.advance(Duration.ofDays(9));
             assertThat(once.find(KEY)).isEmpty();
-            assertThat(once.history(KEY)).hasSize(2);
-            assertThat(once.audit(AuditQuery.all(10))).isEqualTo(once.history(KEY));
+            assertThat(once.operator().history(KEY)).hasSize(2);
+            assertThat(once.operator().audit(AuditQuery.all(10)))
+                    .isEqualTo(once.operator().history(KEY));
             time.advance(Duration.ofDays(3));
-            assertThat(once.history(KEY)).isEmpty();
+            assertThat(once.operator().history(KEY)).isEmpty();
         }
     }
 
@@ -51,9 +52,9 @@ class AuditRetentionTest {
         try (Onlyonce once = builder.build()) {
             once.execute(KEY, REQUEST, Codec.text(), claim -> "paid");
             time.advance(Duration.ofDays(399));
-            assertThat(once.history(KEY)).hasSize(2);
+            assertThat(once.operator().history(KEY)).hasSize(2);
             time.advance(Duration.ofDays(3));
-            assertThat(once.history(KEY)).isEmpty();
+            assertThat(once.operator().history(KEY)).isEmpty();
         }
         assertThatThrownBy(() -> builder.auditRetention(Duration.ZERO).build())
                 .isInstanceOf(IllegalArgumentException.class)

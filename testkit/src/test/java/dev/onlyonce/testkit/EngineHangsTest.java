@@ -165,7 +165,7 @@ class EngineHangsTest {
             Key key = Key.of("acme", "POST /payments", name);
             store.failAt(Verb.WRITE, store.calls(Verb.WRITE) + 1, Fault.HANGS);
             CompletableFuture<Begun> begun = once.begin(
-                            key, Requests.fingerprint("10 EUR"), once.policy(key.operation()), threads)
+                            key, Requests.fingerprint("10 EUR"), once.registry().policy(key.operation()), threads)
                     .toCompletableFuture();
             store.untilHanging(1);
             begun.cancel(false);

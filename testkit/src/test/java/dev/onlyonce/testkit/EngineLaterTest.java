@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Begun;
 import dev.onlyonce.Ending;
-import dev.onlyonce.Failure;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
@@ -64,7 +64,7 @@ class EngineLaterTest {
     }
 
     private OpenClaim claim() {
-        return ((Begun.Mine) Way.join(begin(POLICY, NOBODY))).claim();
+        return ((Begun.Claimed) Way.join(begin(POLICY, NOBODY))).claim();
     }
 
     private Outcome<byte[]> outcome(CompletionStage<Begun> begun) {
@@ -105,7 +105,7 @@ class EngineLaterTest {
         for (int i = 0; i < endings.size(); i++) {
             Key key = Key.of("acme", "POST /payments", "e-" + i);
             Begun begun = Way.join(once.begin(key, PRINT, POLICY, NOBODY));
-            Way.join(((Begun.Mine) begun).claim().settle(endings.get(i), NOBODY));
+            Way.join(((Begun.Claimed) begun).claim().settle(endings.get(i), NOBODY));
             states.add(once.find(key).orElseThrow().state());
         }
         assertThat(states).containsExactly(State.RETRYABLE, State.FAILED, State.UNKNOWN, State.COMPLETED);

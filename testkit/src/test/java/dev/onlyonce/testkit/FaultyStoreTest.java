@@ -1,6 +1,6 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.COMPLETED;
+import static dev.onlyonce.store.State.COMPLETED;
 import static dev.onlyonce.testkit.Requests.fresh;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;

@@ -6,16 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Begun;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Ending;
-import dev.onlyonce.Failure;
 import dev.onlyonce.FailureRule;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.time.Duration;
 import java.util.List;
@@ -63,7 +63,7 @@ class ForgottenClaimsTest {
     }
 
     private OpenClaim claim() {
-        return ((Begun.Mine) once.begin(KEY, PRINT)).claim();
+        return ((Begun.Claimed) once.begin(KEY, PRINT)).claim();
     }
 
     private State state() {

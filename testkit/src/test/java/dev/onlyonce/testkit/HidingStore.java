@@ -1,9 +1,9 @@
 package dev.onlyonce.testkit;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import java.time.Duration;
 import java.util.List;

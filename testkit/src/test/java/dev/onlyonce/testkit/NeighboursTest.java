@@ -3,15 +3,15 @@ package dev.onlyonce.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Begun;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +53,7 @@ class NeighboursTest {
     private List<OpenClaim> claims() {
         List<OpenClaim> claims = new ArrayList<>();
         for (int i = 0; i < MANY; i++) {
-            claims.add(((Begun.Mine) once.begin(key(i), PRINT)).claim());
+            claims.add(((Begun.Claimed) once.begin(key(i), PRINT)).claim());
         }
         return claims;
     }
@@ -99,8 +99,8 @@ class NeighboursTest {
     @MethodSource("holdings")
     @DisplayName("D11 D13 a settlement of a locked row is recorded when the lock is gone, others at once")
     void lockedSettlement(BiConsumer<FaultyStore, EntryId> holding) {
-        OpenClaim locked = ((Begun.Mine) once.begin(key(1), PRINT)).claim();
-        OpenClaim free = ((Begun.Mine) once.begin(key(2), PRINT)).claim();
+        OpenClaim locked = ((Begun.Claimed) once.begin(key(1), PRINT)).claim();
+        OpenClaim free = ((Begun.Claimed) once.begin(key(2), PRINT)).claim();
         holding.accept(store, key(1).entryId());
         time.schedule(Duration.ofSeconds(2), () -> store.letGo(key(1).entryId()));
         assertThat(free.complete(Requests.bytes("paid"))).isInstanceOf(SettleResult.Settled.class);

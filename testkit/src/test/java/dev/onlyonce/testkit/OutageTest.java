@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Begun;
 import dev.onlyonce.Codec;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.State;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
@@ -69,7 +69,7 @@ class OutageTest {
     void knownResults(Fault fault) {
         List<OpenClaim> claims = new ArrayList<>();
         for (int i = 0; i < MANY; i++) {
-            claims.add(((Begun.Mine) once.begin(key(i), PRINT)).claim());
+            claims.add(((Begun.Claimed) once.begin(key(i), PRINT)).claim());
         }
         store.failAlways(fault);
         // Each of these waits for five seconds: they go on in the background, and an interrupt ends the wait.
@@ -92,12 +92,12 @@ class OutageTest {
     @Test
     @DisplayName("D13 a sweep of one's own does not make unknown what the node knows")
     void ownSweep() {
-        OpenClaim claim = ((Begun.Mine) once.begin(key(1), PRINT)).claim();
+        OpenClaim claim = ((Begun.Claimed) once.begin(key(1), PRINT)).claim();
         store.failAlways(Fault.BEFORE);
         assertThatThrownBy(() -> claim.complete(Requests.bytes("paid"))).isInstanceOf(StoreOutcomeUnknown.class);
         time.advance(LEASE.multipliedBy(2));
         store.heal();
-        once.sweep();
+        once.operator().sweep();
         assertThat(state(key(1))).isEqualTo(State.COMPLETED);
     }
 
@@ -109,7 +109,7 @@ class OutageTest {
     void ownSweepAfterADeadConnection(Fault fault) {
         List<OpenClaim> claims = new ArrayList<>();
         for (int i = 0; i < MANY; i++) {
-            claims.add(((Begun.Mine) once.begin(key(i), PRINT)).claim());
+            claims.add(((Begun.Claimed) once.begin(key(i), PRINT)).claim());
         }
         store.failAlways(Fault.BEFORE);
         for (OpenClaim claim : claims) {
@@ -120,7 +120,7 @@ class OutageTest {
         time.advance(LEASE.multipliedBy(2));
         store.heal();
         store.failAt(Verb.SETTLE, store.calls(Verb.SETTLE) + 1, fault);
-        once.sweep();
+        once.operator().sweep();
         time.advance(Duration.ofSeconds(10));
         for (int i = 0; i < MANY; i++) {
             assertThat(state(key(i))).isEqualTo(State.COMPLETED);
@@ -130,7 +130,7 @@ class OutageTest {
     @Test
     @DisplayName("D1 a settlement that the store never answers does not keep a node from sweeping for ever")
     void sweepsInTheEnd() {
-        OpenClaim stuck = ((Begun.Mine) once.begin(key(1), PRINT)).claim();
+        OpenClaim stuck = ((Begun.Claimed) once.begin(key(1), PRINT)).claim();
         store.failAlways(Verb.WRITE, Fault.LOST);
         store.failAlways(Verb.SETTLE, Fault.LOST);
         assertThatThrownBy(() -> stuck.complete(Requests.bytes("paid"))).isInstanceOf(StoreOutcomeUnknown.class);
@@ -142,7 +142,7 @@ class OutageTest {
     @Test
     @DisplayName("D13 D2 what somebody else has decided meanwhile stands")
     void decidedMeanwhile() {
-        OpenClaim claim = ((Begun.Mine) once.begin(key(1), PRINT)).claim();
+        OpenClaim claim = ((Begun.Claimed) once.begin(key(1), PRINT)).claim();
         store.failAlways(Verb.WRITE, Fault.BEFORE);
         store.failAlways(Verb.SETTLE, Fault.BEFORE);
         store.failAlways(Verb.RENEW, Fault.BEFORE);

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Begun;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Ending;
-import dev.onlyonce.Failure;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
@@ -88,11 +88,13 @@ class ReplayCacheTest {
     void evicted() {
         pay(once);
         try (Onlyonce other = node(Duration.ofHours(24))) {
-            assertThat(other.evict(KEY, "an operator", "wrong tenant")).isTrue();
+            assertThat(other.operator().evict(KEY, "an operator", "wrong tenant"))
+                    .isTrue();
             assertThat(pay(once)).isInstanceOf(Outcome.Replayed.class);
             time.advance(CACHED_FOR);
             assertThat(pay(once)).isInstanceOf(Outcome.Executed.class);
-            assertThat(once.evict(KEY, "an operator", "wrong tenant")).isTrue();
+            assertThat(once.operator().evict(KEY, "an operator", "wrong tenant"))
+                    .isTrue();
             assertThat(pay(once)).isInstanceOf(Outcome.Executed.class);
         }
     }
@@ -109,7 +111,7 @@ class ReplayCacheTest {
                 if (verb == Verb.WRITE && armed[0]) {
                     armed[0] = false;
                     time.advance(Duration.ofMillis(1));
-                    assertThat(evicting[0].evict(KEY, "an operator", "wrong tenant"))
+                    assertThat(evicting[0].operator().evict(KEY, "an operator", "wrong tenant"))
                             .isTrue();
                 }
                 return answer;
@@ -161,7 +163,7 @@ class ReplayCacheTest {
     @DisplayName("nothing is answered from memory after its retention, however long the action took")
     void retention() {
         try (Onlyonce brief = node(Duration.ofMinutes(2))) {
-            OpenClaim claim = ((Begun.Mine) brief.begin(KEY, PRINT)).claim();
+            OpenClaim claim = ((Begun.Claimed) brief.begin(KEY, PRINT)).claim();
             time.advance(Duration.ofMinutes(1));
             claim.settle(new Ending.Completed(Requests.bytes("paid")));
             time.advance(Duration.ofMinutes(2));
@@ -176,7 +178,7 @@ class ReplayCacheTest {
         long begun = time.nanos();
         try (Onlyonce alone =
                 Onlyonce.builder(store).time(time.alone()).retention(retention).build()) {
-            OpenClaim claim = ((Begun.Mine) alone.begin(KEY, PRINT)).claim();
+            OpenClaim claim = ((Begun.Claimed) alone.begin(KEY, PRINT)).claim();
             for (int call = 2; call <= 5; call++) {
                 store.failAt(Verb.WRITE, call, Fault.AFTER);
             }
@@ -200,6 +202,6 @@ class ReplayCacheTest {
     }
 
     private OpenClaim claim() {
-        return ((Begun.Mine) once.begin(KEY, PRINT)).claim();
+        return ((Begun.Claimed) once.begin(KEY, PRINT)).claim();
     }
 }

@@ -1,9 +1,8 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.RETRYABLE;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.RETRYABLE;
+import static dev.onlyonce.store.State.UNKNOWN;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.Entry;
@@ -14,6 +13,7 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.SettleResult.Lost;
 import dev.onlyonce.store.SettleResult.Settled;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Transition;
 import java.time.Instant;

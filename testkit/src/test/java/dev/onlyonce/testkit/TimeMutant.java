@@ -1,9 +1,8 @@
 package dev.onlyonce.testkit;
 
-import static dev.onlyonce.State.PROCESSING;
-import static dev.onlyonce.State.UNKNOWN;
+import static dev.onlyonce.store.State.PROCESSING;
+import static dev.onlyonce.store.State.UNKNOWN;
 
-import dev.onlyonce.State;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.ClaimResult.Claimed;
@@ -14,6 +13,7 @@ import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.SettleResult.Settled;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Transition;
 import java.util.ArrayList;

@@ -7,11 +7,11 @@ import dev.onlyonce.Begun;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Ending;
 import dev.onlyonce.FailureRule.Verdict;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
@@ -33,16 +33,17 @@ enum Way {
     LATER {
         @Override
         Outcome<String> execute(Onlyonce once, Key key, Fingerprint print, Action<String, RuntimeException> action) {
-            Begun begun = join(once.begin(key, print, once.policy(key.operation()), ELSEWHERE));
+            Begun begun = join(once.begin(key, print, once.registry().policy(key.operation()), ELSEWHERE));
             if (begun instanceof Begun.Answered answered) {
                 return answered.outcome().map(Codec.text()::decode);
             }
-            OpenClaim claim = ((Begun.Mine) begun).claim();
+            OpenClaim claim = ((Begun.Claimed) begun).claim();
             String value;
             try {
                 value = action.run(claim);
             } catch (RuntimeException thrown) {
-                Verdict verdict = once.policy(key.operation()).failures().judge(thrown);
+                Verdict verdict =
+                        once.registry().policy(key.operation()).failures().judge(thrown);
                 settle(claim, verdict, thrown);
                 throw thrown;
             }

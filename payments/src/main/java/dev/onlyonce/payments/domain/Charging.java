@@ -1,8 +1,8 @@
 package dev.onlyonce.payments.domain;
 
 import dev.onlyonce.DownstreamKey;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.sql.Accepted;

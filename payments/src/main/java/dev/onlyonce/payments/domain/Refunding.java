@@ -2,10 +2,10 @@ package dev.onlyonce.payments.domain;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.payments.provider.Movement;

@@ -1,10 +1,10 @@
 package dev.onlyonce.payments.web;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Checked;
 import dev.onlyonce.http.Headers;

@@ -2,8 +2,8 @@ package dev.onlyonce.payments.web;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.db.Database;

@@ -3,10 +3,10 @@ package dev.onlyonce.server.admin;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Scope;
-import dev.onlyonce.State;
 import dev.onlyonce.http.StoredResponse;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -26,7 +26,7 @@ final class KeyViews {
 
     static Operator.KeyView full(Onlyonce once, Entry entry) {
         Optional<StoredResponse> response = once.result(entry).flatMap(StoredResponse::decode);
-        List<Operator.Change> history = changes(once.history(key(entry)));
+        List<Operator.Change> history = changes(once.operator().history(key(entry)));
         return view(entry, response.map(KeyViews::view).orElse(null), history);
     }
 

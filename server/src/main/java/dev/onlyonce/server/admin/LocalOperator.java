@@ -2,22 +2,22 @@ package dev.onlyonce.server.admin;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
-import dev.onlyonce.State;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.StoredResponse;
-import dev.onlyonce.internal.AuditText;
 import dev.onlyonce.server.config.Quantity;
 import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.Schema;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.AuditText;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.State;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -67,7 +67,7 @@ public final class LocalOperator implements Operator {
                 filter.olderThan() == null ? null : Quantity.duration(filter.olderThan()),
                 filter.after() == null ? null : Cursor.decode(filter.after()),
                 filter.limit());
-        List<Entry> entries = once.list(query);
+        List<Entry> entries = once.operator().list(query);
         String next = entries.size() < filter.limit()
                 ? null
                 : Cursor.encode(entries.get(entries.size() - 1).id());
@@ -144,10 +144,12 @@ public final class LocalOperator implements Operator {
             throw new IllegalArgumentException("say which attempt had no effect; keys show tells which is the latest");
         }
         int attempt = finding.attempt() == null ? entry.attempt() : finding.attempt();
-        SettleResult result = once.resolve(
-                to == State.COMPLETED
-                        ? Resolution.found(entry.id(), attempt, record(finding.response()), who, finding.reason())
-                        : Resolution.absent(entry.id(), attempt, who, finding.reason()));
+        SettleResult result = once.operator()
+                .resolve(
+                        to == State.COMPLETED
+                                ? Resolution.found(
+                                        entry.id(), attempt, record(finding.response()), who, finding.reason())
+                                : Resolution.absent(entry.id(), attempt, who, finding.reason()));
         if (result instanceof SettleResult.Lost lost) {
             throw new Refused(
                     lost.now() == null,
@@ -179,7 +181,7 @@ public final class LocalOperator implements Operator {
     public void evict(KeyName name, String reason) {
         requireReason(reason);
         Entry entry = require(name);
-        if (!once.evict(KeyViews.key(entry), who, reason)) {
+        if (!once.operator().evict(KeyViews.key(entry), who, reason)) {
             throw new Refused(
                     false,
                     "Only a settled entry can be evicted, and this one is "
@@ -200,7 +202,7 @@ public final class LocalOperator implements Operator {
 
     @Override
     public Backlog reconcileList(int limit) {
-        List<Entry> unknown = once.list(EntryQuery.all(limit).in(State.UNKNOWN));
+        List<Entry> unknown = once.operator().list(EntryQuery.all(limit).in(State.UNKNOWN));
         return new Backlog(
                 unknown.stream().map(KeyViews::brief).toList(),
                 gateway == null ? List.of() : gateway.operationsWithLookUp());
@@ -212,7 +214,7 @@ public final class LocalOperator implements Operator {
             throw new Refused(
                     false, "Look-ups are configured in the gateway: run this without --db, against a gateway");
         }
-        Reconciler.Round round = once.reconcile();
+        Reconciler.Round round = once.operator().reconcile();
         return new ReconcileRun(round.asked(), round.found(), round.absent(), round.undecided());
     }
 
@@ -292,7 +294,7 @@ public final class LocalOperator implements Operator {
         int count = 0;
         EntryQuery query = EntryQuery.all(EntryQuery.LIMIT_MAX).in(state);
         while (count < COUNTED_MAX) {
-            List<Entry> page = once.list(query);
+            List<Entry> page = once.operator().list(query);
             count += page.size();
             if (page.size() < EntryQuery.LIMIT_MAX) {
                 break;

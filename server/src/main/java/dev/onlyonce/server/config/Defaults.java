@@ -1,6 +1,5 @@
 package dev.onlyonce.server.config;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Scope;
 import dev.onlyonce.http.KeyFormat;
@@ -8,6 +7,7 @@ import dev.onlyonce.http.OnServerError;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import dev.onlyonce.http.WhenRunning;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
 import java.util.ArrayList;

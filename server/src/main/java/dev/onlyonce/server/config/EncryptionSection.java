@@ -1,6 +1,6 @@
 package dev.onlyonce.server.config;
 
-import dev.onlyonce.Encryption;
+import dev.onlyonce.store.Encryption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.onlyonce.server.config;
 
-import dev.onlyonce.Encryption;
+import dev.onlyonce.store.Encryption;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

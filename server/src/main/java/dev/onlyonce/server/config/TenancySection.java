@@ -1,8 +1,8 @@
 package dev.onlyonce.server.config;
 
 import com.nimbusds.jose.jwk.JWKSet;
+import dev.onlyonce.KeyRules;
 import dev.onlyonce.http.Boundary;
-import dev.onlyonce.internal.KeyRules;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.text.ParseException;

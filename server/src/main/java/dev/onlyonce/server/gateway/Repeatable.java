@@ -1,10 +1,10 @@
 package dev.onlyonce.server.gateway;
 
-import dev.onlyonce.OnLeaseLost;
 import dev.onlyonce.http.OnServerError;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import dev.onlyonce.server.config.Upstream;
+import dev.onlyonce.store.OnLeaseLost;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;

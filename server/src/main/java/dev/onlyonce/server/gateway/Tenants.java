@@ -1,7 +1,7 @@
 package dev.onlyonce.server.gateway;
 
+import dev.onlyonce.KeyRules;
 import dev.onlyonce.http.Headers;
-import dev.onlyonce.internal.KeyRules;
 import dev.onlyonce.server.config.HostNames;
 import dev.onlyonce.server.config.Network;
 import dev.onlyonce.server.config.Tenancy;

@@ -1,6 +1,6 @@
 package dev.onlyonce.server.gateway;
 
-import dev.onlyonce.Fingerprinter;
+import dev.onlyonce.fingerprint.Fingerprinter;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;

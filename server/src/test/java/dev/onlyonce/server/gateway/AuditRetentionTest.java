@@ -3,10 +3,10 @@ package dev.onlyonce.server.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Fingerprint;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.server.config.ConfigFile;
 import dev.onlyonce.server.config.Settings;
 import java.nio.charset.StandardCharsets;
@@ -50,11 +50,11 @@ class AuditRetentionTest {
     private static void outlives(Onlyonce once, Path data) throws Exception {
         assertThat(once.execute(KEY, REQUEST, Codec.text(), claim -> "paid")).isInstanceOf(Outcome.Executed.class);
         age(data, Duration.ofDays(29));
-        once.purge();
-        assertThat(once.history(KEY)).hasSize(2);
+        once.operator().purge();
+        assertThat(once.operator().history(KEY)).hasSize(2);
         age(data, Duration.ofDays(1));
-        once.purge();
-        assertThat(once.history(KEY)).isEmpty();
+        once.operator().purge();
+        assertThat(once.operator().history(KEY)).isEmpty();
         assertThat(once.find(KEY)).isPresent();
     }
 

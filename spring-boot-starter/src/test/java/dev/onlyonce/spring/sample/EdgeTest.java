@@ -139,7 +139,7 @@ class EdgeTest {
     @DisplayName("D6 a Reconciler bean settles what its operation left unknown, and the actuator shows it")
     void reconciler() {
         assertThat(app.post(BASE + "/failing", key, "{}").statusCode()).isEqualTo(500);
-        app.bean(Onlyonce.class).reconcile();
+        app.bean(Onlyonce.class).operator().reconcile();
         HttpResponse<String> retry = app.post(BASE + "/failing", key, "{}");
         assertThat(retry.statusCode()).isEqualTo(201);
         assertThat(retry.body()).isEqualTo("found");
@@ -172,7 +172,11 @@ class EdgeTest {
     @DisplayName("A node is called as the application is")
     void node() {
         app.post(BASE + "/plain", key, "{}");
-        assertThat(app.bean(Onlyonce.class).list(EntryQuery.all(1)).get(0).owner())
+        assertThat(app.bean(Onlyonce.class)
+                        .operator()
+                        .list(EntryQuery.all(1))
+                        .get(0)
+                        .owner())
                 .isEqualTo("edge");
     }
 

@@ -4,15 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Encryption;
-import dev.onlyonce.Fingerprint;
-import dev.onlyonce.Fingerprinter;
 import dev.onlyonce.Key;
-import dev.onlyonce.MalformedRequest;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler.Finding;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.fingerprint.Fingerprinter;
+import dev.onlyonce.fingerprint.MalformedRequest;
 import dev.onlyonce.sql.Accepted;
 import dev.onlyonce.sql.Delivery;
 import dev.onlyonce.sql.DeliveryHandler;
@@ -23,6 +22,7 @@ import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.SqlTransactions;
 import dev.onlyonce.sql.Stepped;
+import dev.onlyonce.store.Encryption;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -197,7 +197,7 @@ final class GuidesTest {
         });
         assertThatThrownBy(() -> store.stepped(once).execute(refund, fingerprint, Codec.text(), flow))
                 .hasMessage("no answer");
-        assertThat(once.reconcile().asked()).isEqualTo(1);
+        assertThat(once.operator().reconcile().asked()).isEqualTo(1);
         once.close();
         store.close();
     }

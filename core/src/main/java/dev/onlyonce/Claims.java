@@ -1,0 +1,207 @@
+package dev.onlyonce;
+
+import dev.onlyonce.internal.Splitting;
+import dev.onlyonce.store.RenewResult;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The claims that this node holds. On every beat:
+ *
+ * <ol>
+ *   <li>leases of which a third has gone are renewed, many in one statement. Claims whose row was busy the last time go in
+ *       a statement of their own, after the others;
+ *   <li>actions whose renewal was refused, or whose lease has lapsed for want of an answer, are told that they lost it;
+ *   <li>claims that have been held for longer than their policy allows are not renewed any more, and forgotten when their
+ *       lease has lapsed: nobody is going to settle them.
+ * </ol>
+ *
+ * <p>Nothing else happens on a beat, so that no lease waits for anything but the store.
+ */
+final class Claims {
+    /** How many heartbeats may be under way: a call can hang for as long as a lease lasts. */
+    static final int BEATS_MAX = 3;
+
+    private static final Logger log = LoggerFactory.getLogger(Claims.class);
+
+    private final Store store;
+    private final Time time;
+    private final Events events;
+    private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
+    private final Semaphore beats = new Semaphore(BEATS_MAX);
+
+    private volatile Duration beat;
+    private Time.Scheduled next = () -> {};
+    private volatile boolean closed;
+
+    Claims(Store store, Time time, Duration beat, Events events) {
+        this.store = store;
+        this.time = time;
+        this.beat = beat;
+        this.events = events;
+    }
+
+    void start() {
+        beatLater();
+    }
+
+    void add(LiveClaim claim) {
+        live.put(claim.token(), claim);
+        Duration needed = beatFor(claim.policy().terms().lease());
+        if (needed.compareTo(beat) < 0) {
+            quicken(needed);
+        }
+    }
+
+    /** A third of the lease has gone when a heartbeat is due; looking twice as often leaves time for two tries. */
+    static Duration beatFor(Duration lease) {
+        return lease.dividedBy(6);
+    }
+
+    /** A policy with a shorter lease than any before has come. */
+    private synchronized void quicken(Duration needed) {
+        if (needed.compareTo(beat) < 0) {
+            beat = needed;
+            beatLater();
+        }
+    }
+
+    private synchronized void beatLater() {
+        next.cancel();
+        if (!closed) {
+            next = time.schedule(beat, this::beat);
+        }
+    }
+
+    @Nullable
+    LiveClaim get(@Nullable UUID token) {
+        return token == null ? null : live.get(token);
+    }
+
+    void remove(LiveClaim claim) {
+        live.remove(claim.token());
+        claim.end();
+    }
+
+    int size() {
+        return live.size();
+    }
+
+    void close() {
+        closed = true;
+    }
+
+    private void beat() {
+        // First: while this one hangs on a dead connection, the next one can do the same work on another.
+        beatLater();
+        try {
+            if (beats.tryAcquire()) {
+                try {
+                    renew();
+                } finally {
+                    beats.release();
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            log.error("A heartbeat broke; the next one tries again", e);
+        } finally {
+            endLapsed();
+        }
+    }
+
+    private void renew() {
+        long now = time.nanos();
+        List<LiveClaim> due = new ArrayList<>();
+        List<LiveClaim> busy = new ArrayList<>();
+        for (LiveClaim claim : live.values()) {
+            if (claim.isDue(now)) {
+                (claim.wasBusy() ? busy : due).add(claim);
+            }
+        }
+        if (renewAll(due)) {
+            renewAll(busy);
+        }
+    }
+
+    /** Returns false if the store is unavailable. */
+    private boolean renewAll(List<LiveClaim> claims) {
+        for (int from = 0; from < claims.size(); from += Store.BATCH_MAX) {
+            List<LiveClaim> batch = claims.subList(from, Math.min(claims.size(), from + Store.BATCH_MAX));
+            try {
+                Splitting.send(batch, this::renew, new Answers(time.nanos()));
+            } catch (StoreException e) {
+                // The next beat tries again; the other batches must not wait for it.
+                events.tell(new Event.StoreFailed(e));
+                if (e instanceof StoreUnavailable) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private List<RenewResult> renew(List<LiveClaim> claims) {
+        List<Renewal> renewals = claims.stream().map(LiveClaim::renewal).toList();
+        return store.renew(renewals);
+    }
+
+    private final class Answers implements Splitting.Answers<LiveClaim, RenewResult> {
+        /** A lease runs from when the store was asked: never longer than it really does. */
+        private final long askedNanos;
+
+        Answers(long askedNanos) {
+            this.askedNanos = askedNanos;
+        }
+
+        @Override
+        public void answered(LiveClaim claim, RenewResult result) {
+            claim.setBusy(result == RenewResult.BUSY);
+            if (result == RenewResult.RENEWED) {
+                claim.renewed(askedNanos);
+            } else if (result == RenewResult.LOST && live.containsKey(claim.token())) {
+                claim.markLost();
+            }
+        }
+
+        @Override
+        public void failed(LiveClaim claim, Throwable thrown) {
+            claim.setBusy(true);
+            if (thrown instanceof StoreException failure) {
+                events.tell(new Event.StoreFailed(failure));
+            } else {
+                log.error("Renewing {} broke", claim.id(), thrown);
+            }
+        }
+    }
+
+    private void endLapsed() {
+        long now = time.nanos();
+        for (LiveClaim claim : live.values()) {
+            if (claim.isLapsed(now)) {
+                claim.markLost();
+                if (claim.isHeldTooLong(now)) {
+                    remove(claim);
+                    events.tell(new Event.ClaimLost(claim.key(), claim.attempt()));
+                    log.warn(
+                            "{} of {} was not settled within {}; its lease is no longer renewed",
+                            claim.id(),
+                            claim.key().operation(),
+                            claim.policy().heldMax());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+package dev.onlyonce;
+
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Envelope;
+import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A claim that this node holds. 100,000 of them must fit in 256 MiB, so it keeps little. */
+final class LiveClaim implements OpenClaim {
+    private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
+
+    private final Settling settling;
+    private final Key key;
+    private final Fingerprint fingerprint;
+    private final Policy policy;
+    private final UUID token;
+    private final int attempt;
+    private final long begunNanos;
+    private final AtomicBoolean settled = new AtomicBoolean();
+
+    /** When the lease lapses, if the store granted it as soon as it was asked: never later than it really does. */
+    private volatile long leaseUntilNanos;
+
+    private volatile long actionEndedNanos;
+    private volatile boolean lost;
+    /** Whether the last heartbeat found the row busy; only heartbeats look. */
+    private volatile boolean busy;
+
+    private List<Runnable> lostCallbacks = List.of();
+    private @Nullable CompletableFuture<Void> ended;
+
+    LiveClaim(
+            Settling settling,
+            Key key,
+            Fingerprint fingerprint,
+            Policy policy,
+            UUID token,
+            int attempt,
+            long begunNanos) {
+        this.settling = settling;
+        this.key = key;
+        this.fingerprint = fingerprint;
+        this.policy = policy;
+        this.token = token;
+        this.attempt = attempt;
+        this.begunNanos = begunNanos;
+        this.leaseUntilNanos = begunNanos + policy.terms().lease().toNanos();
+    }
+
+    /** Ends claims durably, or throws. */
+    interface Settling {
+        SettleResult settle(LiveClaim claim, Settlement settlement);
+
+        /** The same without blocking. */
+        CompletionStage<SettleResult> settle(LiveClaim claim, Settlement settlement, Executor blocking);
+
+        long nanos();
+    }
+
+    @Override
+    public Key key() {
+        return key;
+    }
+
+    EntryId id() {
+        return key.entryId();
+    }
+
+    @Override
+    public UUID token() {
+        return token;
+    }
+
+    Policy policy() {
+        return policy;
+    }
+
+    long begunNanos() {
+        return begunNanos;
+    }
+
+    /** When its settlement was asked for. */
+    long actionEndedNanos() {
+        return actionEndedNanos;
+    }
+
+    @Override
+    public int attempt() {
+        return attempt;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !lost && settling.nanos() - leaseUntilNanos < 0;
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        synchronized (this) {
+            if (!lost) {
+                lostCallbacks = new ArrayList<>(lostCallbacks);
+                lostCallbacks.add(callback);
+                return;
+            }
+        }
+        callback.run();
+    }
+
+    /** Whether it is time for a heartbeat: a third of the lease has gone. */
+    boolean isDue(long now) {
+        return !lost
+                && !isHeldTooLong(now)
+                && leaseUntilNanos - now < policy.terms().lease().toNanos() / 3 * 2;
+    }
+
+    /** Whether nobody is going to settle it any more. */
+    boolean isHeldTooLong(long now) {
+        return now - begunNanos >= policy.heldMax().toNanos();
+    }
+
+    /** Whether enough of the lease is left to start an action: a heartbeat can still come before its end. */
+    boolean isStartable(long now) {
+        return leaseUntilNanos - now > Claims.beatFor(policy.terms().lease()).toNanos();
+    }
+
+    boolean wasBusy() {
+        return busy;
+    }
+
+    void setBusy(boolean busy) {
+        this.busy = busy;
+    }
+
+    Renewal renewal() {
+        return new Renewal(id(), token, policy.terms().lease());
+    }
+
+    /** Answers may overtake one another: an older one takes nothing away. */
+    synchronized void renewed(long askedNanos) {
+        long until = askedNanos + policy.terms().lease().toNanos();
+        if (until - leaseUntilNanos > 0) {
+            leaseUntilNanos = until;
+        }
+    }
+
+    boolean isLapsed(long now) {
+        return now - leaseUntilNanos >= 0;
+    }
+
+    /** Tells the action; once, and not after it has ended: a heartbeat may be overtaken by the settlement. */
+    void markLost() {
+        List<Runnable> callbacks;
+        synchronized (this) {
+            if (lost || settled.get()) {
+                return;
+            }
+            lost = true;
+            callbacks = lostCallbacks;
+            lostCallbacks = List.of();
+        }
+        // Those who wait for its end on this node look for themselves from now on.
+        end();
+        callbacks.forEach(callback -> {
+            try {
+                callback.run();
+            } catch (RuntimeException | Error e) {
+                // Heartbeats of others follow on this thread.
+                log.warn("What follows the loss of {} failed", id(), e);
+            }
+        });
+    }
+
+    /** Done when the claim has been settled or lost: for waiters on this node. */
+    synchronized CompletableFuture<Void> ended() {
+        if (ended == null) {
+            ended = new CompletableFuture<>();
+        }
+        return ended;
+    }
+
+    void end() {
+        ended().complete(null);
+    }
+
+    @Override
+    public SettleResult settle(Ending ending) {
+        return settling.settle(this, end(ending));
+    }
+
+    @Override
+    public CompletionStage<SettleResult> settle(Ending ending, Executor blocking) {
+        return settling.settle(this, end(ending), blocking);
+    }
+
+    private Settlement end(Ending ending) {
+        // First, so that a claim which cannot be settled so is not taken for settled.
+        Settlement settlement = settlement(ending);
+        if (!settled.compareAndSet(false, true)) {
+            throw new IllegalStateException("The claim of " + key + " has been settled already");
+        }
+        actionEndedNanos = settling.nanos();
+        return settlement;
+    }
+
+    private Settlement settlement(Ending ending) {
+        if (ending instanceof Ending.Completed completed && completed.result().length <= policy.resultBytesMax()) {
+            return settlement(State.COMPLETED, Envelope.value(completed.result()), "completed");
+        } else if (ending instanceof Ending.Failed failed) {
+            return settlement(
+                    State.FAILED,
+                    Envelope.failure(failed.failure()),
+                    failed.failure().code());
+        } else if (ending instanceof Ending.Retryable retryable) {
+            return settlement(State.RETRYABLE, null, retryable.proof());
+        } else if (ending instanceof Ending.Unknown unknown) {
+            return settlement(State.UNKNOWN, null, unknown.reason());
+        }
+        Failure failure = new Failure(
+                Failure.RESULT_NOT_STORED,
+                "It completed, but its result was larger than " + policy.resultBytesMax()
+                        + " bytes and was not stored");
+        return settlement(State.COMPLETED, Envelope.failure(failure), "completed; the result was too large to store");
+    }
+
+    /** The entry as replays need it, without asking the store; when it was made and leased is not known here. */
+    Entry entry(Settlement settlement, SettleResult.Settled settled, String owner) {
+        Instant at = settled.settledAt();
+        return new Entry(
+                id(),
+                key.operation(),
+                fingerprint,
+                settlement.to(),
+                token,
+                owner,
+                attempt,
+                policy.terms(),
+                at,
+                at,
+                at,
+                settled.expiresAt(),
+                settlement.result(),
+                at);
+    }
+
+    private Settlement settlement(State to, byte @Nullable [] result, String reason) {
+        return new Settlement(id(), token, to, result, reason);
+    }
+}

@@ -1,0 +1,133 @@
+package dev.onlyonce;
+
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import dev.onlyonce.store.Transition;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/** Background work: sweeps lapsed leases and purges expired entries, on every node at once. */
+final class Maintenance {
+    /** Small enough that foreground traffic never waits long for its locks. */
+    static final int SWEEP_BATCH = 500;
+    /** Smaller, because it pauses after each: foreground traffic should not lose a processor for longer than its own calls take. */
+    static final int PURGE_BATCH = 100;
+
+    private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
+
+    private final Store store;
+    private final Time time;
+    private final Events events;
+    private final LateSettlements late;
+    private final Duration auditRetention;
+    private volatile boolean closed;
+
+    Maintenance(Store store, Time time, Events events, LateSettlements late, Duration auditRetention) {
+        this.store = store;
+        this.time = time;
+        this.events = events;
+        this.late = late;
+        this.auditRetention = auditRetention;
+    }
+
+    void close() {
+        closed = true;
+    }
+
+    /** Does the work again and again, with a pause in between, whatever comes of it. */
+    void repeat(Duration every, Runnable work) {
+        repeat(every, work, false);
+    }
+
+    /** Logs the beginning and the end of an outage, not every round of it. */
+    private void repeat(Duration every, Runnable work, boolean failing) {
+        time.schedule(every, () -> {
+            boolean failed = false;
+            try {
+                work.run();
+                if (failing) {
+                    log.info("Background work goes on: the store answers again");
+                }
+            } catch (StoreException e) {
+                failed = true;
+                events.tell(new Event.StoreFailed(e));
+                log.atLevel(failing ? Level.DEBUG : Level.WARN)
+                        .log("Background work failed and is tried every {}: {}", every, e.getMessage());
+            } catch (RuntimeException | Error e) {
+                log.error("Background work broke and is tried again in {}", every, e);
+            } finally {
+                if (!closed) {
+                    repeat(every, work, failed);
+                }
+            }
+        });
+    }
+
+    int sweep() {
+        // First record what this node knows: a sweep makes it unknown.
+        if (!late.sendBeforeSweep()) {
+            return 0;
+        }
+        int total = 0;
+        List<Transition> swept;
+        do {
+            swept = store.sweep(SWEEP_BATCH);
+            for (Transition transition : swept) {
+                events.tell(new Event.Changed(transition));
+                if (transition.from() == State.PROCESSING) {
+                    events.tell(new Event.LeaseLapsed(transition));
+                }
+                log.info("{}: {} is now {}", transition.why(), transition.id(), transition.to());
+            }
+            total += swept.size();
+        } while (swept.size() == SWEEP_BATCH && !closed);
+        return total;
+    }
+
+    int purge() {
+        int total = 0;
+        int purged;
+        long tookNanos;
+        do {
+            long begun = time.nanos();
+            purged = store.purge(PURGE_BATCH);
+            total += purged;
+            tookNanos = time.nanos() - begun;
+        } while (purged == PURGE_BATCH && pause(tookNanos));
+        if (total > 0) {
+            events.tell(new Event.Purged(total));
+            log.debug("Purged {} expired entries", total);
+        }
+        purgeAudit();
+        return total;
+    }
+
+    /**
+     * As long as the last batch took, so that foreground traffic has the database to itself half of the time. Returns whether
+     * to go on: nothing is asked of a store that was closed meanwhile.
+     */
+    private boolean pause(long nanos) {
+        try {
+            if (nanos > 0 && !closed) {
+                time.await(new CompletableFuture<Void>(), Duration.ofNanos(nanos));
+            }
+            return !closed;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private void purgeAudit() {
+        int purged;
+        do {
+            purged = store.purgeAudit(auditRetention, PURGE_BATCH);
+        } while (purged == PURGE_BATCH && !closed);
+    }
+}

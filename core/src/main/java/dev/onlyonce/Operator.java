@@ -1,0 +1,88 @@
+package dev.onlyonce;
+
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import java.util.List;
+
+/**
+ * What operators and their tools call: they look at entries, settle those that are unknown, and remove others. Every method
+ * throws {@link StoreException} when the store cannot do its part. Safe for any number of threads.
+ */
+public final class Operator {
+    private final Store store;
+    private final Engine engine;
+    private final Maintenance maintenance;
+    private final Reconciliation reconciliation;
+
+    Operator(Store store, Engine engine, Maintenance maintenance, Reconciliation reconciliation) {
+        this.store = store;
+        this.engine = engine;
+        this.maintenance = maintenance;
+        this.reconciliation = reconciliation;
+    }
+
+    /** Entries in the order of their ids. */
+    public List<Entry> list(EntryQuery query) {
+        return store.list(query);
+    }
+
+    /** How many entries a tenant has in the store, tombstones included; stops counting at {@code max}. */
+    public int countStored(String tenant, int max) {
+        return store.countStored(tenant, max);
+    }
+
+    /** How many entries there are in the store, tombstones included; stops counting at {@code max}. */
+    public int countStored(int max) {
+        return store.countStored(null, max);
+    }
+
+    /** What the audit has about a key, oldest first. */
+    public List<AuditRecord> history(Key key) {
+        return store.history(key.entryId());
+    }
+
+    /** What the audit has, oldest first. */
+    public List<AuditRecord> audit(AuditQuery query) {
+        return store.audit(query);
+    }
+
+    /** Settles an unknown entry. A result is the operation's encoded result, as its {@link Codec} makes it. */
+    public SettleResult resolve(Resolution resolution) {
+        String operation =
+                engine.findStored(resolution.id()).map(Entry::operation).orElse("");
+        return engine.resolve(resolution, operation);
+    }
+
+    /**
+     * Deletes a settled entry, so that its key can be used as if it were new.
+     *
+     * @return whether there was a settled entry to delete
+     */
+    public boolean evict(Key key, String who, String reason) {
+        return engine.evict(key.entryId(), who, reason);
+    }
+
+    /** Sweeps lapsed leases now; it also happens in the background. Returns how many entries changed. */
+    public int sweep() {
+        return maintenance.sweep();
+    }
+
+    /**
+     * Asks about all unknown entries whose operation has a {@link Reconciler} now, due or not; in the background it happens
+     * when they are due. Blocks until all were asked about.
+     */
+    public Reconciler.Round reconcile() {
+        return reconciliation.run(true);
+    }
+
+    /** Purges expired entries and audit records now; it also happens in the background. Returns how many entries changed. */
+    public int purge() {
+        return maintenance.purge();
+    }
+}

@@ -1,0 +1,191 @@
+package dev.onlyonce;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Event.Reconciled.Progress;
+import dev.onlyonce.Reconciler.Finding;
+import dev.onlyonce.Reconciler.Round;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks about unknown entries until somebody can tell.
+ *
+ * <ol>
+ *   <li>Every round reads the unknown entries, a page at a time.
+ *   <li>An entry that is due is asked about. <em>Found</em> completes it, <em>absent</em> makes it retryable.
+ *   <li>Otherwise it is due again after a pause that doubles with every try. After {@link #TRIES_MAX} tries an operator is
+ *       told, and the entry is still asked about, at the longest pause.
+ * </ol>
+ *
+ * <p>When to ask next is kept in memory only: a restart asks again at once, and several nodes may ask about the same entry.
+ * Looking does no harm, and resolving is conditional on the entry being unknown still.
+ */
+final class Reconciliation {
+    /** About a quarter of an hour of doubling pauses. */
+    static final int TRIES_MAX = 10;
+    /** Entries are read without results, so a page is small. */
+    private static final int PAGE = 200;
+
+    private static final Duration PAUSE_FIRST = Duration.ofSeconds(1);
+    private static final Duration PAUSE_LONGEST = Duration.ofMinutes(5);
+    private static final Logger log = LoggerFactory.getLogger(Reconciliation.class);
+
+    private final Store store;
+    private final BiFunction<Resolution, String, SettleResult> resolve;
+    private final Time time;
+    private final Events events;
+    private final Map<String, Reconciler> reconcilers;
+    private Map<EntryId, Asked> histories = new HashMap<>();
+
+    private record Asked(Instant createdAt, int attempt, int tries, long dueNanos) {
+        boolean isAbout(Entry entry) {
+            return attempt == entry.attempt() && createdAt.equals(entry.createdAt());
+        }
+    }
+
+    Reconciliation(
+            Store store,
+            BiFunction<Resolution, String, SettleResult> resolve,
+            Time time,
+            Events events,
+            Map<String, Reconciler> reconcilers) {
+        this.store = store;
+        this.resolve = resolve;
+        this.time = time;
+        this.events = events;
+        this.reconcilers = reconcilers;
+    }
+
+    /** One round; with {@code now}, also for entries that are not due. An interrupt ends it early. */
+    synchronized Round run(boolean now) {
+        Map<EntryId, Asked> seen = new HashMap<>();
+        Map<Asking, Integer> asked = new EnumMap<>(Asking.class);
+        EntryQuery query = EntryQuery.all(PAGE).in(State.UNKNOWN);
+        List<Entry> page;
+        do {
+            page = store.list(query);
+            for (Entry entry : page) {
+                Reconciler reconciler = reconcilers.get(entry.operation());
+                if (reconciler != null) {
+                    asked.merge(ask(entry, reconciler, seen, now), 1, Integer::sum);
+                }
+                query = query.after(entry.id());
+            }
+        } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
+        // What is no longer unknown is forgotten with the old map.
+        histories = seen;
+        int found = asked.getOrDefault(Asking.FOUND, 0);
+        int absent = asked.getOrDefault(Asking.ABSENT, 0);
+        int undecided = asked.getOrDefault(Asking.UNDECIDED, 0);
+        return new Round(found + absent + undecided, found, absent, undecided);
+    }
+
+    /** What became of one entry in a round. */
+    private enum Asking {
+        NOT_DUE,
+        FOUND,
+        ABSENT,
+        UNDECIDED
+    }
+
+    private Asking ask(Entry entry, Reconciler reconciler, Map<EntryId, Asked> seen, boolean now) {
+        Asked before = histories.get(entry.id());
+        if (before == null || !before.isAbout(entry)) {
+            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.SCHEDULED));
+            before = new Asked(entry.createdAt(), entry.attempt(), 0, time.nanos());
+        }
+        if (!now && time.nanos() - before.dueNanos < 0) {
+            seen.put(entry.id(), before);
+            return Asking.NOT_DUE;
+        }
+        Finding finding = look(entry, reconciler);
+        Resolution resolution = resolution(entry, finding);
+        if (resolution == null) {
+            seen.put(entry.id(), again(entry, before, finding));
+            return Asking.UNDECIDED;
+        }
+        SettleResult settled;
+        try {
+            settled = resolve.apply(resolution, entry.operation());
+        } catch (StoreUnavailable e) {
+            throw e; // nobody can be resolved now
+        } catch (RuntimeException e) {
+            // This one cannot be recorded; it must not keep the others.
+            seen.put(entry.id(), again(entry, before, new Finding.CannotTell("it could not be recorded: " + e)));
+            return Asking.UNDECIDED;
+        }
+        // If somebody else was faster, it was found out all the same.
+        if (settled instanceof SettleResult.Settled) {
+            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.RESOLVED));
+            log.info("Reconciled: {} is now {}: {}", entry.id(), resolution.to(), resolution.reason());
+        }
+        return resolution.to() == State.COMPLETED ? Asking.FOUND : Asking.ABSENT;
+    }
+
+    private static Finding look(Entry entry, Reconciler reconciler) {
+        try {
+            Finding finding = requireNonNull(reconciler.reconcile(entry), "the finding");
+            Instant unknownSince = entry.settledAt() == null ? entry.readAt() : entry.settledAt();
+            boolean tooEarly = Duration.between(unknownSince, entry.readAt()).compareTo(reconciler.absentAfter()) < 0;
+            return finding instanceof Finding.Absent && tooEarly
+                    ? new Finding.CannotTell("absent so far, but a request on its way may yet arrive")
+                    : finding;
+        } catch (Throwable e) {
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            return new Finding.CannotTell("the reconciler failed: " + e);
+        }
+    }
+
+    private static @Nullable Resolution resolution(Entry entry, Finding finding) {
+        if (finding instanceof Finding.Found found) {
+            return new Resolution(
+                            entry.id(),
+                            entry.attempt(),
+                            State.COMPLETED,
+                            found.result(),
+                            "reconciler",
+                            "the effect was found")
+                    .about(entry.createdAt());
+        }
+        if (finding instanceof Finding.Absent absent) {
+            return Resolution.absent(entry.id(), entry.attempt(), "reconciler", absent.proof())
+                    .about(entry.createdAt());
+        }
+        return null;
+    }
+
+    private Asked again(Entry entry, Asked before, Finding finding) {
+        int tries = before.tries + 1;
+        if (tries == TRIES_MAX) {
+            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.FAILED));
+            log.warn(
+                    "Not found out in {} tries, an operator has to decide: {} of {}: {}",
+                    tries,
+                    entry.id(),
+                    entry.operation(),
+                    ((Finding.CannotTell) finding).why());
+        }
+        long pause = Math.min(PAUSE_LONGEST.toNanos(), PAUSE_FIRST.toNanos() << Math.min(before.tries, 20));
+        return new Asked(entry.createdAt(), entry.attempt(), tries, time.nanos() + pause);
+    }
+}

@@ -1,0 +1,86 @@
+package dev.onlyonce.fingerprint;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The parts of a JSON text that do not count, as a tree of JSON pointers (RFC 6901): each node is a place in the text, its
+ * children are the places below it on the way to an ignored one. Immutable once built.
+ */
+public final class Ignored {
+    /** Nothing is ignored. */
+    public static final Ignored NONE = new Ignored();
+
+    private final Map<String, Ignored> children = new HashMap<>();
+    private boolean whole;
+
+    private Ignored() {}
+
+    /**
+     * The places that JSON pointers name.
+     *
+     * @throws IllegalArgumentException if one is not a JSON pointer, or names the whole text
+     */
+    public static Ignored at(List<String> pointers) {
+        Ignored root = new Ignored();
+        for (String pointer : pointers) {
+            Ignored place = root;
+            for (String token : tokens(pointer)) {
+                place = place.children.computeIfAbsent(token, any -> new Ignored());
+            }
+            place.whole = true;
+        }
+        return root;
+    }
+
+    /** Whether everything at this place is ignored. */
+    boolean whole() {
+        return whole;
+    }
+
+    /** The place of a member, or null if nothing is ignored there or below. */
+    @Nullable
+    Ignored member(String name) {
+        return children.get(name);
+    }
+
+    /** The place of an array's element, or null if nothing is ignored there or below. */
+    @Nullable
+    Ignored element(int index) {
+        return children.isEmpty() ? null : children.get(Integer.toString(index));
+    }
+
+    private static List<String> tokens(String pointer) {
+        if (pointer.isEmpty()) {
+            throw new IllegalArgumentException("the pointer \"\" would ignore the whole body");
+        }
+        if (pointer.charAt(0) != '/') {
+            throw new IllegalArgumentException("not a JSON pointer, it does not begin with a slash: " + pointer);
+        }
+        List<String> tokens = new ArrayList<>();
+        for (String token : pointer.substring(1).split("/", -1)) {
+            tokens.add(unescape(token, pointer));
+        }
+        return tokens;
+    }
+
+    private static String unescape(String token, String pointer) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < token.length(); i++) {
+            char c = token.charAt(i);
+            if (c == '~') {
+                i++;
+                char code = i < token.length() ? token.charAt(i) : ' ';
+                if (code != '0' && code != '1') {
+                    throw new IllegalArgumentException("not a JSON pointer, ~ is not followed by 0 or 1: " + pointer);
+                }
+                c = code == '0' ? '~' : '/';
+            }
+            text.append(c);
+        }
+        return text.toString();
+    }
+}

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.onlyonce.http;
-
-import org.jspecify.annotations.NullMarked;

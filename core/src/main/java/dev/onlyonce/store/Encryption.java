@@ -1,0 +1,145 @@
+package dev.onlyonce.store;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import javax.crypto.Cipher;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Seals recorded results with AES-GCM, so that whoever reads the database cannot read them, and a sealed one cannot be
+ * changed or moved to another entry unnoticed. A record that was never sealed is taken as it is, so whoever may write to the
+ * database can still replace one. Keys have ids: new records are sealed with the current key, older ones opened
+ * with theirs. Immutable; any number of threads.
+ *
+ * <p>Format 1, fixed for ever: the bytes {@code C5 4F 45 01}, the key's id (4 bytes), a random nonce (12 bytes), ciphertext
+ * and tag. Authenticated with it are those first 8 bytes, the entry's tenant, space and key, and what the record is used for.
+ */
+public final class Encryption {
+    /** No entry's result begins so unsealed: they begin with their own format. Nor does JSON or other UTF-8. */
+    private static final byte[] MAGIC = {(byte) 0xC5, 'O', 'E', 1};
+
+    private static final int HEAD_BYTES = 8;
+    private static final int NONCE_BYTES = 12;
+    private static final int TAG_BYTES = 16;
+
+    private final int current;
+    private final Map<Integer, SecretKeySpec> keys;
+    private final SecureRandom random = new SecureRandom();
+
+    private Encryption(int current, Map<Integer, SecretKeySpec> keys) {
+        this.current = current;
+        this.keys = Map.copyOf(keys);
+    }
+
+    /**
+     * With this key from now on. What was recorded before, without encryption, is still read.
+     *
+     * @param id tells this key from earlier and later ones; stored with every record
+     * @param key 16 or 32 random bytes
+     * @throws IllegalArgumentException if the key has another length
+     */
+    public static Encryption with(int id, byte[] key) {
+        return new Encryption(id, Map.of(id, checked(id, key)));
+    }
+
+    /**
+     * The same, and records that another key has sealed can be opened: an earlier one, until the last of its records is past
+     * retention; or the next one, before any node seals with it.
+     *
+     * @throws IllegalArgumentException if the id is taken, or the key has not 16 or 32 bytes
+     */
+    public Encryption and(int id, byte[] key) {
+        Map<Integer, SecretKeySpec> more = new HashMap<>(keys);
+        if (more.put(id, checked(id, key)) != null) {
+            throw new IllegalArgumentException("there are two keys with the id " + id);
+        }
+        return new Encryption(current, more);
+    }
+
+    private static SecretKeySpec checked(int id, byte[] key) {
+        if (key.length != 16 && key.length != 32) {
+            throw new IllegalArgumentException("a key must have 16 or 32 bytes, but key " + id + " has " + key.length);
+        }
+        return new SecretKeySpec(key, "AES");
+    }
+
+    /**
+     * Seals a record.
+     *
+     * @param id of the entry it belongs to
+     * @param use what it is, if the entry has several; must be the same for opening
+     */
+    public byte[] seal(EntryId id, String use, byte[] plain) {
+        byte[] nonce = new byte[NONCE_BYTES];
+        random.nextBytes(nonce);
+        byte[] head = ByteBuffer.allocate(HEAD_BYTES).put(MAGIC).putInt(current).array();
+        try {
+            byte[] sealed = cipher(Cipher.ENCRYPT_MODE, head, nonce, id, use).doFinal(plain);
+            return ByteBuffer.allocate(HEAD_BYTES + NONCE_BYTES + sealed.length)
+                    .put(head)
+                    .put(nonce)
+                    .put(sealed)
+                    .array();
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every Java platform has AES-GCM", e);
+        }
+    }
+
+    /** Whether a record was sealed, by whatever key. */
+    public static boolean isSealed(byte[] record) {
+        return record.length >= HEAD_BYTES + NONCE_BYTES + TAG_BYTES
+                && Arrays.equals(record, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
+    }
+
+    /** The id of the key that sealed a record. */
+    public static int keyOf(byte[] sealed) {
+        return ByteBuffer.wrap(sealed).getInt(MAGIC.length);
+    }
+
+    /**
+     * Opens a record; one that was never sealed is returned as it is.
+     *
+     * @throws StoreUnavailable if its key is not known here, or it was changed or belongs elsewhere
+     */
+    public byte[] open(EntryId id, String use, byte[] record) {
+        if (!isSealed(record)) {
+            return record;
+        }
+        if (!keys.containsKey(keyOf(record))) {
+            throw unopened(id, record, "which is not configured here: add it to the keys", null);
+        }
+        byte[] head = Arrays.copyOf(record, HEAD_BYTES);
+        byte[] nonce = Arrays.copyOfRange(record, HEAD_BYTES, HEAD_BYTES + NONCE_BYTES);
+        int from = HEAD_BYTES + NONCE_BYTES;
+        try {
+            return cipher(Cipher.DECRYPT_MODE, head, nonce, id, use).doFinal(record, from, record.length - from);
+        } catch (GeneralSecurityException e) {
+            throw unopened(id, record, "but not with the one configured here, or it was changed or moved", e);
+        }
+    }
+
+    private static StoreUnavailable unopened(
+            EntryId id, byte[] record, String why, @Nullable GeneralSecurityException cause) {
+        return new StoreUnavailable("A record of " + id + " was sealed with key " + keyOf(record) + ", " + why, cause);
+    }
+
+    private Cipher cipher(int mode, byte[] head, byte[] nonce, EntryId id, String use) throws GeneralSecurityException {
+        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
+        cipher.init(mode, keys.get(keyOf(head)), new GCMParameterSpec(TAG_BYTES * Byte.SIZE, nonce));
+        cipher.updateAAD(head);
+        for (String part : List.of(id.tenant(), id.space(), id.key(), use)) {
+            byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
+            cipher.updateAAD(ByteBuffer.allocate(Integer.BYTES).putInt(0, bytes.length));
+            cipher.updateAAD(bytes);
+        }
+        return cipher;
+    }
+}

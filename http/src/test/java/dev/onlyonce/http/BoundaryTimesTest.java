@@ -1,0 +1,103 @@
+package dev.onlyonce.http;
+
+import static dev.onlyonce.http.TestBoundary.asking;
+import static dev.onlyonce.http.TestBoundary.assertProblem;
+import static dev.onlyonce.http.TestBoundary.created;
+import static dev.onlyonce.http.TestBoundary.header;
+import static dev.onlyonce.http.TestBoundary.payments;
+import static dev.onlyonce.http.TestBoundary.post;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.Policy;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Leases, expiry, the age of requests, and requests that nobody took. */
+class BoundaryTimesTest {
+
+    @Test
+    @DisplayName("D3 an operation with a shorter lease than any before gets heartbeats in time")
+    void shortLease() {
+        Policy policy = Policy.builder().lease(Duration.ofMillis(600)).build();
+        try (TestBoundary test = TestBoundary.of(payments().policy(policy).build())) {
+            assertThat(test.time.delays).doesNotContain(Duration.ofMillis(100));
+            test.begin(post("k-1"));
+            assertThat(test.time.delays).endsWith(Duration.ofMillis(100));
+        }
+    }
+
+    @Test
+    @DisplayName("T1 the expiry is sent as an HTTP date, counted from settling")
+    void expiry() {
+        Policy policy = Policy.builder().retention(Duration.ofHours(1)).build();
+        try (TestBoundary test = TestBoundary.of(payments().policy(policy).build())) {
+            Exchange exchange = test.begin(post("k-1"));
+            test.time.pass(Duration.ofSeconds(5));
+            assertThat(header(exchange.finish(created()), "Idempotency-Key-Expires"))
+                    .isEqualTo("Fri, 02 Jan 2026 04:04:10 GMT");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2026-01-02T03:00:00Z,true",
+        "'Fri, 02 Jan 2026 03:00:00 GMT',true",
+        "1767322800,true",
+        "2026-01-02T04:00:00+01:00,true",
+        "2026-01-02T02:04:00Z,false",
+        "2026-01-02T03:10:00Z,false",
+        "yesterday,false"
+    })
+    @DisplayName("T2 a stale request timestamp is refused if so configured")
+    void timestamps(String made, boolean accepted) {
+        RequestAge age = RequestAge.of("X-Made", Duration.ofHours(1));
+        try (TestBoundary test = TestBoundary.of(payments().age(age).build())) {
+            HttpAnswer answer = test.send(asking(Headers.of("Idempotency-Key", "k-1", "X-Made", made)));
+            if (accepted) {
+                assertThat(answer.status()).isEqualTo(201);
+            } else {
+                assertProblem(answer, 400, Problem.TIMESTAMP_REJECTED);
+            }
+            assertProblem(test.send(post("k-2")), 400, Problem.TIMESTAMP_MISSING);
+        }
+    }
+
+    @Test
+    @DisplayName("T4 a request that was accepted and that nobody took in time gets 408, now and ever")
+    void pendingTooLong() {
+        TestBoundary test = TestBoundary.of(Profile.ietf());
+        Operation operation = test.boundary().operations().get(0);
+        Checked.Asked asked = (Checked.Asked) test.boundary().check(operation, post("k"));
+        test.store.claim(List.of(new ClaimRequest(
+                asked.key().entryId(),
+                operation.name(),
+                asked.fingerprint(),
+                UUID.randomUUID(),
+                "node",
+                operation.policy().terms(),
+                State.PENDING)));
+        test.time.pass(operation.policy().terms().lease().plusSeconds(1));
+        test.once.operator().sweep();
+        for (int i = 0; i < 2; i++) {
+            assertProblem(test.send(post("k")), 408, Problem.PENDING_EXPIRED);
+        }
+        assertThat(test.effects.get()).isZero();
+    }
+
+    @Test
+    @DisplayName("T2 requests may not be older than their keys are kept")
+    void timestampBeyondRetention() {
+        assertThatThrownBy(() -> payments()
+                        .age(RequestAge.of("Date", Duration.ofHours(25)))
+                        .build())
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}
