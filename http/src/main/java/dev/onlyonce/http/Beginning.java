@@ -5,7 +5,6 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.internal.Futures;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -5,7 +5,6 @@ import dev.onlyonce.FailureRule;
 import dev.onlyonce.FailureRule.Verdict;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.http.Profile.Meaning;
-import dev.onlyonce.internal.Futures;
 import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
