@@ -53,7 +53,7 @@ final class EntryWriter {
     }
 
     /** The answers so far. */
-    record Answers(Map<EntryId, SettleResult> settled, Map<EntryId, ClaimResult> claimed) {
+    private record Answers(Map<EntryId, SettleResult> settled, Map<EntryId, ClaimResult> claimed) {
         private Answers() {
             this(new HashMap<>(), new HashMap<>());
         }
@@ -76,8 +76,17 @@ final class EntryWriter {
         }
     }
 
-    /** Writes; both lists are sorted by id, and not both empty. */
-    Answers write(List<Settlement> settlements, List<ClaimRequest> claims) {
+    /** Claims; the list is sorted by id and not empty. */
+    Map<EntryId, ClaimResult> claim(List<ClaimRequest> claims) {
+        return write(List.of(), claims).claimed();
+    }
+
+    /** Settles; the list is sorted by id and not empty. */
+    Map<EntryId, SettleResult> settle(List<Settlement> settlements) {
+        return write(settlements, List.of()).settled();
+    }
+
+    private Answers write(List<Settlement> settlements, List<ClaimRequest> claims) {
         Answers answers = new Answers();
         return known(answers::isChanged, () -> {
             boolean direct = !locks.isAround() && writeDirectly(settlements, claims, answers);
