@@ -18,8 +18,6 @@ import dev.onlyonce.sql.schema.Schema;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.AuditText;
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Encryption;
@@ -154,28 +152,21 @@ public final class SqlStore implements Store {
 
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
-        return write(new Batch(requests, List.of())).claims();
+        if (requests.isEmpty()) {
+            return List.of();
+        }
+        requests.forEach(SqlStore::check);
+        Map<EntryId, ClaimResult> claimed = writer.claim(sorted(requests, ClaimRequest::id));
+        return requests.stream().map(r -> get(claimed, r.id())).toList();
     }
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return write(new Batch(List.of(), settlements)).settlements();
-    }
-
-    @Override
-    public BatchResult write(Batch batch) {
-        if (batch.claims().isEmpty() && batch.settlements().isEmpty()) {
-            return new BatchResult(List.of(), List.of());
+        if (settlements.isEmpty()) {
+            return List.of();
         }
-        List<ClaimRequest> claims = sorted(batch.claims(), ClaimRequest::id);
-        List<Settlement> settlements = sealing.seal(sorted(batch.settlements(), Settlement::id));
-        claims.forEach(SqlStore::check);
-        EntryWriter.Answers answers = writer.write(settlements, claims);
-        return new BatchResult(
-                batch.claims().stream().map(c -> get(answers.claimed(), c.id())).toList(),
-                batch.settlements().stream()
-                        .map(s -> get(answers.settled(), s.id()))
-                        .toList());
+        Map<EntryId, SettleResult> settled = writer.settle(sealing.seal(sorted(settlements, Settlement::id)));
+        return settlements.stream().map(s -> get(settled, s.id())).toList();
     }
 
     @Override

@@ -54,7 +54,7 @@ public final class EntryWriter {
     }
 
     /** The answers so far. */
-    public record Answers(Map<EntryId, SettleResult> settled, Map<EntryId, ClaimResult> claimed) {
+    private record Answers(Map<EntryId, SettleResult> settled, Map<EntryId, ClaimResult> claimed) {
         private Answers() {
             this(new HashMap<>(), new HashMap<>());
         }
@@ -77,8 +77,17 @@ public final class EntryWriter {
         }
     }
 
-    /** Writes; both lists are sorted by id, and not both empty. */
-    public Answers write(List<Settlement> settlements, List<ClaimRequest> claims) {
+    /** Claims; the list is sorted by id and not empty. */
+    public Map<EntryId, ClaimResult> claim(List<ClaimRequest> claims) {
+        return write(List.of(), claims).claimed();
+    }
+
+    /** Settles; the list is sorted by id and not empty. */
+    public Map<EntryId, SettleResult> settle(List<Settlement> settlements) {
+        return write(settlements, List.of()).settled();
+    }
+
+    private Answers write(List<Settlement> settlements, List<ClaimRequest> claims) {
         Answers answers = new Answers();
         return known(answers::isChanged, () -> {
             boolean direct = !locks.isAround() && writeDirectly(settlements, claims, answers);

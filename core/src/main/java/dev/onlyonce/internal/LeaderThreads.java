@@ -6,13 +6,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The threads that lead for callers that do not block. They come when they are needed and end when they are not. */
-final class Leaders implements Executor, AutoCloseable {
+/** The threads that lead for callers that do not block. They start on demand and end when idle. */
+final class LeaderThreads implements Executor, AutoCloseable {
     private static final Duration KEEP = Duration.ofSeconds(60);
 
     private final ThreadPoolExecutor threads;
 
-    Leaders(int max) {
+    LeaderThreads(int max) {
         threads = new ThreadPoolExecutor(
                 max, max, KEEP.toSeconds(), TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread thread = new Thread(task, "onlyonce-store");
@@ -27,7 +27,7 @@ final class Leaders implements Executor, AutoCloseable {
         threads.execute(task);
     }
 
-    /** Keeps no idle thread from now on. Tasks are still run: what has had its effect must be recorded. */
+    /** Keeps no idle thread from now on. Tasks still run: an effect that has happened must be recorded. */
     @Override
     public void close() {
         threads.setKeepAliveTime(1, TimeUnit.NANOSECONDS);

@@ -1,6 +1,9 @@
 package dev.onlyonce.http;
 
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.State;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,16 +17,26 @@ import org.jspecify.annotations.Nullable;
  *       nothing.
  * </ol>
  */
-public final class Room {
+final class LimitReservation {
     private final @Nullable TenantLimits limits;
     private final String tenant;
     private boolean live;
     private boolean token;
     private boolean stored;
 
-    Room(@Nullable TenantLimits limits, String tenant) {
+    LimitReservation(@Nullable TenantLimits limits, String tenant) {
         this.limits = limits;
         this.tenant = tenant;
+    }
+
+    /** For a request that no limit applies to. */
+    static LimitReservation none() {
+        return new LimitReservation(null, "");
+    }
+
+    /** Whether any limit on keys applies. */
+    boolean isLimited() {
+        return limits != null;
     }
 
     /** Takes a share of every limit; otherwise takes nothing and returns the limit that is reached. */
@@ -42,8 +55,26 @@ public final class Room {
         return Optional.of(over);
     }
 
+    /**
+     * As {@link #reserve}, but over its limits a tenant may still ask about keys that it has, and not run them again.
+     *
+     * @param find looks for the entry; called only over a limit
+     */
+    Optional<Problem.Report> admit(Supplier<Optional<Entry>> find) {
+        Optional<Problem.Report> over = reserve();
+        if (over.isEmpty()) {
+            return over;
+        }
+        Optional<Entry> entry = find.get();
+        if (entry.isEmpty()) {
+            return over;
+        }
+        // Not a new key, but it may be executed.
+        return entry.get().state() == State.RETRYABLE ? reserveLive() : Optional.empty();
+    }
+
     /** Takes a share of the executions at once only, for a key that is not new; otherwise returns the limit that is reached. */
-    synchronized Optional<Problem.Report> reserveLive() {
+    private synchronized Optional<Problem.Report> reserveLive() {
         if (limits == null || live) {
             return Optional.empty();
         }
@@ -57,7 +88,7 @@ public final class Room {
      *
      * @param newKey whether the key was new: retries do not count as new keys
      */
-    public synchronized void began(boolean newKey) {
+    synchronized void began(boolean newKey) {
         if (limits == null) {
             return;
         }
@@ -76,7 +107,7 @@ public final class Room {
     }
 
     /** Gives back everything that is still held. */
-    public synchronized void release() {
+    synchronized void release() {
         giveBack();
     }
 
