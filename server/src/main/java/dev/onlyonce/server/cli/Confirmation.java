@@ -12,8 +12,11 @@ interface Confirmation {
     String ask(String question);
 
     /** At the terminal of this process. */
+    @SuppressWarnings("SystemConsoleNull")
     static Confirmation terminal() {
         return question -> {
+            // Newer JDKs have a console even without a terminal, unless this is set.
+            System.setProperty("jdk.console", "java.base");
             Console console = System.console();
             return console == null ? null : console.readLine("%s [y/N] ", question);
         };
