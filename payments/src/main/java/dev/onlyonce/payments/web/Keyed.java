@@ -12,7 +12,7 @@ import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.HttpRequest;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.db.Database;
-import dev.onlyonce.sql.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.store.StoreException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
