@@ -1,87 +1,74 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.OpenClaim;
-import dev.onlyonce.store.StoreException;
-import dev.onlyonce.store.Time;
-import java.time.Duration;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Releases claims of stepped operations that have not come to an end.
+ * Keeps the entries of half-done stepped operations past their retention: an operation that has begun is not forgotten and
+ * begun again.
  *
  * <ol>
- *   <li>If any step was recorded, the entry is kept past its retention first: what has begun is not forgotten and begun
- *       again.
- *   <li>Then it is settled as retryable, and the next request resumes.
- *   <li>What the database does not take is tried again in the background, one claim after the other, for as long as the
- *       claim is held. After that the sweeper does the same to it.
+ *   <li>Before a stepped operation releases its claim, it registers the claim's token here.
+ *   <li>Before the store settles a registered claim as retryable, it extends the entry's retention, if any step was recorded.
+ *       If that fails, the settlement fails too, and the engine sends it again: in the background, and before a sweep.
+ *   <li>The token is forgotten when the store has answered the settlement. What is never answered is swept, and the sweep
+ *       does the same.
  * </ol>
  */
 final class HalfDone {
-    private static final Duration AGAIN_AFTER = Duration.ofMillis(200);
-    private static final Logger log = LoggerFactory.getLogger(HalfDone.class);
-
     private final StepTable table;
     private final Calls calls;
-    private final Time time;
-    private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean scheduled = new AtomicBoolean();
+    private final Set<UUID> releasing = ConcurrentHashMap.newKeySet();
 
-    private record Waiting(OpenClaim claim, String proof) {}
-
-    HalfDone(StepTable table, Calls calls, Time time) {
+    HalfDone(StepTable table, Calls calls) {
         this.table = table;
         this.calls = calls;
-        this.time = time;
     }
 
-    /** Releases a claim; throws if the database does not take that now, and goes on trying. */
-    void release(OpenClaim claim, String proof) {
-        try {
-            keep(claim);
-        } catch (StoreException e) {
-            waiting.add(new Waiting(claim, proof));
-            schedule();
-            throw e;
+    /** The claim with this token is about to be released. */
+    void register(UUID token) {
+        releasing.add(token);
+    }
+
+    /** How many claims are about to be released. */
+    int size() {
+        return releasing.size();
+    }
+
+    /** Extends the retention of what is about to be released; throws {@link dev.onlyonce.store.StoreException}. */
+    void keep(List<Settlement> settlements) {
+        if (releasing.isEmpty()) {
+            return;
         }
-        claim.retryable(proof);
-    }
-
-    private void keep(OpenClaim claim) {
-        StepTable.Owner owner = new StepTable.Owner(claim.key().entryId(), claim.token());
-        calls.transaction(c -> {
-            table.keep(c, owner);
-            return true;
-        });
-    }
-
-    private void schedule() {
-        if (!waiting.isEmpty() && scheduled.compareAndSet(false, true)) {
-            time.schedule(AGAIN_AFTER, this::round);
-        }
-    }
-
-    /** Stops at the first that the database does not take. */
-    private void round() {
-        try {
-            for (Waiting first = waiting.peek(); first != null; first = waiting.peek()) {
-                if (first.claim.isHeld()) {
-                    keep(first.claim);
-                    waiting.remove(first);
-                    first.claim.retryable(first.proof);
-                } else {
-                    waiting.remove(first);
+        List<StepTable.Owner> owners = settlements.stream()
+                .filter(settlement -> releasing.contains(settlement.token()))
+                .map(settlement -> new StepTable.Owner(settlement.id(), settlement.token()))
+                .sorted(Comparator.comparing(StepTable.Owner::id))
+                .toList();
+        if (!owners.isEmpty()) {
+            calls.transaction(c -> {
+                for (StepTable.Owner owner : owners) {
+                    table.keep(c, owner);
                 }
+                return true;
+            });
+        }
+    }
+
+    /** The store has answered these settlements. */
+    void answered(List<Settlement> settlements, List<SettleResult> results) {
+        if (releasing.isEmpty()) {
+            return;
+        }
+        for (int i = 0; i < settlements.size(); i++) {
+            if (!(results.get(i) instanceof SettleResult.Busy)) {
+                releasing.remove(settlements.get(i).token());
             }
-        } catch (StoreException e) {
-            log.debug("A half-done operation is released later: {}", e.getMessage());
-        } finally {
-            scheduled.set(false);
-            schedule();
         }
     }
 }

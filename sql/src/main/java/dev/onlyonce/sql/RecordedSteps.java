@@ -99,8 +99,10 @@ final class RecordedSteps implements Steps {
         if (before != null && before.state() == StepTable.FINISHED) {
             return decode(codec, before);
         }
-        if (before == null && recorded.higherKey(number) != null) {
-            // The flow went on without it, and must go the same way again.
+        boolean absent = before == null || before.state() == StepTable.STARTED;
+        if (absent && recorded.higherKey(number) != null) {
+            // The flow went on without it, and must go the same way again. A flow does not go on after a step in doubt, so
+            // one that is still there as started did not happen: there was no database to erase it from.
             throw new NotExecuted("step " + name + " did not happen in an earlier attempt, which went on without it");
         }
         // A started step of an entry that could be claimed again is proven not to have happened.
@@ -269,7 +271,8 @@ final class RecordedSteps implements Steps {
                 fence(c, OnLeaseLost.RESUME);
                 return true;
             });
-        } catch (LeaseLost | StoreException e) {
+        } catch (Throwable e) {
+            // Whatever it is, the caller must see the proof.
             proof.addSuppressed(e);
         }
     }

@@ -55,6 +55,7 @@ public final class SqlStore implements Store {
     private final EntryWriter writer;
     private final Sweep sweep;
     private final AuditTable audit;
+    private final HalfDone halfDone;
 
     SqlStore(Database database, Calls calls, Sealing sealing) {
         this.database = database;
@@ -63,6 +64,7 @@ public final class SqlStore implements Store {
         this.writer = new EntryWriter(database, calls, sealing);
         this.sweep = new Sweep(database, calls);
         this.audit = new AuditTable(database);
+        this.halfDone = new HalfDone(new StepTable(database, sealing), calls);
     }
 
     /**
@@ -135,12 +137,14 @@ public final class SqlStore implements Store {
         List<ClaimRequest> claims = sorted(batch.claims(), ClaimRequest::id);
         List<Settlement> settlements = sealing.seal(sorted(batch.settlements(), Settlement::id));
         claims.forEach(SqlStore::check);
+        halfDone.keep(settlements);
         EntryWriter.Answers answers = writer.write(settlements, claims);
+        List<SettleResult> settled = batch.settlements().stream()
+                .map(s -> get(answers.settled(), s.id()))
+                .toList();
+        halfDone.answered(batch.settlements(), settled);
         return new BatchResult(
-                batch.claims().stream().map(c -> get(answers.claimed(), c.id())).toList(),
-                batch.settlements().stream()
-                        .map(s -> get(answers.settled(), s.id()))
-                        .toList());
+                batch.claims().stream().map(c -> get(answers.claimed(), c.id())).toList(), settled);
     }
 
     @Override
@@ -299,7 +303,12 @@ public final class SqlStore implements Store {
 
     /** The stepped way to execute: several external effects in a row. The other must be on this store. */
     public Stepped stepped(Onlyonce onlyonce) {
-        return new Stepped(new StepTable(database, sealing), calls, onlyonce);
+        return new Stepped(new StepTable(database, sealing), calls, onlyonce, halfDone);
+    }
+
+    /** How many claims of stepped operations are about to be released. */
+    int releasing() {
+        return halfDone.size();
     }
 
     /** Finds out about a stepped operation's step in doubt: for {@link Onlyonce.Builder#reconciler}. */

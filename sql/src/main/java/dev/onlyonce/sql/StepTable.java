@@ -161,7 +161,7 @@ final class StepTable {
         }
     }
 
-    /** The steps that were started and not finished: one at most, unless the flow is broken. */
+    /** The steps that were started and not finished; only the last of them can be in doubt. */
     List<Step> inDoubt(Connection connection, Of of) throws SQLException {
         return read(connection, IN_DOUBT, of);
     }

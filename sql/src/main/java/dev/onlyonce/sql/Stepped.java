@@ -46,11 +46,11 @@ public final class Stepped {
     private final Onlyonce onlyonce;
     private final HalfDone halfDone;
 
-    Stepped(StepTable table, Calls calls, Onlyonce onlyonce) {
+    Stepped(StepTable table, Calls calls, Onlyonce onlyonce, HalfDone halfDone) {
         this.table = table;
         this.calls = calls;
         this.onlyonce = onlyonce;
-        this.halfDone = new HalfDone(table, calls, onlyonce.registry().time());
+        this.halfDone = halfDone;
     }
 
     /**
@@ -133,11 +133,8 @@ public final class Stepped {
     }
 
     private void settleRetryable(OpenClaim claim, String proof, Throwable thrown) {
-        try {
-            halfDone.release(claim, proof);
-        } catch (StoreException e) {
-            thrown.addSuppressed(e);
-        }
+        halfDone.register(claim.token());
+        settleQuietly(() -> claim.retryable(proof), thrown);
     }
 
     @FunctionalInterface

@@ -1,0 +1,10 @@
+package dev.onlyonce.sql;
+
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("Outages in the middle of stepped operations on MariaDB")
+final class MariaDbStepOutagesTest extends StepOutagesContract {
+    MariaDbStepOutagesTest() {
+        super(TestDatabase.MARIADB);
+    }
+}
