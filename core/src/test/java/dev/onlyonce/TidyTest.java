@@ -52,11 +52,7 @@ class TidyTest {
                     MAIN,
                     "(benchmarks|server|payments)/.*"),
             Ban.of("a test that does not run shows nothing", "@Disabled\\b", ALL, NOWHERE),
-            Ban.of(
-                    "the internals are for the core and the stores next to it",
-                    "dev\\.onlyonce\\.internal\\b",
-                    ALL,
-                    "(core|sql|server|benchmarks)/.*"),
+            Ban.of("the internals are for the core alone", "dev\\.onlyonce\\.internal\\b", ALL, "core/.*"),
             Ban.of(
                     "what is published does not lean on test servers",
                     "dev\\.onlyonce\\.testservers\\b",
@@ -114,7 +110,7 @@ class TidyTest {
                 "e.printStackTrace();",
                 "import java.util.Date;",
                 "@Disabled(\"flaky\")",
-                "import dev.onlyonce.Node;",
+                "import dev.onlyonce.internal.GroupingStore;",
                 "import dev.onlyonce.testservers.PostgresServer;",
                 "final class StringUtils {",
                 "abstract class AbstractStore {"

@@ -8,7 +8,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
