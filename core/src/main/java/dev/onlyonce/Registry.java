@@ -1,78 +1,58 @@
 package dev.onlyonce;
 
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 /**
- * What all ways to execute share: the store, the operations with their policies, the listeners, the time, and this node's name.
- * For code that offers a way of its own; applications do not need it. Safe for any number of threads.
+ * What every way to execute shares: the store, the node's name, the operations with their policies, the listeners, and the
+ * engine. For code that offers a way of its own, such as transactions or HTTP; applications have no need of it.
  */
 public final class Registry {
-    /** Operations are few; more than this means that somebody puts ids into their names. */
-    private static final int OPERATIONS_MAX = 10_000;
+    private final Parts parts;
+    private final Operations operations;
+    private final Engine engine;
 
-    private final Store store;
-    private final Time time;
-    private final String name;
-    private final Events events;
-    private final Policy standard;
-    private final Map<String, Policy> policies;
-    private final Map<String, Way> ways = new ConcurrentHashMap<>();
-
-    Registry(
-            Store store,
-            Time time,
-            String name,
-            Events events,
-            Policy standard,
-            Map<String, Policy> policies,
-            Map<String, Way> ways) {
-        this.store = store;
-        this.time = time;
-        this.name = name;
-        this.events = events;
-        this.standard = standard;
-        this.policies = Map.copyOf(policies);
-        this.ways.putAll(ways);
+    Registry(Parts parts, Operations operations, Engine engine) {
+        this.parts = parts;
+        this.operations = operations;
+        this.engine = engine;
     }
 
     /** The store that all ways use. */
     public Store store() {
-        return store;
+        return parts.store();
     }
 
     /** The source of time that waiting and background work follow. */
     public Time time() {
-        return time;
+        return parts.time();
     }
 
     /** This node's name, for entries and the audit. */
     public String name() {
-        return name;
+        return parts.name();
+    }
+
+    /** Passes an event to all listeners. */
+    public void publish(Event event) {
+        parts.events().tell(event);
     }
 
     /** The policy of an operation: its own, or the default. */
     public Policy policy(String operation) {
-        return policies.getOrDefault(operation, standard);
+        return operations.policy(operation);
     }
 
-    /** The policy that an operation was given of its own, if it was. */
+    /** The policy of an operation's own, if it has one. */
     public Optional<Policy> ownPolicy(String operation) {
-        return Optional.ofNullable(policies.get(operation));
-    }
-
-    /** The shortest lease of all policies. */
-    Duration shortestLease() {
-        Duration shortest = standard.terms().lease();
-        for (Policy policy : policies.values()) {
-            Duration lease = policy.terms().lease();
-            shortest = lease.compareTo(shortest) < 0 ? lease : shortest;
-        }
-        return shortest;
+        return operations.ownPolicy(operation);
     }
 
     /**
@@ -81,20 +61,57 @@ public final class Registry {
      * @throws IllegalStateException if the operation is executed in another way
      */
     public Policy policy(String operation, Way way) {
-        Way fixed = ways.get(operation);
-        if (fixed == null) {
-            fixed = ways.size() < OPERATIONS_MAX ? ways.putIfAbsent(operation, way) : way;
-        }
-        if (fixed != null && fixed != way) {
-            throw new IllegalStateException("operation " + operation + " is executed the " + fixed
-                    + " way, so it cannot be executed the " + way
-                    + " way as well: give one of the two another name");
-        }
-        return policy(operation);
+        return operations.policy(operation, way);
     }
 
-    /** Passes an event to all listeners. */
-    public void publish(Event event) {
-        events.tell(event);
+    /**
+     * Executes under the caller's policy; otherwise as {@link Onlyonce#execute}.
+     *
+     * @throws X the action's exception, by identity
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, Action<T, X> action) throws X {
+        return engine.execute(key, fingerprint, policy, codec, action);
+    }
+
+    /** Begins under the caller's policy; otherwise as {@link Onlyonce#begin}. */
+    public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
+        return engine.begin(key, fingerprint, policy);
+    }
+
+    /**
+     * The answer, if this node has it in memory. Never asks the store, and so never blocks. Counted as a decision. A caller
+     * that uses it claims with {@link #claim}, so that each request looks into memory once.
+     *
+     * @throws StoreException if the recorded request cannot be compared with this one
+     */
+    public Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
+        return engine.cached(key, fingerprint);
+    }
+
+    /**
+     * Begins without looking into memory, and without blocking. The stage is completed when {@link #begin} would return or
+     * throw. Dependent stages run on a thread that others wait for, or on this one: they must be quick and must not block.
+     *
+     * @param blocking runs code that blocks: waiting for a running duplicate, and claiming an entry that another request
+     *     has released. If it takes no more, the stage fails with {@link dev.onlyonce.store.StoreUnavailable}
+     */
+    public CompletionStage<Begun> claim(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
+        return engine.claim(key, fingerprint, policy, blocking);
+    }
+
+    /** Begins without looking into memory; blocks. */
+    public Begun claim(Key key, Fingerprint fingerprint, Policy policy) {
+        return engine.claim(key, fingerprint, policy);
+    }
+
+    /**
+     * The answer to a request whose key is in use: a mismatch before anything else, then by state. Never
+     * {@link Outcome.Executed}. A retryable entry is answered as in flight: claim it instead.
+     *
+     * @param retryAfter when to ask again about an entry in flight
+     */
+    public static Outcome<byte[]> answer(Key key, Fingerprint fingerprint, Entry entry, Duration retryAfter) {
+        return Answer.of(key, fingerprint, entry, retryAfter);
     }
 }

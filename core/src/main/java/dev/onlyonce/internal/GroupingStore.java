@@ -80,31 +80,35 @@ public final class GroupingStore implements Store {
 
     /** Claims; throws {@link StoreException}. */
     public ClaimResult claim(ClaimRequest request) {
-        return queue.submit(new PendingCall<>(claims, request.id(), request, time.nanos(), null));
+        return Futures.join(claim(request, true));
     }
 
-    /** Claims without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
-    public CompletableFuture<ClaimResult> claimAsync(ClaimRequest request) {
-        CompletableFuture<ClaimResult> future = new CompletableFuture<>();
-        queue.enqueue(new PendingCall<>(claims, request.id(), request, time.nanos(), future));
-        return future;
+    /**
+     * Claims. A caller that may block leads or waits: its future is done on return. Any other gets a future whose dependent
+     * stages run on any thread, perhaps this one, and must not block.
+     */
+    public CompletableFuture<ClaimResult> claim(ClaimRequest request, boolean mayBlock) {
+        return call(claims, request.id(), request, mayBlock);
     }
 
-    /** Settles; throws {@link StoreException}. */
-    public SettleResult settle(Settlement settlement) {
-        return queue.submit(new PendingCall<>(settlements, settlement.id(), settlement, time.nanos(), null));
+    /** Settles; blocks or not, as {@link #claim(ClaimRequest, boolean)}. */
+    public CompletableFuture<SettleResult> settle(Settlement settlement, boolean mayBlock) {
+        return call(settlements, settlement.id(), settlement, mayBlock);
     }
 
-    /** Settles without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
-    public CompletableFuture<SettleResult> settleAsync(Settlement settlement) {
-        CompletableFuture<SettleResult> future = new CompletableFuture<>();
-        queue.enqueue(new PendingCall<>(settlements, settlement.id(), settlement, time.nanos(), future));
+    private <Q, R> CompletableFuture<R> call(Kind<Q, R> kind, EntryId id, Q request, boolean mayBlock) {
+        CompletableFuture<R> future = new CompletableFuture<>();
+        if (mayBlock) {
+            Futures.complete(future, () -> queue.submit(new PendingCall<>(kind, id, request, time.nanos(), null)));
+        } else {
+            queue.enqueue(new PendingCall<>(kind, id, request, time.nanos(), future));
+        }
         return future;
     }
 
     /** Reads; throws {@link StoreException}. */
     public Optional<Entry> find(EntryId id) {
-        return queue.submit(new PendingCall<>(finds, id, id, time.nanos(), null));
+        return Futures.join(call(finds, id, id, true));
     }
 
     /** How many callers wait in the queue. */
@@ -119,7 +123,9 @@ public final class GroupingStore implements Store {
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return settlements.size() == 1 ? List.of(settle(settlements.get(0))) : store.settle(settlements);
+        return settlements.size() == 1
+                ? List.of(Futures.join(settle(settlements.get(0), true)))
+                : store.settle(settlements);
     }
 
     @Override

@@ -37,7 +37,7 @@ final class Beginning implements Prepared.Ready.Begin {
                 return decision;
             }
         }
-        return decide(ready, () -> once.begin(asked.key(), asked.fingerprint(), policy));
+        return decide(ready, () -> once.registry().claim(asked.key(), asked.fingerprint(), policy));
     }
 
     @Override
@@ -49,7 +49,8 @@ final class Beginning implements Prepared.Ready.Begin {
                     .thenApplyAsync(decision -> decision, on.loop());
         }
         try {
-            return once.begin(asked.key(), asked.fingerprint(), policy, on.blocking())
+            return once.registry()
+                    .claim(asked.key(), asked.fingerprint(), policy, on.blocking())
                     .handleAsync((begun, failure) -> decide(ready, () -> Futures.get(begun, failure)), on.loop());
         } catch (Throwable e) {
             asked.room().release();
@@ -72,7 +73,7 @@ final class Beginning implements Prepared.Ready.Begin {
         } catch (StoreException e) {
             return new HttpDecision.Answer(boundary.unavailable(operation, e));
         }
-        return decide(ready, () -> once.begin(asked.key(), asked.fingerprint(), policy));
+        return decide(ready, () -> once.registry().claim(asked.key(), asked.fingerprint(), policy));
     }
 
     /** Goes on from the store's answer. Room that was reserved goes to the exchange that begins, or back. */

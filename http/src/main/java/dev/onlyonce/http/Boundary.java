@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.Begun;
 import dev.onlyonce.Key;
-import dev.onlyonce.KeyRules;
 import dev.onlyonce.MalformedKey;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
@@ -205,7 +204,7 @@ public final class Boundary {
             return new Prepared.Decided(new HttpDecision.PassThrough());
         }
         try {
-            Optional<Outcome<byte[]>> cached = once.cached(asked.key(), asked.fingerprint());
+            Optional<Outcome<byte[]>> cached = once.registry().cached(asked.key(), asked.fingerprint());
             return cached.isPresent()
                     ? new Prepared.Decided(new HttpDecision.Answer(answer(operation, cached.get())))
                     : new Prepared.Ready(new Beginning(this, once, operation, asked));
@@ -316,7 +315,7 @@ public final class Boundary {
      */
     public HttpAnswer record(Operation operation, Checked.Asked asked, HttpAnswer answer) {
         try {
-            Begun begun = once.begin(asked.key(), asked.fingerprint(), operation.policy());
+            Begun begun = once.registry().claim(asked.key(), asked.fingerprint(), operation.policy());
             return begun instanceof Begun.Claimed mine
                     ? new Exchange(operation, mine.claim(), () -> {}).finish(answer)
                     : answer(operation, ((Begun.Answered) begun).outcome());
@@ -593,7 +592,7 @@ public final class Boundary {
          */
         public Builder anonymous(@Nullable String tenant) {
             if (tenant != null) {
-                KeyRules.checkName("tenant", tenant);
+                Key.checkName("tenant", tenant);
             }
             this.anonymous = tenant;
             return this;

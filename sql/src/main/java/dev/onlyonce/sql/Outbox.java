@@ -2,12 +2,12 @@ package dev.onlyonce.sql;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Answer;
 import dev.onlyonce.Key;
 import dev.onlyonce.Listener;
 import dev.onlyonce.NodeName;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.AuditText;
 import dev.onlyonce.store.ClaimRequest;
@@ -163,7 +163,7 @@ public final class Outbox implements AutoCloseable {
 
     /** Whatever is in flight here is a worker's business: the client is told to come back. */
     private static Outcome<byte[]> answer(Key key, Fingerprint fingerprint, Entry entry) {
-        Outcome<byte[]> outcome = Answer.of(key, fingerprint, entry, RETRY_AFTER);
+        Outcome<byte[]> outcome = Registry.answer(key, fingerprint, entry, RETRY_AFTER);
         return outcome instanceof Outcome.InFlight ? new Outcome.InFlight<>(true, RETRY_AFTER) : outcome;
     }
 

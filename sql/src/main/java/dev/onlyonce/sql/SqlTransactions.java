@@ -2,12 +2,12 @@ package dev.onlyonce.sql;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Answer;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.NodeName;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
@@ -221,7 +221,7 @@ public final class SqlTransactions {
     private Outcome<byte[]> answer(Run run, Entry entry) {
         Duration left = entry.leaseLeft();
         Duration retryAfter = left.compareTo(RETRY_AFTER_MIN) < 0 ? RETRY_AFTER_MIN : left;
-        return Answer.of(run.key, run.fingerprint, entry, retryAfter);
+        return Registry.answer(run.key, run.fingerprint, entry, retryAfter);
     }
 
     private SettleResult.Settled complete(Run run, Savepoint savepoint, byte[] result) {

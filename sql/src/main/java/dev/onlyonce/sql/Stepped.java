@@ -66,7 +66,7 @@ public final class Stepped {
         Policy policy = onlyonce.registry().policy(key.operation()).toBuilder()
                 .onLeaseLost(OnLeaseLost.RESUME)
                 .build();
-        Begun begun = onlyonce.begin(key, fingerprint, policy);
+        Begun begun = onlyonce.registry().begin(key, fingerprint, policy);
         if (begun instanceof Begun.Answered answered) {
             return answered.outcome().map(codec::decode);
         }

@@ -188,7 +188,8 @@ class EngineHangsTest {
             for (int i = 1; i <= LANES; i++) {
                 Key key = Key.of("acme", "POST /payments", "given-up-" + i);
                 store.failAt(Verb.CLAIM, store.calls(Verb.CLAIM) + 1, Fault.HANGS);
-                CompletableFuture<Begun> begun = node.begin(
+                CompletableFuture<Begun> begun = node.registry()
+                        .claim(
                                 key,
                                 Requests.fingerprint("10 EUR"),
                                 node.registry().policy(key.operation()),

@@ -60,7 +60,7 @@ class EngineLaterTest {
     }
 
     private CompletionStage<Begun> begin(Policy policy, Executor blocking) {
-        return once.begin(KEY, PRINT, policy, blocking);
+        return once.registry().claim(KEY, PRINT, policy, blocking);
     }
 
     private OpenClaim claim() {
@@ -88,7 +88,7 @@ class EngineLaterTest {
                 .isInstanceOfSatisfying(
                         Outcome.Replayed.class,
                         replayed -> assertThat(replayed.value()).isEqualTo(Requests.bytes("paid")));
-        assertThat(outcome(once.begin(KEY, Requests.fingerprint("20 EUR"), POLICY, NOBODY)))
+        assertThat(outcome(once.registry().claim(KEY, Requests.fingerprint("20 EUR"), POLICY, NOBODY)))
                 .isInstanceOf(Outcome.Mismatched.class);
         assertThat(once.liveClaims()).isZero();
     }
@@ -104,7 +104,7 @@ class EngineLaterTest {
         List<State> states = new ArrayList<>();
         for (int i = 0; i < endings.size(); i++) {
             Key key = Key.of("acme", "POST /payments", "e-" + i);
-            Begun begun = Way.join(once.begin(key, PRINT, POLICY, NOBODY));
+            Begun begun = Way.join(once.registry().claim(key, PRINT, POLICY, NOBODY));
             Way.join(((Begun.Claimed) begun).claim().settle(endings.get(i), NOBODY));
             states.add(once.find(key).orElseThrow().state());
         }

@@ -191,8 +191,9 @@ class ForgottenClaimsTest {
     @DisplayName("D12 a claim whose caller gave up its future is released: the action did not run")
     void givenUp() throws InterruptedException {
         store.failAt(Verb.CLAIM, 1, Fault.HANGS);
-        CompletableFuture<Begun> begun =
-                once.begin(KEY, PRINT, Policy.standard(), Runnable::run).toCompletableFuture();
+        CompletableFuture<Begun> begun = once.registry()
+                .claim(KEY, PRINT, Policy.standard(), task -> task.run())
+                .toCompletableFuture();
         store.untilHanging(1);
         assertThat(begun.cancel(true)).isTrue();
         store.release();
@@ -209,7 +210,7 @@ class ForgottenClaimsTest {
         BlockingQueue<Runnable> handedOver = new LinkedBlockingQueue<>();
         Policy waiting = Policy.builder().waitMax(Duration.ofSeconds(1)).build();
         CompletableFuture<Begun> duplicate =
-                once.begin(KEY, PRINT, waiting, handedOver::add).toCompletableFuture();
+                once.registry().claim(KEY, PRINT, waiting, handedOver::add).toCompletableFuture();
         Runnable wait = handedOver.take();
         duplicate.cancel(true);
         running.retryable("refused");

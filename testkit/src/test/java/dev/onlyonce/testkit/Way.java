@@ -11,10 +11,12 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -33,7 +35,12 @@ enum Way {
     LATER {
         @Override
         Outcome<String> execute(Onlyonce once, Key key, Fingerprint print, Action<String, RuntimeException> action) {
-            Begun begun = join(once.begin(key, print, once.registry().policy(key.operation()), ELSEWHERE));
+            Registry registry = once.registry();
+            Optional<Outcome<byte[]>> cached = registry.cached(key, print);
+            if (cached.isPresent()) {
+                return cached.get().map(Codec.text()::decode);
+            }
+            Begun begun = join(registry.claim(key, print, registry.policy(key.operation()), ELSEWHERE));
             if (begun instanceof Begun.Answered answered) {
                 return answered.outcome().map(Codec.text()::decode);
             }
