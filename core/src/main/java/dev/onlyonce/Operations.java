@@ -3,7 +3,9 @@ package dev.onlyonce;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 /** The policies of all operations, and the one way in which each is executed. */
 final class Operations {
@@ -12,11 +14,13 @@ final class Operations {
 
     private final Policy standard;
     private final Map<String, Policy> policies;
+    private final Map<String, Way> declared;
     private final Map<String, Way> ways = new ConcurrentHashMap<>();
 
     Operations(Policy standard, Map<String, Policy> policies, Map<String, Way> ways) {
         this.standard = standard;
         this.policies = Map.copyOf(policies);
+        this.declared = Map.copyOf(ways);
         this.ways.putAll(ways);
     }
 
@@ -26,6 +30,13 @@ final class Operations {
 
     Optional<Policy> ownPolicy(String operation) {
         return Optional.ofNullable(policies.get(operation));
+    }
+
+    Set<String> declared(Way way) {
+        return declared.entrySet().stream()
+                .filter(operation -> operation.getValue() == way)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** See {@link Registry#policy(String, Way)}. */

@@ -7,6 +7,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
@@ -53,6 +54,16 @@ public final class Registry {
     /** The policy of an operation's own, if it has one. */
     public Optional<Policy> ownPolicy(String operation) {
         return operations.ownPolicy(operation);
+    }
+
+    /** The operations that were declared to be executed in a way. */
+    public Set<String> declared(Way way) {
+        return operations.declared(way);
+    }
+
+    /** The shortest lease of all policies. */
+    public Duration shortestLease() {
+        return operations.shortestLease();
     }
 
     /**

@@ -1,0 +1,127 @@
+package dev.onlyonce.sql.inbox;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
+import dev.onlyonce.Scope;
+import dev.onlyonce.Way;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionRunner;
+import dev.onlyonce.sql.transactions.TransactionalAction;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.time.Duration;
+
+/**
+ * Messages that are delivered at least once, such as webhooks, applied once: that a message has come is written in the
+ * transaction of its effect, so that both are there or neither. It is remembered as an entry of the operation
+ * {@link #OPERATION}, whose key is the message's id, for as long as that operation's retention, and purged like others. Safe
+ * for any number of threads.
+ */
+public final class Inbox {
+    /** The operation of all messages. Its retention must be longer than any sender goes on delivering. */
+    public static final String OPERATION = "inbox";
+
+    /** The retention, unless the operation has a policy of its own: longer than senders usually go on delivering. */
+    public static final Duration RETENTION = Duration.ofDays(30);
+
+    /** How long the second of two deliveries that meet waits for the first. */
+    private static final Duration WAIT_MAX = Duration.ofSeconds(2);
+
+    private final TransactionRunner runner;
+    private final Policy policy;
+
+    private Inbox(TransactionRunner runner, Policy policy) {
+        this.runner = runner;
+        this.policy = policy;
+    }
+
+    /**
+     * With the policy of {@link #OPERATION}, the listeners and the name of an {@link Onlyonce}.
+     *
+     * @throws IllegalArgumentException if it is not built on a {@link SqlStore}
+     * @throws IllegalStateException if it executes an operation of that name in another way
+     */
+    public static Inbox of(Onlyonce once) {
+        Registry registry = once.registry();
+        TransactionRunner runner =
+                new TransactionRunner(SqlStore.of(once, "Inbox").access(), registry);
+        Policy.Builder policy = registry.policy(OPERATION, Way.INBOX).toBuilder().waitMax(WAIT_MAX);
+        if (registry.ownPolicy(OPERATION).isEmpty()) {
+            policy.retention(RETENTION);
+        }
+        return new Inbox(runner, policy.build());
+    }
+
+    /**
+     * The effect of a message.
+     *
+     * @param <X> what it throws; passed to the caller by identity
+     */
+    @FunctionalInterface
+    public interface Effect<X extends Exception> {
+        /** Makes the effect in the transaction. Must not commit, roll back or close the connection. */
+        void apply(Connection transaction) throws X;
+    }
+
+    /**
+     * Applies a message in a transaction of its own, unless it was applied before. If the effect throws, the message is not
+     * remembered, and the next delivery applies it.
+     *
+     * @return whether it was applied now
+     * @throws X what the effect throws, after a rollback
+     * @throws dev.onlyonce.MalformedKey if the id is not one
+     * @throws TransactionConflict if it was rolled back because of concurrent work; call again
+     * @throws StoreException if the database cannot answer, or the same message is just being applied: let it be
+     *     delivered again
+     */
+    public <X extends Exception> boolean apply(InboxMessage message, Effect<X> effect) throws X {
+        return isNew(runner.execute(request(message), once(effect)));
+    }
+
+    /**
+     * Applies a message in the caller's transaction, unless it was applied before. The answer holds when the caller commits. If
+     * the effect throws, the transaction is as it was before this call.
+     *
+     * @param transaction a connection with auto-commit off
+     * @throws X what the effect throws
+     * @throws TransactionConflict if the transaction must be rolled back and run again
+     * @throws StoreException as above
+     */
+    public <X extends Exception> boolean apply(Connection transaction, InboxMessage message, Effect<X> effect)
+            throws X {
+        return isNew(runner.execute(transaction, request(message), once(effect)));
+    }
+
+    private TransactionRunner.Request<byte[]> request(InboxMessage message) {
+        Key key = Key.of(message.source(), OPERATION, message.id()).in(Scope.OPERATION);
+        // Of the id alone: a message that comes again with another content is a repeat all the same.
+        Fingerprint fingerprint = Fingerprint.of(message.id().getBytes(StandardCharsets.UTF_8));
+        return new TransactionRunner.Request<>(key, fingerprint, policy, Codec.bytes());
+    }
+
+    private static <X extends Exception> TransactionalAction<byte[], X> once(Effect<X> effect) {
+        return connection -> {
+            effect.apply(connection);
+            return new byte[0];
+        };
+    }
+
+    private static boolean isNew(Outcome<byte[]> outcome) {
+        if (outcome instanceof Outcome.InFlight) {
+            throw new StoreBusy("the message is just being applied; let it be delivered again", null);
+        }
+        if (outcome instanceof Outcome.Unknown || outcome instanceof Outcome.Mismatched) {
+            throw new IllegalStateException(
+                    "the id was used by something else: no operation may have the name of the inbox, " + OPERATION);
+        }
+        return outcome instanceof Outcome.Executed;
+    }
+}

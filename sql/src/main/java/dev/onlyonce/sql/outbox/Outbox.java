@@ -1,0 +1,386 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Event;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
+import dev.onlyonce.Way;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.entries.AuditTable;
+import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.store.AuditText;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The queued way to execute: write first, call later.
+ *
+ * <ol>
+ *   <li>{@link #accept} puts a pending entry and a row into the caller's transaction, beside the business write: all commit
+ *       together or not at all.
+ *   <li>Workers, on any number of nodes, take the rows, claim the entries and call the topic's {@link DeliveryHandler}. All
+ *       tries send the same downstream key.
+ *   <li>The provider's answer is recorded on the row first. Then the business update, the entry's end and the row's end
+ *       commit together.
+ *   <li>A call that is proven to have had no effect is made again after a growing pause, and after many tries the entry
+ *       fails. A call that nobody knows the outcome of makes the entry unknown, and is made again only for as long as the
+ *       provider honours the downstream key; after that the row is a dead letter that waits for the reconciler or an
+ *       operator, and goes on by itself when one of them has decided.
+ * </ol>
+ *
+ * <p>Safe for any number of threads.
+ */
+public final class Outbox implements AutoCloseable {
+    /** The largest payload unless configured otherwise: a node has {@code rowsMax} of them in memory. */
+    private static final int PAYLOAD_BYTES_MAX = 1 << 20;
+
+    private static final Duration POLL_FIRST = Duration.ofMillis(20);
+    private static final Duration POLL_LONGEST = Duration.ofMillis(500);
+    private static final Logger log = LoggerFactory.getLogger(Outbox.class);
+
+    private final OutboxContext context;
+    private final Acceptance acceptance;
+    /** For those who deliver on their own threads. */
+    private final RowTaker taker;
+
+    private @Nullable OutboxWorker worker;
+    private boolean closed;
+
+    private Outbox(OutboxContext context) {
+        this.context = context;
+        this.acceptance = new Acceptance(context);
+        this.taker = new RowTaker(context);
+    }
+
+    /**
+     * An outbox that accepts, and delivers nothing: it has no handlers. With the operations, listeners, time and name of an
+     * {@link Onlyonce}.
+     *
+     * @throws IllegalArgumentException if it is not built on a {@link SqlStore}
+     */
+    public static Outbox of(Onlyonce once) {
+        return builder(once).build();
+    }
+
+    /**
+     * Starts to build an outbox with handlers. With the operations, listeners, time and name of an {@link Onlyonce}.
+     *
+     * @throws IllegalArgumentException if it is not built on a {@link SqlStore}
+     */
+    public static Builder builder(Onlyonce once) {
+        return new Builder(SqlStore.of(once, "Outbox").access(), once.registry());
+    }
+
+    /**
+     * Accepts an operation in the caller's transaction. The result is stored as JSON.
+     *
+     * @throws TransactionConflict if the transaction must be rolled back and run again
+     */
+    public <T> Accepted<T> accept(
+            Connection transaction, Key key, Fingerprint fingerprint, Class<T> result, OutboxCall call) {
+        return accept(transaction, key, fingerprint, Codec.json(result), call);
+    }
+
+    /**
+     * Accepts an operation in the caller's transaction. If it is {@link Accepted#isNew() new}, the caller makes its business
+     * write in the same transaction and commits: then, and only then, a worker makes the call. A duplicate changes nothing and
+     * does not harm the transaction. Listeners hear of it before the caller's commit.
+     *
+     * @param transaction a connection with auto-commit off
+     * @param codec reads the result that the handler has encoded
+     * @throws IllegalArgumentException if the payload is larger than {@link Builder#payloadBytesMax}, or the operation's retention
+     *     is shorter than the pauses between tries; nothing was written
+     * @throws TransactionConflict if the transaction must be rolled back and run again
+     * @throws StoreException if the database cannot answer; nothing was accepted
+     */
+    public <T> Accepted<T> accept(
+            Connection transaction, Key key, Fingerprint fingerprint, Codec<T> codec, OutboxCall call) {
+        Policy policy = context.settings().registry().policy(key.operation(), Way.QUEUED);
+        Accepted<byte[]> accepted;
+        try {
+            accepted = acceptance.accept(transaction, new Acceptance.Request(key, fingerprint, policy, call));
+        } catch (StoreException e) {
+            context.publish(new Event.StoreFailed(e));
+            throw e;
+        }
+        return accepted.isNew()
+                ? new Accepted.New<>()
+                : new Accepted.Existing<>(accepted.outcome().map(codec::decode));
+    }
+
+    /**
+     * Waits, after the commit, for the final outcome. The result is stored as JSON.
+     *
+     * @return empty if there is no such entry
+     */
+    public <T> Optional<Outcome<T>> await(Key key, Fingerprint fingerprint, Class<T> result, Duration max)
+            throws InterruptedException {
+        return await(key, fingerprint, Codec.json(result), max);
+    }
+
+    /**
+     * Waits, after the commit, for the final outcome: {@link Outcome.Replayed} or {@link Outcome.Failed} if it came in time,
+     * else {@link Outcome.InFlight} or {@link Outcome.Unknown}. Wakes the workers of this node first.
+     *
+     * @return empty if there is no such entry
+     */
+    public <T> Optional<Outcome<T>> await(Key key, Fingerprint fingerprint, Codec<T> codec, Duration max)
+            throws InterruptedException {
+        wake();
+        EntryId id = key.entryId();
+        Time time = context.settings().time();
+        long until = time.nanos() + max.toNanos();
+        Duration pause = POLL_FIRST;
+        CompletableFuture<Void> ended = context.waiters().join(id);
+        try {
+            while (true) {
+                boolean woken = ended.isDone();
+                Optional<Outcome<byte[]>> now = find(id).map(entry -> Acceptance.answer(key, fingerprint, entry));
+                Duration left = Duration.ofNanos(until - time.nanos());
+                if (now.isEmpty() || !(now.get() instanceof Outcome.InFlight) || left.isNegative() || left.isZero()) {
+                    return now.map(outcome -> outcome.map(codec::decode));
+                }
+                CompletableFuture<Void> signal = woken ? new CompletableFuture<>() : ended;
+                time.await(signal, pause.compareTo(left) < 0 ? pause : left);
+                pause = pause.multipliedBy(2).compareTo(POLL_LONGEST) < 0 ? pause.multipliedBy(2) : POLL_LONGEST;
+            }
+        } finally {
+            context.waiters().leave(id, ended);
+        }
+    }
+
+    private Optional<Entry> find(EntryId id) {
+        return Optional.ofNullable(context.calls()
+                        .read(c -> context.database().find(c, List.of(id)))
+                        .get(id))
+                .map(context.sealing()::shown);
+    }
+
+    /** Starts the workers of this node. */
+    public synchronized void start() {
+        if (closed) {
+            throw new IllegalStateException("the outbox is closed");
+        }
+        if (worker == null) {
+            worker = new OutboxWorker(context);
+            worker.start();
+        }
+    }
+
+    /** Lets the workers of this node look now: there is something new. */
+    public void wake() {
+        OutboxWorker running = running();
+        if (running != null) {
+            running.wake();
+        }
+    }
+
+    private synchronized @Nullable OutboxWorker running() {
+        return worker;
+    }
+
+    /**
+     * Takes what is due, delivers and records it on the calling thread: for tests, and for programs with a schedule of their
+     * own. May be called by many at once.
+     *
+     * @return how many rows that were
+     */
+    public int deliverDue() {
+        return OutboxWorker.deliverDue(context, taker);
+    }
+
+    /** For operators: dead letters, in the order of their ids, after the given one. */
+    public List<OutboxRow> listDead(long after, int limit) {
+        return context.calls().read(c -> context.table().listDead(c, after, limit));
+    }
+
+    /** The row that is still to be delivered for a key. */
+    public Optional<OutboxRow> find(Key key) {
+        return context.calls().read(c -> context.table().find(c, key.entryId())).stream()
+                .map(StoredRow::row)
+                .reduce((first, last) -> last);
+    }
+
+    /**
+     * For operators: gives a dead letter all its tries again. It is still called only if its entry is retryable, or the
+     * provider still honours the downstream key.
+     *
+     * @return whether it was a dead letter
+     */
+    public boolean retry(long id, String who, String reason) {
+        boolean changed = operate(
+                id,
+                who,
+                "dead letter to be tried again: " + reason,
+                c -> context.table().retry(c, id));
+        log.info("Dead letter {} to be tried again: {}, by {}: {}", id, changed, who, reason);
+        return changed;
+    }
+
+    /**
+     * For operators: forgets a dead letter. Its entry stays as it is, most likely unknown, and is the operator's to resolve.
+     *
+     * @return whether it was a dead letter
+     */
+    public boolean drop(long id, String who, String reason) {
+        boolean changed = operate(
+                id, who, "dead letter dropped: " + reason, c -> context.table().drop(c, id));
+        log.info("Dead letter {} dropped: {}, by {}: {}", id, changed, who, reason);
+        return changed;
+    }
+
+    /** Changes a dead letter, and the audit of its entry says so. */
+    private boolean operate(long id, String who, String why, Calls.Work<Boolean> change) {
+        AuditTable audit = new AuditTable(context.database());
+        return context.calls().transaction(c -> {
+            audit.operated(c, id, AuditText.who(who), AuditText.why(why));
+            boolean changed = change.run(c);
+            if (!changed) {
+                c.rollback();
+            }
+            return changed;
+        });
+    }
+
+    /**
+     * Stops taking rows, gives back those that have not been called, and waits within a bound for those that have. An outbox
+     * that was closed cannot be started again.
+     */
+    @Override
+    public void close() {
+        OutboxWorker running;
+        synchronized (this) {
+            running = worker;
+            worker = null;
+            closed = true;
+        }
+        if (running != null) {
+            running.close();
+        }
+    }
+
+    /** Builds an {@link Outbox}. */
+    public static final class Builder {
+        private final SqlAccess access;
+        private final Registry registry;
+        private final Map<String, DeliveryHandler> handlers = new HashMap<>();
+        private Duration pendingMax = Duration.ofHours(1);
+        private int triesMax = 10;
+        private Duration backoffFirst = Duration.ofSeconds(1);
+        private Duration backoffLongest = Duration.ofMinutes(5);
+        private Duration parkFor = Duration.ofSeconds(30);
+        private int concurrency = 32;
+        private int rowsMax = 1000;
+        private Duration pollEvery = Duration.ofMillis(100);
+        private Duration closeWaitMax = Duration.ofSeconds(30);
+        private int payloadBytesMax = PAYLOAD_BYTES_MAX;
+
+        private Builder(SqlAccess access, Registry registry) {
+            this.access = access;
+            this.registry = registry;
+        }
+
+        /** How long an accepted entry may wait for its first worker before it fails (HTTP: 408); 1 hour by default. */
+        public Builder pendingMax(Duration pendingMax) {
+            this.pendingMax = pendingMax;
+            return this;
+        }
+
+        /** Who makes the calls of a topic. Workers of this node take rows of their own topics only. */
+        public Builder handler(String topic, DeliveryHandler handler) {
+            handlers.put(topic, handler);
+            return this;
+        }
+
+        /** How often a call is tried before it is given up; 10 by default. */
+        public Builder triesMax(int triesMax) {
+            this.triesMax = triesMax;
+            return this;
+        }
+
+        /** The pause after the first failure, which doubles with every try, and the longest. */
+        public Builder backoff(Duration first, Duration longest) {
+            this.backoffFirst = first;
+            this.backoffLongest = longest;
+            return this;
+        }
+
+        /** How often a dead letter is looked at, to see whether its entry has been resolved. */
+        public Builder parkFor(Duration parkFor) {
+            this.parkFor = parkFor;
+            return this;
+        }
+
+        /** How many calls are made at once. */
+        public Builder concurrency(int concurrency) {
+            this.concurrency = concurrency;
+            return this;
+        }
+
+        /** How many rows this node has in hand at most. */
+        public Builder rowsMax(int rowsMax) {
+            this.rowsMax = rowsMax;
+            return this;
+        }
+
+        /** How often an idle worker looks for rows. */
+        public Builder pollEvery(Duration pollEvery) {
+            this.pollEvery = pollEvery;
+            return this;
+        }
+
+        /** How long closing waits for calls that have not come back. */
+        public Builder closeWaitMax(Duration closeWaitMax) {
+            this.closeWaitMax = closeWaitMax;
+            return this;
+        }
+
+        /** The largest payload that is accepted; 1 MiB by default. */
+        public Builder payloadBytesMax(int payloadBytesMax) {
+            this.payloadBytesMax = payloadBytesMax;
+            return this;
+        }
+
+        /** Checks and builds; throws {@link IllegalArgumentException}. Call {@link Outbox#start} to start delivering. */
+        public Outbox build() {
+            if (triesMax < 1 || concurrency < 1 || rowsMax < 1) {
+                throw new IllegalArgumentException("triesMax, concurrency and rowsMax must be at least 1");
+            }
+            if (payloadBytesMax < 0) {
+                throw new IllegalArgumentException("payloadBytesMax must not be negative: " + payloadBytesMax);
+            }
+            if (backoffFirst.isNegative() || backoffLongest.compareTo(backoffFirst) < 0 || parkFor.isNegative()) {
+                throw new IllegalArgumentException(
+                        "backoff must not be negative, and its longest pause not the shorter: " + backoffFirst + ", "
+                                + backoffLongest + "; nor parkFor: " + parkFor);
+            }
+            OutboxSettings settings = new OutboxSettings(
+                    registry,
+                    pendingMax,
+                    Map.copyOf(handlers),
+                    new OutboxSettings.Tries(triesMax, backoffFirst, backoffLongest, parkFor),
+                    new OutboxSettings.Load(concurrency, rowsMax, pollEvery, closeWaitMax, payloadBytesMax));
+            // Throws if a retention is too short; for an operation that was not declared, accepting does.
+            registry.declared(Way.QUEUED).forEach(operation -> settings.acceptTerms(registry.policy(operation)));
+            return new Outbox(new OutboxContext(access, settings));
+        }
+    }
+}
