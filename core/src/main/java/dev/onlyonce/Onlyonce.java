@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  * that the effect happened and its record is in doubt: tell the client to retry, and nothing else.
  */
 public final class Onlyonce implements AutoCloseable {
-    private final Operations operations;
     private final Registry registry;
     private final Engine engine;
     private final Claims claims;
@@ -44,9 +43,8 @@ public final class Onlyonce implements AutoCloseable {
         Time time = ownTime == null ? requireNonNull(builder.time) : ownTime;
         Events events = new Events(builder.listeners);
         Parts parts = new Parts(builder.name, store, time, events);
-        operations = new Operations(builder.policy(), builder.operations, builder.ways);
         Bounds bounds = builder.bounds();
-        claims = new Claims(store, time, Claims.beatFor(operations.shortestLease()), events);
+        claims = new Claims(store, time, events);
         late = new LateSettlements(store, time, events);
         grouping = new GroupingStore(
                 store,
@@ -56,12 +54,12 @@ public final class Onlyonce implements AutoCloseable {
         ReplayCache cache = new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
         Settlements settlements = new Settlements(parts, grouping, claims, late, cache);
         engine = new Engine(parts, grouping, claims, settlements, cache, bounds.waitersMax());
-        registry = new Registry(parts, operations, engine);
+        registry = new Registry(parts, engine, builder.policy(), builder.operations, builder.ways);
         maintenance = new Maintenance(store, time, events, late, bounds.auditRetention());
         Reconciliation reconciliation =
                 new Reconciliation(store, engine::resolve, time, events, Map.copyOf(builder.reconcilers));
         operator = new Operator(store, engine, maintenance, reconciliation);
-        claims.start();
+        claims.start(Claims.beatFor(registry.shortestLease()));
         maintenance.repeat(positive("sweepEvery", builder.sweepEvery), maintenance::sweep);
         maintenance.repeat(positive("purgeEvery", builder.purgeEvery), maintenance::purge);
         Duration reconcileEvery = positive("reconcileEvery", builder.reconcileEvery);
@@ -121,13 +119,13 @@ public final class Onlyonce implements AutoCloseable {
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Codec<T> codec, Action<T, X> action) throws X {
-        Policy policy = operations.policy(key.operation(), Way.LEASED);
+        Policy policy = registry.policy(key.operation(), Way.LEASED);
         return engine.execute(key, fingerprint, policy, codec, action);
     }
 
     /** Claims for a caller that settles the claim itself; see {@link OpenClaim}. */
     public Begun begin(Key key, Fingerprint fingerprint) {
-        return engine.begin(key, fingerprint, operations.policy(key.operation(), Way.LEASED));
+        return engine.begin(key, fingerprint, registry.policy(key.operation(), Way.LEASED));
     }
 
     /** The entry of a key, read from the store: no cache answers. */

@@ -2,7 +2,6 @@ package dev.onlyonce;
 
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** How an operation is protected. Made by {@link #builder()}, by {@link Onlyonce.Builder}, or for one operation of it. */
@@ -17,11 +16,10 @@ public final class Policy {
     /** The longest {@link #heldMax()}: few actions run longer. */
     public static final Duration HELD_MAX = Duration.ofDays(7);
 
-    private final Terms terms;
-    private final Duration waitMax;
-    private final int resultBytesMax;
-    private final FailureRule failures;
-    private final Duration heldMax;
+    private final Settings settings;
+
+    private record Settings(
+            Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures, Duration heldMax) {}
 
     Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures, Duration heldMax) {
         if (heldMax.compareTo(terms.lease()) < 0 || heldMax.compareTo(HELD_MAX) > 0) {
@@ -35,31 +33,27 @@ public final class Policy {
             throw new IllegalArgumentException(
                     "resultBytesMax must be between 0 and " + RESULT_BYTES_MAX + ": " + resultBytesMax);
         }
-        this.terms = terms;
-        this.waitMax = waitMax;
-        this.resultBytesMax = resultBytesMax;
-        this.failures = failures;
-        this.heldMax = heldMax;
+        settings = new Settings(terms, waitMax, resultBytesMax, failures, heldMax);
     }
 
     /** Lease, what happens when it is lost, retention, tombstone. */
     public Terms terms() {
-        return terms;
+        return settings.terms;
     }
 
     /** How long a duplicate waits for the running request before it is answered as in flight; zero for not at all. */
     public Duration waitMax() {
-        return waitMax;
+        return settings.waitMax;
     }
 
     /** The largest result that is stored. A larger one is delivered; a retry learns that it is not stored and never runs. */
     public int resultBytesMax() {
-        return resultBytesMax;
+        return settings.resultBytesMax;
     }
 
     /** What the action's exceptions prove. */
     public FailureRule failures() {
-        return failures;
+        return settings.failures;
     }
 
     /**
@@ -67,7 +61,7 @@ public final class Policy {
      * the terms say: a holder that has forgotten its claim must not keep the key.
      */
     public Duration heldMax() {
-        return heldMax;
+        return settings.heldMax;
     }
 
     /** Lease 30 s, unknown when it is lost, held up to 1 h, retention 24 h, no tombstone, no waiting, results up to 1 MiB. */
@@ -104,22 +98,16 @@ public final class Policy {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof Policy that
-                && terms.equals(that.terms)
-                && waitMax.equals(that.waitMax)
-                && resultBytesMax == that.resultBytesMax
-                && failures.equals(that.failures)
-                && heldMax.equals(that.heldMax);
+        return other instanceof Policy policy && settings.equals(policy.settings);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(terms, waitMax, resultBytesMax, failures, heldMax);
+        return settings.hashCode();
     }
 
     @Override
     public String toString() {
-        return "Policy[" + terms + ", waitMax=" + waitMax + ", resultBytesMax=" + resultBytesMax + ", heldMax="
-                + heldMax + "]";
+        return "Policy" + settings;
     }
 }

@@ -6,24 +6,38 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What every way to execute shares: the store, the node's name, the operations with their policies, the listeners, and the
  * engine. For code that offers a way of its own, such as transactions or HTTP; applications have no need of it.
  */
 public final class Registry {
-    private final Parts parts;
-    private final Operations operations;
-    private final Engine engine;
+    /** Operations are few; more than this means that their names contain ids. */
+    private static final int OPERATIONS_MAX = 10_000;
 
-    Registry(Parts parts, Operations operations, Engine engine) {
+    private final Parts parts;
+    private final Engine engine;
+    private final Policy standard;
+    private final Map<String, Policy> policies;
+    private final Map<String, Way> declared;
+    private final Map<String, Way> ways;
+
+    Registry(Parts parts, Engine engine, Policy standard, Map<String, Policy> policies, Map<String, Way> declared) {
         this.parts = parts;
-        this.operations = operations;
         this.engine = engine;
+        this.standard = standard;
+        this.policies = Map.copyOf(policies);
+        this.declared = Map.copyOf(declared);
+        this.ways = new ConcurrentHashMap<>(declared);
     }
 
     /** The store that all ways use. */
@@ -48,22 +62,28 @@ public final class Registry {
 
     /** The policy of an operation: its own, or the default. */
     public Policy policy(String operation) {
-        return operations.policy(operation);
+        return policies.getOrDefault(operation, standard);
     }
 
     /** The policy of an operation's own, if it has one. */
     public Optional<Policy> ownPolicy(String operation) {
-        return operations.ownPolicy(operation);
+        return Optional.ofNullable(policies.get(operation));
     }
 
     /** The operations that were declared to be executed in a way. */
     public Set<String> declared(Way way) {
-        return operations.declared(way);
+        return declared.entrySet().stream()
+                .filter(operation -> operation.getValue() == way)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** The shortest lease of all policies. */
     public Duration shortestLease() {
-        return operations.shortestLease();
+        return Stream.concat(Stream.of(standard), policies.values().stream())
+                .map(policy -> policy.terms().lease())
+                .min(Comparator.naturalOrder())
+                .orElseThrow();
     }
 
     /**
@@ -72,7 +92,16 @@ public final class Registry {
      * @throws IllegalStateException if the operation is executed in another way
      */
     public Policy policy(String operation, Way way) {
-        return operations.policy(operation, way);
+        Way fixed = ways.get(operation);
+        if (fixed == null) {
+            fixed = ways.size() < OPERATIONS_MAX ? ways.putIfAbsent(operation, way) : way;
+        }
+        if (fixed != null && fixed != way) {
+            throw new IllegalStateException("operation " + operation + " is executed the " + fixed
+                    + " way, so it cannot be executed the " + way
+                    + " way as well: give one of the two another name");
+        }
+        return policy(operation);
     }
 
     /**

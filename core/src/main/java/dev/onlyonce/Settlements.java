@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>The settlement goes to the store. When it is durable, it goes into the replay cache, the waiters wake, and listeners
  *       hear of it.
  *   <li>If the store does not take it, {@link LateSettlements} goes on trying in the background. The caller waits for that,
- *       within a bound, and is then told that the record is in doubt.
+ *       within a bound, and then gets {@link StoreOutcomeUnknown}.
  *   <li>A settlement that will never be taken leaves its claim to nobody: no heartbeat renews it, and its lease lapses.
  * </ol>
  */

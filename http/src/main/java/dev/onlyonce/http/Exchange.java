@@ -198,7 +198,8 @@ public final class Exchange {
                     .thenApplyAsync(exchange -> exchange, on.loop());
         }
         try {
-            return once.registry().claim(key(), fingerprint(), policy, on.blocking())
+            return once.registry()
+                    .claim(key(), fingerprint(), policy, on.blocking())
                     .handleAsync((begun, failure) -> begun(() -> EventLoop.get(begun, failure)), on.loop());
         } catch (Throwable e) {
             reservation.release();

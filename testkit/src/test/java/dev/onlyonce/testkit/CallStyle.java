@@ -21,8 +21,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
-/** The ways to have an action executed, which must not differ. */
-enum Way {
+/** How a caller gets its answer. The outcomes must not differ. */
+enum CallStyle {
     /** By the engine, on the caller's thread. */
     BLOCKING {
         @Override
@@ -31,8 +31,8 @@ enum Way {
         }
     },
 
-    /** By a caller that is told later, and does nothing but wait in between. */
-    LATER {
+    /** By a caller that gets its answer in a future, and only waits for it. */
+    ASYNC {
         @Override
         Outcome<String> execute(Onlyonce once, Key key, Fingerprint print, Action<String, RuntimeException> action) {
             Registry registry = once.registry();
