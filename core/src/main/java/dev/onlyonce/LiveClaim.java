@@ -1,6 +1,5 @@
 package dev.onlyonce;
 
-import dev.onlyonce.internal.Futures;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Failure;
@@ -181,7 +180,7 @@ final class LiveClaim implements OpenClaim {
 
     @Override
     public SettleResult settle(Ending ending) {
-        return Futures.join(settlements.settle(this, end(ending), Engine.CALLER));
+        return settlements.settle(this, end(ending));
     }
 
     @Override

@@ -52,15 +52,24 @@ final class Settlements {
         return latency;
     }
 
-    /**
-     * Records a settlement, see {@link OpenClaim#settle}.
-     *
-     * @param blocking runs code that blocks; {@link Engine#CALLER} if the calling thread may block
-     */
+    /** Records a settlement; see {@link OpenClaim#settle(Ending)}. */
+    SettleResult settle(LiveClaim claim, Settlement settlement) {
+        long deadline = nanos() + SETTLE_WAIT_MAX.toNanos();
+        SettleResult result;
+        try {
+            result = store.settle(settlement);
+        } catch (RuntimeException | Error e) {
+            return await(recordLater(claim, settlement), deadline, claim, e);
+        }
+        recorded(claim, settlement, result);
+        return result;
+    }
+
+    /** The same without blocking; see {@link OpenClaim#settle(Ending, Executor)}. */
     CompletableFuture<SettleResult> settle(LiveClaim claim, Settlement settlement, Executor blocking) {
         long deadline = nanos() + SETTLE_WAIT_MAX.toNanos();
         CompletableFuture<SettleResult> settled = new CompletableFuture<>();
-        var unused = store.settle(settlement, blocking == Engine.CALLER).whenComplete((result, failure) -> {
+        var unused = store.settleAsync(settlement).whenComplete((result, failure) -> {
             if (failure == null) {
                 Futures.complete(settled, () -> {
                     recorded(claim, settlement, result);

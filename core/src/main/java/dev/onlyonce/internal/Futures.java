@@ -1,7 +1,6 @@
 package dev.onlyonce.internal;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -35,15 +34,6 @@ public final class Futures {
             throw new IllegalStateException("there is neither a result nor a known failure", failure);
         }
         return result;
-    }
-
-    /** Waits for a future and returns its result, or throws its failure by identity. */
-    public static <T> T join(CompletableFuture<T> future) {
-        try {
-            return future.join();
-        } catch (CompletionException e) {
-            return get(null, e.getCause());
-        }
     }
 
     /** Runs work on an executor; if the executor does not take it, reports why. */

@@ -78,37 +78,39 @@ public final class GroupingStore implements Store {
      */
     public record Limits(int queueMax, Duration waitMax) {}
 
-    /** Claims; throws {@link StoreException}. */
+    /** Claims; the caller leads or waits. Throws {@link StoreException}. */
     public ClaimResult claim(ClaimRequest request) {
-        return Futures.join(claim(request, true));
+        return call(claims, request.id(), request);
     }
 
-    /**
-     * Claims. A caller that may block leads or waits: its future is done on return. Any other gets a future whose dependent
-     * stages run on any thread, perhaps this one, and must not block.
-     */
-    public CompletableFuture<ClaimResult> claim(ClaimRequest request, boolean mayBlock) {
-        return call(claims, request.id(), request, mayBlock);
+    /** Claims without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
+    public CompletableFuture<ClaimResult> claimAsync(ClaimRequest request) {
+        return callAsync(claims, request.id(), request);
     }
 
-    /** Settles; blocks or not, as {@link #claim(ClaimRequest, boolean)}. */
-    public CompletableFuture<SettleResult> settle(Settlement settlement, boolean mayBlock) {
-        return call(settlements, settlement.id(), settlement, mayBlock);
+    /** Settles; the caller leads or waits. Throws {@link StoreException}. */
+    public SettleResult settle(Settlement settlement) {
+        return call(settlements, settlement.id(), settlement);
     }
 
-    private <Q, R> CompletableFuture<R> call(Kind<Q, R> kind, EntryId id, Q request, boolean mayBlock) {
+    /** Settles without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
+    public CompletableFuture<SettleResult> settleAsync(Settlement settlement) {
+        return callAsync(settlements, settlement.id(), settlement);
+    }
+
+    private <Q, R> R call(Kind<Q, R> kind, EntryId id, Q request) {
+        return queue.submit(new PendingCall<>(kind, id, request, time.nanos(), null));
+    }
+
+    private <Q, R> CompletableFuture<R> callAsync(Kind<Q, R> kind, EntryId id, Q request) {
         CompletableFuture<R> future = new CompletableFuture<>();
-        if (mayBlock) {
-            Futures.complete(future, () -> queue.submit(new PendingCall<>(kind, id, request, time.nanos(), null)));
-        } else {
-            queue.enqueue(new PendingCall<>(kind, id, request, time.nanos(), future));
-        }
+        queue.enqueue(new PendingCall<>(kind, id, request, time.nanos(), future));
         return future;
     }
 
     /** Reads; throws {@link StoreException}. */
     public Optional<Entry> find(EntryId id) {
-        return Futures.join(call(finds, id, id, true));
+        return call(finds, id, id);
     }
 
     /** How many callers wait in the queue. */
@@ -124,7 +126,7 @@ public final class GroupingStore implements Store {
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
         return settlements.size() == 1
-                ? List.of(Futures.join(settle(settlements.get(0), true)))
+                ? List.of(settle(settlements.get(0)))
                 : store.settle(settlements);
     }
 

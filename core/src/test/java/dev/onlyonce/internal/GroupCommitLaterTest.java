@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @Override
     CompletableFuture<ClaimResult> claim(GroupingStore group, String key) {
-        return group.claim(GroupedStore.claim(key), false);
+        return group.claimAsync(GroupedStore.claim(key));
     }
 
     private static ClaimResult claimed(String key) {
@@ -41,7 +41,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
         assertThat(claim).isNotDone();
         gate.countDown();
         assertThat(get(claim)).isEqualTo(claimed("gate-a"));
-        SettleResult settled = get(group.settle(GroupedStore.settlement("b"), false));
+        SettleResult settled = get(group.settleAsync(GroupedStore.settlement("b")));
         assertThat(settled).isEqualTo(GroupedStore.settled(GroupedStore.id("b")));
     }
 
@@ -99,7 +99,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
         List<Future<?>> all = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             all.add(claim(group, "claim-" + i));
-            all.add(group.settle(GroupedStore.settlement("settle-" + i), false));
+            all.add(group.settleAsync(GroupedStore.settlement("settle-" + i)));
         }
         gate.countDown();
         for (Future<?> one : all) {
@@ -311,7 +311,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
         List<CompletableFuture<SettleResult>> settled = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
             String key = "k" + i;
-            settled.add(claim(group, key).thenCompose(result -> group.settle(GroupedStore.settlement(key), false)));
+            settled.add(claim(group, key).thenCompose(result -> group.settleAsync(GroupedStore.settlement(key))));
         }
         for (int i = 0; i < 200; i++) {
             assertThat(get(settled.get(i))).isEqualTo(GroupedStore.settled(GroupedStore.id("k" + i)));

@@ -162,13 +162,13 @@ class GroupCommitStressTest {
             switch (random.nextInt(5)) {
                 case 0 -> assertThat(group.claim(GroupedStore.claim(key))).isEqualTo(GroupedStore.claimed(id));
                 case 1 ->
-                    assertThat(group.settle(GroupedStore.settlement(key), true).join())
+                    assertThat(group.settle(GroupedStore.settlement(key)))
                             .isEqualTo(GroupedStore.settled(id));
                 case 2 ->
-                    assertThat(join(group.claim(GroupedStore.claim(key), false)))
+                    assertThat(join(group.claimAsync(GroupedStore.claim(key))))
                             .isEqualTo(GroupedStore.claimed(id));
                 case 3 ->
-                    assertThat(join(group.settle(GroupedStore.settlement(key), false)))
+                    assertThat(join(group.settleAsync(GroupedStore.settlement(key))))
                             .isEqualTo(GroupedStore.settled(id));
                 default ->
                     assertThat(group.find(id))

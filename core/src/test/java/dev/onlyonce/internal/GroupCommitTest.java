@@ -123,7 +123,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
             String key = String.valueOf(i);
             followers.add(threads.submit(() -> group.claim(GroupedStore.claim("claim-" + key))));
             followers.add(threads.submit(() ->
-                    group.settle(GroupedStore.settlement("settle-" + key), true).join()));
+                    group.settle(GroupedStore.settlement("settle-" + key))));
             followers.add(threads.submit(() -> group.find(GroupedStore.id("find-" + key))));
         }
         awaitWaiting(group, followers.size());

@@ -229,7 +229,7 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
             }
         });
         GroupingStore group = group(store, 1000, SHORT);
-        CompletableFuture<ClaimResult> later = group.claim(GroupedStore.claim("given-up"), false);
+        CompletableFuture<ClaimResult> later = group.claimAsync(GroupedStore.claim("given-up"));
         assertThatThrownBy(() -> get(later)).hasCauseInstanceOf(StoreOutcomeUnknown.class);
         gaveUp.countDown();
         // Both lanes, so that the one that carried it has come back.

@@ -1,10 +1,10 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.Registry;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.connections.SqlFailure;
 import dev.onlyonce.sql.entries.AuditRow;
