@@ -96,7 +96,7 @@ final class Machine implements Time {
         try {
             task.run();
         } catch (Crash e) {
-            // The machine is marked dead; whoever has frames beneath this one notices by itself.
+            // The machine is marked dead; the callers beneath this frame notice by themselves.
         }
     }
 
