@@ -37,7 +37,7 @@ class WebWiring {
     @Bean
     Keyed keyed(Onlyonce once, Operations operations, ObjectProvider<Listener> listeners) {
         Boundary boundary = Boundary.builder(once).operations(operations.all()).build();
-        return new Keyed(boundary, listeners.orderedStream().toList());
+        return new Keyed(boundary);
     }
 
     /** For the starter to publish. */
