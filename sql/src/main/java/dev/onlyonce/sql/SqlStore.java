@@ -7,6 +7,7 @@ import dev.onlyonce.sql.entries.AuditTable;
 import dev.onlyonce.sql.entries.BoundedCount;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.EntryWriter;
+import dev.onlyonce.sql.entries.HalfDoneReleases;
 import dev.onlyonce.sql.entries.NameCheck;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.SqlAccess;
@@ -66,6 +67,7 @@ public final class SqlStore implements Store {
     private final EntryWriter writer;
     private final Sweep sweep;
     private final AuditTable audit;
+    private final HalfDoneReleases halfDone;
 
     SqlStore(SqlAccess access) {
         this.access = access;
@@ -75,6 +77,7 @@ public final class SqlStore implements Store {
         this.writer = new EntryWriter(database, calls, sealing);
         this.sweep = new Sweep(database, calls);
         this.audit = new AuditTable(database);
+        this.halfDone = access.halfDone();
     }
 
     /**
@@ -166,8 +169,13 @@ public final class SqlStore implements Store {
         if (settlements.isEmpty()) {
             return List.of();
         }
-        Map<EntryId, SettleResult> settled = writer.settle(sealing.seal(sorted(settlements, Settlement::id)));
-        return settlements.stream().map(s -> get(settled, s.id())).toList();
+        List<Settlement> sorted = sealing.seal(sorted(settlements, Settlement::id));
+        halfDone.keep(sorted);
+        Map<EntryId, SettleResult> settled = writer.settle(sorted);
+        List<SettleResult> results =
+                settlements.stream().map(s -> get(settled, s.id())).toList();
+        halfDone.answered(settlements, results);
+        return results;
     }
 
     @Override
