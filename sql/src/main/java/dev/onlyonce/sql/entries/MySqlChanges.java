@@ -146,7 +146,7 @@ final class MySqlChanges {
         return claimed;
     }
 
-    /** What stands there, without what is large. */
+    /** An entry as it stands, without its result. */
     private record Standing(
             AuditRow.Subject subject, @Nullable UUID token, SettleResult.Settled settled, boolean gone) {
         boolean is(UUID token, State state) {

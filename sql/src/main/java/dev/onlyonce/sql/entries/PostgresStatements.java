@@ -1,7 +1,7 @@
 package dev.onlyonce.sql.entries;
 
 /**
- * What PostgreSQL is asked to claim, settle, renew and find; {@link PostgresUpkeep} has the rest. A statement takes a batch as
+ * The statements that claim, settle, renew and find in PostgreSQL; {@link PostgresUpkeep} has the rest. A statement takes a batch as
  * arrays.
  *
  * <p>The arrays are unnested side by side in a SELECT list, because {@code FROM unnest(a, b, …)} fills a temporary store for
@@ -35,7 +35,7 @@ final class PostgresStatements {
             FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE c.oid = to_regclass('onlyonce_entry')""";
 
-    /** After the settings, for a statement that can do without what is locked. */
+    /** After the settings, for a statement that can skip locked rows. */
     static final String HARDLY_WAIT = "SELECT set_config('lock_timeout', '20', true)";
 
     /** After the settings, for an operator or a worker, who wants this row and no other. */

@@ -1,6 +1,6 @@
 package dev.onlyonce.sql.entries;
 
-/** What PostgreSQL is asked by the sweeper, the reaper, the reconciler and operators. */
+/** The statements of the sweeper, the reaper, the reconciler and operators in PostgreSQL. */
 final class PostgresUpkeep {
     static final String CHUNK = """
             WITH clock AS MATERIALIZED (
@@ -62,7 +62,7 @@ final class PostgresUpkeep {
             SELECT tenant, space, key_ FROM ended""";
 
     /**
-     * Deletes what is past everything, makes tombstones of answers past retention, and puts off the rest: settled
+     * Deletes entries past their tombstone, makes tombstones of answers past retention, and puts off the rest: settled
      * entries until they expire, others until they could expire if they were settled now (unknown ones cannot: once a
      * day is enough). Processing entries wait a second at least, so that a retention of zero does not spin. Rows are met
      * again by their place (ctid): they are locked, so that none moves. No audit: what the reaper does follows from the
