@@ -40,12 +40,12 @@ public final class Onlyonce implements AutoCloseable {
     private final @Nullable Time ownTime;
 
     private Onlyonce(Builder builder) {
-        KeyRules.checkName("name", builder.name);
+        KeyRules.checkName("node", builder.node);
         Store store = builder.store;
         ownTime = builder.time == null ? Time.system() : null;
         Time time = ownTime == null ? requireNonNull(builder.time) : ownTime;
         Events events = new Events(builder.listeners);
-        registry = new Registry(store, time, builder.name, events, builder.policy(), builder.operations, builder.ways);
+        registry = new Registry(store, time, builder.node, events, builder.policy(), builder.operations, builder.ways);
         Bounds bounds = builder.bounds();
         claims = new Claims(store, time, Claims.beatFor(registry.shortestLease()), events);
         late = new LateSettlements(store, time, events);
@@ -57,7 +57,7 @@ public final class Onlyonce implements AutoCloseable {
         ReplayCache cache =
                 bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
         engine = new Engine(
-                new Engine.Parts(builder.name, time, events, bounds.waitersMax(), cache), grouping, claims, late);
+                new Engine.Parts(builder.node, time, events, bounds.waitersMax(), cache), grouping, claims, late);
         maintenance = new Maintenance(store, time, events, late, bounds.auditRetention());
         Reconciliation reconciliation =
                 new Reconciliation(store, engine::resolve, time, events, Map.copyOf(builder.reconcilers));
@@ -275,7 +275,7 @@ public final class Onlyonce implements AutoCloseable {
         private final Map<String, Way> ways = new HashMap<>();
         private final Map<String, Reconciler> reconcilers = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
-        private String name = NodeName.ofThisProcess();
+        private String node = NodeName.ofThisProcess();
         private @Nullable Time time;
         private Duration sweepEvery = Duration.ofSeconds(1);
         private Duration purgeEvery = Duration.ofMinutes(1);
@@ -335,8 +335,8 @@ public final class Onlyonce implements AutoCloseable {
         }
 
         /** This node's name, for operators and the audit; at most 255 characters. {@code host:pid} by default. */
-        public Builder name(String name) {
-            this.name = name;
+        public Builder node(String name) {
+            this.node = name;
             return this;
         }
 
