@@ -29,7 +29,7 @@ final class Machine implements Time {
         this.world = world;
         this.name = name;
         this.once = engine.apply(
-                Onlyonce.builder(new Wire(world, this, store)).name(name).time(this));
+                Onlyonce.builder(new Wire(world, this, store)).node(name).time(this));
         world.note(name, "starts");
     }
 
