@@ -34,12 +34,14 @@ public final class HalfDoneReleases {
                   AND s.key_ = onlyonce_entry.key_ AND s.entry_created_at = onlyonce_entry.created_at)""";
 
     private final Calls calls;
+    private final Database database;
     private final Columns columns;
     private final Set<UUID> releasing = ConcurrentHashMap.newKeySet();
 
     /** For the entries of one database. */
     public HalfDoneReleases(Database database, Calls calls) {
         this.calls = calls;
+        this.database = database;
         this.columns = Columns.of(database.kind());
     }
 
@@ -74,7 +76,7 @@ public final class HalfDoneReleases {
     }
 
     private void keep(Connection connection, List<Settlement> releases) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(KEEP)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(KEEP))) {
             for (Settlement release : releases) {
                 columns.text(statement, 1, release.id().tenant());
                 columns.text(statement, 2, release.id().space());

@@ -122,7 +122,7 @@ abstract class StepOutagesContract extends StepsBench {
 
     private void assertNothingLeft() {
         assertThat(node.liveClaims()).isZero();
-        assertThat(cutOff.releasing()).isZero();
+        assertThat(cutOff.access().halfDone().size()).isZero();
     }
 
     private Outcome<String> execute(Steps by) {
