@@ -54,7 +54,7 @@ final class SimulatedNode implements Time {
         this.loseCommit = loseCommit;
         this.store = SqlClock.store(Sources.of(this::connect)).build();
         this.once = engine.apply(store, Onlyonce.builder(store).time(this));
-        this.steps = store.stepped(once);
+        this.steps = Steps.of(once);
     }
 
     /** Unwinds the stack frames of a node that is no more. */
@@ -100,7 +100,7 @@ final class SimulatedNode implements Time {
 
     /** How many claims it holds, or is about to release. */
     int claims() {
-        return dead ? 0 : once.liveClaims() + store.releasing();
+        return dead ? 0 : once.liveClaims() + store.access().halfDone().size();
     }
 
     void ensureAlive() {

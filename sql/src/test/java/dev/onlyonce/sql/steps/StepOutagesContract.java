@@ -66,7 +66,7 @@ abstract class StepOutagesContract extends StepsBench {
                 .retention(RETENTION)
                 .sweepEvery(Duration.ofMillis(100))
                 .build();
-        flows = cutOff.stepped(node);
+        flows = Steps.of(node);
     }
 
     @AfterEach
@@ -278,7 +278,7 @@ abstract class StepOutagesContract extends StepsBench {
                 }))
                 .hasMessage("reset");
         StringBuilder asked = new StringBuilder();
-        Finding finding = store.reconciler((unknown, step, key) -> {
+        Finding finding = Steps.reconciler(store, (unknown, step, key) -> {
                     asked.append(step);
                     return new Finding.Found("paid".getBytes(StandardCharsets.UTF_8));
                 })

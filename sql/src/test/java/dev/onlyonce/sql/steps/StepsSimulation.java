@@ -151,9 +151,9 @@ final class StepsSimulation {
                 return Duration.ZERO;
             }
         };
-        return builder.operation("keep", options -> options.reconciler(itsStore.reconciler(reconciler)))
+        return builder.operation("keep", options -> options.reconciler(Steps.reconciler(itsStore, reconciler)))
                 .operation("forget", options -> options.retention(Duration.ofSeconds(40))
-                        .reconciler(itsStore.reconciler(reconciler)))
+                        .reconciler(Steps.reconciler(itsStore, reconciler)))
                 .sweepEvery(OFTEN)
                 .reconcileEvery(OFTEN)
                 .purgeEvery(Duration.ofSeconds(30))
