@@ -59,7 +59,15 @@ final class LaterRequest {
     void send() {
         Onlyonce once = machine.once();
         await(once.begin(customer.key(), customer.fingerprint(), policy, this::hand), this::begun);
-        world.after(world.oneIn(4) ? world.upTo(Duration.ofSeconds(10)) : PATIENCE, this::giveUp);
+        world.after(patience(), this::giveUp);
+    }
+
+    /** Some give up before the store is asked, or while it is. */
+    private Duration patience() {
+        if (!world.oneIn(4)) {
+            return PATIENCE;
+        }
+        return world.upTo(Duration.ofMillis(world.pick(2) == 0 ? 10 : 10_000));
     }
 
     /** Runs what blocks, a little later; sometimes there is no thread for it. */
