@@ -1,5 +1,7 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.sql.transactions.Transactions;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Listener;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Store;
@@ -33,6 +35,7 @@ public class OnlyonceTransactionsAutoConfiguration {
     TransactionalWay onlyonceTransactionalWay(
             OnlyonceProperties properties,
             Store store,
+            Onlyonce once,
             PlatformTransactionManager manager,
             ObjectProvider<DataSource> dataSources,
             BeanFactory beans,
@@ -46,7 +49,7 @@ public class OnlyonceTransactionsAutoConfiguration {
                 ? new TransactionalWay(
                         manager,
                         dataSource,
-                        sql,
+                        Transactions.of(once),
                         beans,
                         listeners.orderedStream().toList(),
                         new Admission(time, properties.store().waitMax()))

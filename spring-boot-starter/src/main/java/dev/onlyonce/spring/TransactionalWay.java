@@ -7,8 +7,8 @@ import dev.onlyonce.Listener;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
-import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
@@ -56,7 +56,7 @@ final class TransactionalWay {
 
     private final PlatformTransactionManager manager;
     private final DataSource dataSource;
-    private final SqlStore store;
+    private final Transactions transactions;
     private final BeanFactory beans;
     private final List<Listener> listeners;
     private final Admission admission;
@@ -67,13 +67,13 @@ final class TransactionalWay {
     TransactionalWay(
             PlatformTransactionManager manager,
             DataSource dataSource,
-            SqlStore store,
+            Transactions transactions,
             BeanFactory beans,
             List<Listener> listeners,
             Admission admission) {
         this.manager = manager;
         this.dataSource = dataSource;
-        this.store = store;
+        this.transactions = transactions;
         this.beans = beans;
         this.listeners = List.copyOf(listeners);
         this.admission = admission;
@@ -186,7 +186,6 @@ final class TransactionalWay {
         Outcome<T> outcome = bound(status, () -> executeIn(status, policy, asked, codec, action));
         if (!(outcome instanceof Outcome.Executed)) {
             leave(status);
-            tell(new Event.Decided(asked.key(), Event.Decision.of(outcome)));
             return outcome;
         }
         try {
@@ -194,7 +193,6 @@ final class TransactionalWay {
         } catch (StoreException e) {
             throw told(asked.key(), e);
         }
-        tell(new Event.Decided(asked.key(), Event.Decision.of(outcome)));
         return outcome;
     }
 
@@ -268,7 +266,7 @@ final class TransactionalWay {
                         asked.key());
                 throw new RolledBack();
             }
-            throw told(asked.key(), e);
+            throw logged(asked.key(), e);
         } catch (Throwable e) {
             rollBack(status, e);
             throw e;
@@ -287,8 +285,8 @@ final class TransactionalWay {
     private <T> Outcome<T> executeIn(Policy policy, Asked asked, Codec<T> codec, Callable<T> action) throws Exception {
         Connection connection = DataSourceUtils.getConnection(dataSource);
         try {
-            return store.transactions(policy)
-                    .execute(connection, asked.key(), asked.fingerprint(), codec, any -> action.call());
+            return transactions.execute(
+                    connection, asked.key(), asked.fingerprint(), policy, codec, any -> action.call());
         } finally {
             DataSourceUtils.releaseConnection(connection, dataSource);
         }
@@ -306,7 +304,7 @@ final class TransactionalWay {
     /** What is asked for. */
     record Asked(Key key, Fingerprint fingerprint) {}
 
-    /** The engine does not see what happens in somebody else's transaction. */
+    /** For failures of Spring's transaction itself; {@link Transactions} publishes the rest. */
     private void tell(Event event) {
         for (Listener listener : listeners) {
             try {
@@ -319,6 +317,11 @@ final class TransactionalWay {
     }
 
     private <E extends StoreException> E told(Key key, E failure) {
+        tell(new Event.StoreFailed(failure));
+        return logged(key, failure);
+    }
+
+    private static <E extends StoreException> E logged(Key key, E failure) {
         if (failure.getCause() != null) {
             // Those that did not even try have no cause, and may be many.
             log.warn(
@@ -327,7 +330,6 @@ final class TransactionalWay {
                     failure.getMessage(),
                     failure.getCause());
         }
-        tell(new Event.StoreFailed(failure));
         return failure;
     }
 

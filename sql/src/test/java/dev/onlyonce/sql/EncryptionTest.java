@@ -3,13 +3,13 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.sql.outbox.OutboxCall;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.outbox.Delivery;
@@ -76,7 +76,7 @@ final class EncryptionTest {
     }
 
     private Outcome<String> transactional(SqlStore store, String key) {
-        return store.transactions(Policy.standard()).execute(key(key), REQUEST, Codec.text(), connection -> secret());
+        return Ways.transactions(store).execute(key(key), REQUEST, Codec.text(), connection -> secret());
     }
 
     /** What stands in the database, in every column that holds a result. */
@@ -144,7 +144,9 @@ final class EncryptionTest {
                 once.operator().reconcile();
                 assertThat(replayed(leased(store, "lost"))).isEqualTo("secret found");
 
-                Steps stepped = store.stepped(once);
+            }
+            try (Onlyonce once = engine(store)) {
+                Steps stepped = Steps.of(once);
                 assertThatThrownBy(() -> flow(stepped, true)).isInstanceOf(NotExecuted.class);
                 assertSealed(dataSource, 2);
                 assertThat(flow(stepped, false)).isInstanceOf(Outcome.Executed.class);
@@ -184,13 +186,14 @@ final class EncryptionTest {
                     }
                 }
             };
-            try (Outbox outbox = store.outbox()
+            try (Onlyonce once = engine(store);
+                    Outbox outbox = Outbox.builder(once)
                     .handler("charge", provider)
                     .backoff(java.time.Duration.ofMillis(1), java.time.Duration.ofMillis(1))
                     .build()) {
                 try (Connection connection = dataSource.getConnection()) {
                     connection.setAutoCommit(false);
-                    outbox.accept(connection, key("queued"), REQUEST, "charge", new byte[0]);
+                    outbox.accept(connection, key("queued"), REQUEST, Codec.text(), new OutboxCall("charge", new byte[0]));
                     connection.commit();
                 }
                 outbox.deliverDue();
@@ -256,21 +259,23 @@ final class EncryptionTest {
             SqlStore sealing = open(dataSource, first());
             SqlStore plain = SqlStore.open(dataSource);
             try (Onlyonce once = engine(sealing)) {
-                Steps stepped = sealing.stepped(once);
+                Steps stepped = Steps.of(once);
                 assertThatThrownBy(() -> flow(stepped, true)).isInstanceOf(NotExecuted.class);
             }
             try (Onlyonce once = engine(plain)) {
-                Steps stepped = plain.stepped(once);
+                Steps stepped = Steps.of(once);
                 assertThatThrownBy(() -> flow(stepped, false)).isInstanceOf(StoreUnavailable.class);
             }
             assertThat(effects).hasValue(1);
 
             List<Delivery> told = new ArrayList<>();
-            try (Outbox answering = charging(sealing, told, true);
-                    Outbox without = charging(plain, told, false)) {
+            try (Onlyonce sealed = engine(sealing);
+                    Onlyonce keyless = engine(plain);
+                    Outbox answering = charging(sealed, told, true);
+                    Outbox without = charging(keyless, told, false)) {
                 try (Connection connection = dataSource.getConnection()) {
                     connection.setAutoCommit(false);
-                    answering.accept(connection, key("queued"), REQUEST, "charge", new byte[0]);
+                    answering.accept(connection, key("queued"), REQUEST, Codec.text(), new OutboxCall("charge", new byte[0]));
                     connection.commit();
                 }
                 answering.deliverDue();
@@ -285,8 +290,8 @@ final class EncryptionTest {
         }
     }
 
-    private Outbox charging(SqlStore store, List<Delivery> told, boolean failing) {
-        return store.outbox()
+    private Outbox charging(Onlyonce once, List<Delivery> told, boolean failing) {
+        return Outbox.builder(once)
                 .handler("charge", new DeliveryHandler() {
                     @Override
                     public Delivery deliver(OutboxRow row) {

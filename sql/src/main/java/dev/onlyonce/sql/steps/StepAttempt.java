@@ -101,8 +101,10 @@ final class StepAttempt implements StepRunner {
         if (before != null && before.state() == StepTable.FINISHED) {
             return decode(codec, before);
         }
-        if (before == null && recorded.higherKey(number) != null) {
-            // The flow went on without it, and must go the same way again.
+        boolean absent = before == null || before.state() == StepTable.STARTED;
+        if (absent && recorded.higherKey(number) != null) {
+            // The flow went on without it, and must go the same way again. A flow does not go on after a step in doubt, so
+            // one that is still there as started did not happen: there was no database to erase it from.
             throw new NotExecuted("step " + name + " did not happen in an earlier attempt, which went on without it");
         }
         // A started step of an entry that could be claimed again is proven not to have happened.
@@ -271,7 +273,8 @@ final class StepAttempt implements StepRunner {
                 fence(c, OnLeaseLost.RESUME);
                 return true;
             });
-        } catch (LeaseLost | StoreException e) {
+        } catch (Throwable e) {
+            // Whatever it is, the caller must see the proof.
             proof.addSuppressed(e);
         }
     }

@@ -15,12 +15,12 @@ import java.util.List;
  * Reconciles a stepped operation by its step in doubt: a step that is found becomes a finished one. From there on nothing is in
  * doubt, and the entry may be retryable: the next request resumes. If the process dies in between, the next round goes on.
  */
-public final class StepReconciliation implements Reconciler {
+final class StepReconciliation implements Reconciler {
     private final StepTable table;
     private final Calls calls;
     private final StepReconciler steps;
 
-    public StepReconciliation(StepTable table, Calls calls, StepReconciler steps) {
+    StepReconciliation(StepTable table, Calls calls, StepReconciler steps) {
         this.table = table;
         this.calls = calls;
         this.steps = steps;
@@ -33,7 +33,8 @@ public final class StepReconciliation implements Reconciler {
         if (doubtful.isEmpty()) {
             return new Finding.Absent("no step is in doubt");
         }
-        StepTable.Step step = doubtful.get(0);
+        // A flow does not go on after a step in doubt: earlier ones did not happen, and an outage kept that from being recorded.
+        StepTable.Step step = doubtful.get(doubtful.size() - 1);
         Finding finding = steps.reconcile(unknown, step.name(), DownstreamKey.of(key(unknown), step.name()));
         if (!(finding instanceof Finding.Found found)) {
             return finding;

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.transactions;
 
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
@@ -46,8 +47,7 @@ public interface TransactionsChapter {
 
     /** Asks again while the key is in flight or the transactions conflict. */
     default Outcome<String> insist(TransactionalAction<String, SQLException> action) throws SQLException {
-        Transactions patient = store().transactions(
-                        POLICY.toBuilder().waitMax(Duration.ofSeconds(5)).build());
+        Transactions patient = Ways.transactions(store(), POLICY.toBuilder().waitMax(Duration.ofSeconds(5)).build());
         while (true) {
             try {
                 Outcome<String> outcome = patient.execute(KEY, REQUEST, Codec.text(), action);

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.transactions;
 
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.sql.DatabaseContract;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
@@ -20,7 +21,7 @@ abstract class TransactionsContract extends DatabaseContract
     @BeforeEach
     final void create() {
         store = SqlStore.open(dataSource());
-        transactions = store.transactions(POLICY);
+        transactions = Ways.transactions(store, POLICY);
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
  * {@code Content-Length}. They may come so late that the next request is on its way already, so for a while none of its
  * connections is used twice. Not thread-safe: for one event loop.
  */
-final class Doubt {
-    private static final Logger log = LoggerFactory.getLogger(Doubt.class);
+final class UnexpectedBytes {
+    private static final Logger log = LoggerFactory.getLogger(UnexpectedBytes.class);
 
     private static final long LASTS_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -20,20 +20,20 @@ final class Doubt {
     private boolean present;
     private long since;
 
-    Doubt(String upstream, LongSupplier nanos) {
+    UnexpectedBytes(String upstream, LongSupplier nanos) {
         this.upstream = upstream;
         this.nanos = nanos;
     }
 
-    void arose() {
-        if (!isPresent()) {
+    void seen() {
+        if (!isRecent()) {
             log.warn("Upstream {} sends more than it announces; its connections are not reused for a minute", upstream);
         }
         present = true;
         since = nanos.getAsLong();
     }
 
-    boolean isPresent() {
+    boolean isRecent() {
         present &= nanos.getAsLong() - since < LASTS_NANOS;
         return present;
     }

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * nothing is changed but what belongs to the hop. All on one event loop. Whatever fails here breaks both sides: neither may
  * take a part of a body for the whole.
  */
-final class Passing {
-    private static final Logger log = LoggerFactory.getLogger(Passing.class);
+final class PassThroughExchange {
+    private static final Logger log = LoggerFactory.getLogger(PassThroughExchange.class);
 
     /** Of HTTP/2. */
     private static final long INTERNAL_ERROR = 2;
@@ -36,7 +36,7 @@ final class Passing {
 
     private final Proxy proxy;
     private final Upstreams.Pooled upstream;
-    private final Target target;
+    private final RequestTarget target;
     private final HttpServerRequest request;
     private final HttpServerResponse response;
     private @Nullable HttpClientRequest forward;
@@ -47,7 +47,7 @@ final class Passing {
     private boolean continued;
     private boolean broken;
 
-    Passing(Proxy proxy, Upstreams.Pooled upstream, Target target, HttpServerRequest request) {
+    PassThroughExchange(Proxy proxy, Upstreams.Pooled upstream, RequestTarget target, HttpServerRequest request) {
         this.proxy = proxy;
         this.upstream = upstream;
         this.target = target;
@@ -63,7 +63,7 @@ final class Passing {
             requestEnded = true;
         }
         watchClient();
-        Guarded.run(() -> connect(hasBody), this::breakBoth);
+        SafeHandlers.run(() -> connect(hasBody), this::breakBoth);
     }
 
     /** Goes on with the answer to a request that had no body and was sent already. */
@@ -71,12 +71,12 @@ final class Passing {
         requestEnded = true;
         forward = answer.request();
         watchClient();
-        Guarded.run(() -> answer(answer), this::breakBoth);
+        SafeHandlers.run(() -> answer(answer), this::breakBoth);
     }
 
     /** Events that still come after the exchange broke are dropped. */
     private <T> Handler<T> guarded(Handler<T> handler) {
-        return Guarded.handler(
+        return SafeHandlers.handler(
                 event -> {
                     if (!broken) {
                         handler.handle(event);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param query what follows the question mark; none if there is no question mark
  * @param host whom the client wanted to speak to
  */
-public record Target(
+public record RequestTarget(
         String path, @Nullable String query, @Nullable HostAndPort host) {
 
     /** Thrown for a request that must not be passed on. */
@@ -36,7 +36,7 @@ public record Target(
     }
 
     /** Checks and reads the target. */
-    public static Target of(HttpServerRequest request) throws Refused {
+    public static RequestTarget of(HttpServerRequest request) throws Refused {
         HttpMethod method = request.method();
         if (method.equals(HttpMethod.CONNECT)) {
             throw new Refused(405, "CONNECT is not supported");
@@ -64,8 +64,8 @@ public record Target(
         }
         int mark = uri.indexOf('?');
         return mark < 0
-                ? new Target(uri, null, host)
-                : new Target(uri.substring(0, mark), uri.substring(mark + 1), host);
+                ? new RequestTarget(uri, null, host)
+                : new RequestTarget(uri.substring(0, mark), uri.substring(mark + 1), host);
     }
 
     /** Other characters than these would reach the upstream as others than were sent. */

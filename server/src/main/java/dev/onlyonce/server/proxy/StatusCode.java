@@ -1,10 +1,10 @@
 package dev.onlyonce.server.proxy;
 
 /** What HTTP knows as a status (RFC 9110): three digits, the first of them from 1 to 5. */
-final class Status {
+final class StatusCode {
     private static final int DIGITS = 3;
 
-    private Status() {}
+    private StatusCode() {}
 
     static boolean isValid(CharSequence text) {
         return text.length() == DIGITS

@@ -1,4 +1,4 @@
-package dev.onlyonce.server.admin;
+package dev.onlyonce.server.cli;
 
 import java.io.IOException;
 import java.net.URI;
@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Sends POST requests with keys and measures the answers. For one run. */
-public final class Bench {
+final class Bench {
     private static final int REPLAYED_KEYS = 16;
     private static final int CONNECTIONS_MAX = 1000;
     private static final int REQUESTS_MAX = 1_000_000;
@@ -33,9 +33,9 @@ public final class Bench {
      * @param body of each request
      * @param replay whether a few keys are repeated, instead of a new one for each request
      */
-    public record Load(int connections, int requests, String body, boolean replay) {
+    record Load(int connections, int requests, String body, boolean replay) {
         /** Checks the bounds. */
-        public Load {
+        Load {
             if (connections < 1 || connections > CONNECTIONS_MAX) {
                 throw new IllegalArgumentException("connections must be between 1 and " + CONNECTIONS_MAX);
             }
@@ -49,20 +49,20 @@ public final class Bench {
     }
 
     /**
-     * What was measured.
+     * The measurements.
      *
      * @param answers how many by status, or as "failed"
      */
-    public record Report(
+    record Report(
             long requestsPerSecond, double p50Millis, double p99Millis, double maxMillis, Map<String, Long> answers) {
         /** Whether all requests succeeded. */
-        public boolean allWell() {
+        boolean allWell() {
             return answers.keySet().stream().allMatch(answer -> answer.startsWith("2"));
         }
     }
 
     /** Sends nothing yet; throws {@link IllegalArgumentException} if that is not where requests can be sent to. */
-    public Bench(URI url, Load load) {
+    Bench(URI url, Load load) {
         if (url.getScheme() == null || !url.getScheme().matches("(?i)https?") || url.getHost() == null) {
             throw new IllegalArgumentException(
                     "\"" + url + "\" is not a URL; write for example http://127.0.0.1:8090/payments");
@@ -72,7 +72,7 @@ public final class Bench {
     }
 
     /** Sends everything. Blocks. */
-    public Report run() {
+    Report run() {
         long[] nanos = new long[load.requests()];
         String run = UUID.randomUUID().toString();
         HttpClient client = HttpClient.newBuilder()

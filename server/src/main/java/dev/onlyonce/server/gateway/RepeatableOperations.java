@@ -14,12 +14,12 @@ import java.util.stream.Collectors;
  * Operations for upstreams that recognise keys themselves: a lost lease, a 502 and a 504 leave no doubt there, because asking
  * again is harmless. The upstream follows from the path of the request, not of its operation, so each request looks it up.
  */
-final class Repeatable {
+final class RepeatableOperations {
     private final Map<String, Operation> operations;
 
-    Repeatable(List<Operation> operations) {
+    RepeatableOperations(List<Operation> operations) {
         this.operations = operations.stream()
-                .map(Repeatable::repeatable)
+                .map(RepeatableOperations::repeatable)
                 .collect(Collectors.toMap(Operation::name, Function.identity()));
     }
 

@@ -2,7 +2,7 @@ package dev.onlyonce.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.server.admin.Action;
+import dev.onlyonce.server.admin.AdminAction;
 import dev.onlyonce.server.cli.Cli;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -23,9 +23,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine;
 
 @DisplayName("The command line and the admin API")
-class ActionsTest {
-    /** What runs the gateway, and what is for the shell: nothing that could be asked of a running gateway. */
-    private static final List<String> NOT_ASKED = List.of("gateway", "generate-completion");
+class AdminActionsTest {
+    /** Commands that ask a running gateway for nothing: they run one, load one, or serve the shell. */
+    private static final List<String> NOT_ASKED = List.of("gateway", "bench", "generate-completion");
 
     @TempDir
     Path folder;
@@ -52,8 +52,9 @@ class ActionsTest {
                 .filter(it -> !NOT_ASKED.contains(it))
                 .toList();
         assertThat(commands)
-                .containsExactlyInAnyOrderElementsOf(
-                        Arrays.stream(Action.values()).map(Action::command).toList());
+                .containsExactlyInAnyOrderElementsOf(Arrays.stream(AdminAction.values())
+                        .map(AdminAction::command)
+                        .toList());
     }
 
     @Test
@@ -64,7 +65,7 @@ class ActionsTest {
                 Running gateway = Running.start(folder, upstream.url(), "")) {
             String token =
                     Files.readString(gateway.data().resolve("admin-token")).strip();
-            for (Action action : Action.values()) {
+            for (AdminAction action : AdminAction.values()) {
                 String[] route = action.route().split(" ");
                 HttpResponse<String> answer = gateway.send(HttpRequest.newBuilder(gateway.admin(route[1]))
                         .header("Authorization", "Bearer " + token)
@@ -73,24 +74,24 @@ class ActionsTest {
                 assertThat(page).contains("`" + action.route());
             }
         }
-        assertThat(page.split("`(GET|POST) /v1/", -1)).hasSize(Action.values().length + 1);
+        assertThat(page.split("`(GET|POST) /v1/", -1)).hasSize(AdminAction.values().length + 1);
     }
 
     @ParameterizedTest
-    @EnumSource(Action.class)
+    @EnumSource(AdminAction.class)
     @DisplayName("explain every command with an example")
-    void examples(Action action) {
+    void examples(AdminAction action) {
         String help = commands().get(action.command()).getUsageMessage(CommandLine.Help.Ansi.OFF);
         assertThat(help).contains("Example").contains("\n  onlyonce " + action.command());
     }
 
     @ParameterizedTest
     @EnumSource(
-            value = Action.class,
+            value = AdminAction.class,
             names = {"SCHEMA_PRINT"},
             mode = EnumSource.Mode.EXCLUDE)
     @DisplayName("speak JSON to programs")
-    void json(Action action) {
+    void json(AdminAction action) {
         assertThat(commands().get(action.command()).getCommandSpec().optionsMap())
                 .containsKey("--json");
     }

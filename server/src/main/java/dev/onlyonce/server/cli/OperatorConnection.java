@@ -1,9 +1,9 @@
 package dev.onlyonce.server.cli;
 
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.server.admin.AdminOperator;
 import dev.onlyonce.server.admin.AdminToken;
 import dev.onlyonce.server.admin.LocalOperator;
-import dev.onlyonce.server.admin.Operator;
 import dev.onlyonce.server.admin.RemoteOperator;
 import dev.onlyonce.server.config.ConfigFile;
 import dev.onlyonce.server.config.StoreSettings;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What an operator's command works on: a running gateway, or a database. */
-final class Target {
+final class OperatorConnection {
     /** Short-lived commands leave sweeping to the gateways. */
     private static final Duration NEVER = Duration.ofDays(1);
 
@@ -53,11 +53,11 @@ final class Target {
     }
 
     /** For work on a database, with a way to treat its tables. */
-    Operator open(SchemaMode schema) throws Cli.Failed {
+    AdminOperator open(SchemaMode schema) throws Cli.Failed {
         return db == null ? remote() : local(db, schema);
     }
 
-    private Operator remote() throws Cli.Failed {
+    private AdminOperator remote() throws Cli.Failed {
         Path file = tokenFile == null ? data.resolve(AdminToken.FILE) : tokenFile;
         if (!Files.exists(file)) {
             throw new Cli.Failed(
@@ -72,7 +72,7 @@ final class Target {
         }
     }
 
-    private Operator local(String url, SchemaMode schema) throws Cli.Failed {
+    private AdminOperator local(String url, SchemaMode schema) throws Cli.Failed {
         StoreSettings settings;
         try {
             settings =
@@ -95,7 +95,7 @@ final class Target {
                 .build();
         String who = "operator " + System.getProperty("user.name", "unknown");
         LocalOperator local = new LocalOperator(once, store.store(), who, null);
-        return new Closing(local, () -> {
+        return new ClosingOperator(local, () -> {
             once.close();
             store.close();
         });

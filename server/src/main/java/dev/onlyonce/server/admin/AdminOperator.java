@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * through that API or directly on a database. All methods block. They throw {@link Refused} for what cannot be done, and
  * {@link dev.onlyonce.store.StoreException} when the store cannot be reached.
  */
-public interface Operator extends AutoCloseable {
+public interface AdminOperator extends AutoCloseable {
 
     /** Entries in the order of their ids. */
     Page keys(KeyFilter filter);
@@ -24,8 +24,8 @@ public interface Operator extends AutoCloseable {
     /** What the audit has about a key, also when its entry is gone; oldest first. */
     History history(KeyName name);
 
-    /** Moves an unknown entry on. */
-    KeyView settle(KeyName name, Finding finding);
+    /** Settles an unknown entry with what was found out about it. */
+    KeyView resolve(KeyName name, Finding finding);
 
     /** Forgets a settled entry, so that its key starts anew. */
     void evict(KeyName name, String reason);

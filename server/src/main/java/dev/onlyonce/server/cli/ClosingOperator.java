@@ -1,10 +1,10 @@
 package dev.onlyonce.server.cli;
 
-import dev.onlyonce.server.admin.Operator;
+import dev.onlyonce.server.admin.AdminOperator;
 import java.util.Optional;
 
 /** An operator that closes what was opened for it. */
-record Closing(Operator operator, Runnable onClose) implements Operator {
+record ClosingOperator(AdminOperator operator, Runnable onClose) implements AdminOperator {
 
     @Override
     public Page keys(KeyFilter filter) {
@@ -22,8 +22,8 @@ record Closing(Operator operator, Runnable onClose) implements Operator {
     }
 
     @Override
-    public KeyView settle(KeyName name, Finding finding) {
-        return operator.settle(name, finding);
+    public KeyView resolve(KeyName name, Finding finding) {
+        return operator.resolve(name, finding);
     }
 
     @Override

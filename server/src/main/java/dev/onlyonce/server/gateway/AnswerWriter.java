@@ -13,7 +13,7 @@ import io.vertx.core.http.HttpServerResponse;
  * a client that does not read pins one slice and not a second copy of the answer. The memory of each slice is given back when
  * it is taken. On one event loop.
  */
-final class Sending {
+final class AnswerWriter {
     /** Below the high-water mark of a connection, which a client that reads should not meet with every slice. */
     static final int SLICE_BYTES = 32 << 10;
 
@@ -31,7 +31,7 @@ final class Sending {
      *
      * @param onEnd called once, when the answer is sent or the client is gone
      */
-    Sending(GatewayLoop loop, HttpServerRequest request, HttpAnswer answer, Runnable onEnd) {
+    AnswerWriter(GatewayLoop loop, HttpServerRequest request, HttpAnswer answer, Runnable onEnd) {
         this.loop = loop;
         this.request = request;
         this.response = request.response();
@@ -60,7 +60,7 @@ final class Sending {
     }
 
     private void begin() {
-        Messages.head(response, answer);
+        HttpMessages.head(response, answer);
         int length = answer.body().length;
         boolean bodiless = answer.status() == 204 || answer.status() == 304;
         boolean head = request.method().equals(HttpMethod.HEAD);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * {@code X.Tenant} too, and {@code X-Tenant} as the same variable, so a client could say the one past everybody who looks at
  * the other.
  */
-public final class GuardedHeaders {
+public final class ReservedHeaders {
     /** Only the gateway says which attempt this is. */
     private static final String ATTEMPT = "idempotency-attempt";
 
@@ -44,7 +44,7 @@ public final class GuardedHeaders {
      * @param names headers that say who the client is
      * @param tenant the tenant's header, and who may set it; none if tenants are known otherwise
      */
-    public GuardedHeaders(List<String> names, Tenancy.@Nullable TrustedHeader tenant) {
+    public ReservedHeaders(List<String> names, Tenancy.@Nullable TrustedHeader tenant) {
         for (String name : names) {
             this.names.add(name.toLowerCase(Locale.ROOT));
             this.dashed.add(dashed(name.toLowerCase(Locale.ROOT)));

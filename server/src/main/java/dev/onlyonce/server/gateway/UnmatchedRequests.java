@@ -12,11 +12,11 @@ import org.slf4j.LoggerFactory;
  * State-changing requests that no operation protects. Each is counted, and each kind of path is logged once, so that nobody
  * believes to be protected who is not. Thread-safe.
  */
-final class Unmatched {
+final class UnmatchedRequests {
     /** Paths come from clients: somebody who tries out thousands must not fill the log. */
     static final int LOGGED_MAX = 100;
 
-    private static final Logger log = LoggerFactory.getLogger(Unmatched.class);
+    private static final Logger log = LoggerFactory.getLogger(UnmatchedRequests.class);
     /** A segment that names one of many things: it has a digit or an encoded character, or is long. */
     private static final Pattern ID = Pattern.compile("(?<=/)(?:[^/]*[0-9%][^/]*|[^/]{25,})");
 
@@ -26,7 +26,7 @@ final class Unmatched {
     private final Metrics metrics;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
-    Unmatched(Settings.Refusals refusals, Metrics metrics) {
+    UnmatchedRequests(Settings.Refusals refusals, Metrics metrics) {
         this.refusals = refusals;
         this.metrics = metrics;
     }

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /** Between the server's messages and the boundary's. */
-final class Messages {
-    private Messages() {}
+final class HttpMessages {
+    private HttpMessages() {}
 
     /** As the service sees them: a cookie that came in pieces, as HTTP/2 allows, is one. */
     static Headers headers(MultiMap headers) {

@@ -9,7 +9,7 @@ import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
-import dev.onlyonce.server.proxy.Target;
+import dev.onlyonce.server.proxy.RequestTarget;
 import dev.onlyonce.server.proxy.Upstreams;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Runs on one event loop, but for what blocks.
  */
-final class ProtectedExchange {
+final class ProtectedRequest {
     /** Larger bodies are compared on a worker: canonical JSON takes about a millisecond for so much. */
     private static final int SMALL_BODY_BYTES = 64 << 10;
 
@@ -50,7 +50,7 @@ final class ProtectedExchange {
     private final GatewayLoop loop;
     private final Operation operation;
     private final HttpServerRequest request;
-    private final Target target;
+    private final RequestTarget target;
     private final Upstreams.Pooled upstream;
     private final Headers headers;
     private final Context trace;
@@ -60,12 +60,12 @@ final class ProtectedExchange {
     private boolean arrived;
     private long bytesHeld;
     private @Nullable Forwarding forwarding;
-    private @Nullable Sending sending;
+    private @Nullable AnswerWriter sending;
 
     /** A request whose body is yet to come, and where it goes. */
-    record Arrived(HttpServerRequest request, Headers headers, Target target, Upstreams.Pooled upstream) {}
+    record Arrived(HttpServerRequest request, Headers headers, RequestTarget target, Upstreams.Pooled upstream) {}
 
-    ProtectedExchange(GatewayLoop loop, Operation operation, Arrived arrived) {
+    ProtectedRequest(GatewayLoop loop, Operation operation, Arrived arrived) {
         this.loop = loop;
         this.operation = operation;
         this.request = arrived.request();
@@ -91,7 +91,7 @@ final class ProtectedExchange {
             }
         });
         response.exceptionHandler(failure -> {});
-        if (Messages.contentLength(request) > operation.bodyBytesMax()) {
+        if (HttpMessages.contentLength(request) > operation.bodyBytesMax()) {
             tooLarge();
             return;
         }
@@ -175,7 +175,7 @@ final class ProtectedExchange {
             affordable = loop.boundary().answers(operation).overloaded();
             loop.memory().force(affordable.body().length);
         }
-        sending = new Sending(loop, request, affordable, this::end);
+        sending = new AnswerWriter(loop, request, affordable, this::end);
         sending.start();
     }
 

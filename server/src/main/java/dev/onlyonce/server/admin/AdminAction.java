@@ -8,15 +8,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Everything that an operator can do: each is a request to the admin API and a command of the command line. */
-public enum Action {
+public enum AdminAction {
     /** Lists keys. */
     KEYS_LIST("GET /v1/keys"),
     /** Shows a key with its response. */
     KEYS_SHOW("GET /v1/keys/show"),
     /** Shows who changed a key, when and why. */
     KEYS_HISTORY("GET /v1/keys/history"),
-    /** Says what became of an unknown key. */
-    KEYS_SETTLE("POST /v1/keys/settle"),
+    /** Records what happened to an unknown key. */
+    KEYS_RESOLVE("POST /v1/keys/resolve"),
     /** Forgets a settled key. */
     KEYS_EVICT("POST /v1/keys/evict"),
     /** Lists unknown keys. */
@@ -36,21 +36,19 @@ public enum Action {
     /** Says where the tables stand. */
     SCHEMA_STATUS("GET /v1/schema"),
     /** Counts. */
-    STATS("GET /v1/stats"),
-    /** Sends requests to the gateway and measures the answers. */
-    BENCH("POST /v1/bench");
+    STATS("GET /v1/stats");
 
-    private static final Map<String, Action> BY_ROUTE =
-            Arrays.stream(values()).collect(Collectors.toMap(Action::route, Function.identity()));
+    private static final Map<String, AdminAction> BY_ROUTE =
+            Arrays.stream(values()).collect(Collectors.toMap(AdminAction::route, Function.identity()));
 
     private final String route;
 
-    Action(String route) {
+    AdminAction(String route) {
         this.route = route;
     }
 
     /** What a request asks for, e.g. {@code GET} and {@code /v1/keys}. */
-    static Optional<Action> of(String method, String path) {
+    static Optional<AdminAction> of(String method, String path) {
         return Optional.ofNullable(BY_ROUTE.get(method + " " + path));
     }
 
