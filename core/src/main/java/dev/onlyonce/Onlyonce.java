@@ -37,12 +37,12 @@ public final class Onlyonce implements AutoCloseable {
     private final @Nullable Time ownTime;
 
     private Onlyonce(Builder builder) {
-        Key.checkName("name", builder.name);
+        Key.checkName("node", builder.node);
         Store store = builder.store;
         ownTime = builder.time == null ? Time.system() : null;
         Time time = ownTime == null ? requireNonNull(builder.time) : ownTime;
         Events events = new Events(builder.listeners);
-        Parts parts = new Parts(builder.name, store, time, events);
+        Parts parts = new Parts(builder.node, store, time, events);
         Bounds bounds = builder.bounds();
         claims = new Claims(store, time, events);
         late = new LateSettlements(store, time, events);
@@ -177,7 +177,7 @@ public final class Onlyonce implements AutoCloseable {
         private final Map<String, Way> ways = new HashMap<>();
         private final Map<String, Reconciler> reconcilers = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
-        private String name = NodeName.ofThisProcess();
+        private String node = NodeName.ofThisProcess();
         private @Nullable Time time;
         private Duration sweepEvery = Duration.ofSeconds(1);
         private Duration purgeEvery = Duration.ofMinutes(1);
@@ -237,8 +237,8 @@ public final class Onlyonce implements AutoCloseable {
         }
 
         /** This node's name, for operators and the audit; at most 255 characters. {@code host:pid} by default. */
-        public Builder name(String name) {
-            this.name = name;
+        public Builder node(String name) {
+            this.node = name;
             return this;
         }
 

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether results are encrypted in the database: everything that writes or reads one asks here. {@link Database} and below
- * see only what is stored.
+ * see only the stored bytes.
  */
 public final class Sealing {
     /** What the result of an entry is used for. */
