@@ -123,7 +123,7 @@ class LockWaitsTest {
             if (locked == Locked.BEFORE_THE_CLAIM) {
                 lock(key);
             }
-            machine.once().begin(key, REQUEST, POLICY, NOBODY).thenAccept(begun -> {
+            machine.once().registry().claim(key, REQUEST, POLICY, NOBODY).thenAccept(begun -> {
                 if (begun instanceof Begun.Claimed claimed) {
                     if (locked == Locked.BEFORE_THE_SETTLEMENT) {
                         lock(key);
@@ -139,7 +139,7 @@ class LockWaitsTest {
         }
 
         private void begin(Key key, Consumer<OpenClaim> then) {
-            measured(machine.once().begin(key, REQUEST, POLICY, NOBODY), begun -> {
+            measured(machine.once().registry().claim(key, REQUEST, POLICY, NOBODY), begun -> {
                 assertThat(begun).as("seed %d: %s", seed, key).isInstanceOf(Begun.Claimed.class);
                 then.accept(((Begun.Claimed) begun).claim());
             });
