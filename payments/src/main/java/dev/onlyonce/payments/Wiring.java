@@ -126,7 +126,7 @@ class Wiring {
             ObjectProvider<Listener> listeners) {
         Onlyonce.Builder once = Onlyonce.builder(store)
                 .time(time)
-                .name("payments")
+                .node("payments")
                 .lease(properties.lease())
                 .reconciler(ChargeReconciler.OPERATION, reconciler);
         operations.all().forEach(operation -> once.operation(operation.name(), operation.policy()));

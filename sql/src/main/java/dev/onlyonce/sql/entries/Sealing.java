@@ -1,6 +1,5 @@
 package dev.onlyonce.sql.entries;
 
-import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -20,7 +19,7 @@ public final class Sealing {
     /** What the result of an entry is used for. */
     private static final String RESULT = "result";
 
-    private static final Logger log = LoggerFactory.getLogger(SqlStore.class);
+    private static final Logger log = LoggerFactory.getLogger(Sealing.class);
 
     private final Optional<Encryption> encryption;
 
