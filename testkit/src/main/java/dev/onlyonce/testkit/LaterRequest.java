@@ -6,10 +6,10 @@ import dev.onlyonce.Begun;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Ending;
 import dev.onlyonce.FailureRule.Verdict;
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
@@ -57,8 +57,11 @@ final class LaterRequest {
 
     /** Sends it; never blocks. */
     void send() {
-        Onlyonce once = machine.once();
-        await(once.begin(customer.key(), customer.fingerprint(), policy, this::hand), this::begun);
+        Registry registry = machine.once().registry();
+        CompletionStage<Begun> asked = registry.cached(customer.key(), customer.fingerprint())
+                .<CompletionStage<Begun>>map(outcome -> CompletableFuture.completedFuture(new Begun.Answered(outcome)))
+                .orElseGet(() -> registry.claim(customer.key(), customer.fingerprint(), policy, this::hand));
+        await(asked, this::begun);
         world.after(patience(), this::giveUp);
     }
 
