@@ -2,7 +2,7 @@ package dev.onlyonce.http;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Scope;
 import dev.onlyonce.fingerprint.Fingerprinter;
@@ -229,7 +229,7 @@ public final class Operation {
 
         /** Checks and builds; throws {@link IllegalArgumentException}. */
         public Operation build() {
-            KeyRules.checkName("operation", name);
+            Key.checkName("operation", name);
             PathTemplate.check(path);
             fingerprinter.bodyBytesMax(bodyBytesMax).headers(fingerprintHeaders.toArray(String[]::new));
             Policy effective = profile.tombstones()

@@ -5,13 +5,13 @@ import static dev.onlyonce.sql.transactions.TransactionsChapter.insert;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.sql.Ways;
 import dev.onlyonce.Codec;
-import dev.onlyonce.NodeName;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Claims;
 import dev.onlyonce.sql.LostCommits;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -63,7 +63,10 @@ interface TransactionsCommitChapter extends TransactionsChapter {
         assertThat(Claims.history(store(), KEY)).isEmpty();
         transactions().execute(KEY, REQUEST, Codec.text(), effect(2));
         transactions().execute(KEY, REQUEST, Codec.text(), effect(3));
-        String me = NodeName.ofThisProcess();
+        String me;
+        try (Onlyonce node = Onlyonce.builder(store()).build()) {
+            me = node.registry().name();
+        }
         assertThat(Claims.history(store(), KEY))
                 .containsExactly(
                         "1 null>PROCESSING " + me + ": claimed",
