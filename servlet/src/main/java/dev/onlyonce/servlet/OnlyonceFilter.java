@@ -151,7 +151,7 @@ public final class OnlyonceFilter extends HttpFilter {
                 : Optional.empty();
     }
 
-    /** Clients are told paths as they must ask for them. */
+    /** Answers name paths as clients must ask for them. */
     private Boundary boundary(HttpServletRequest request) {
         return boundary.under(request.getContextPath() + servletPath);
     }
@@ -228,7 +228,7 @@ public final class OnlyonceFilter extends HttpFilter {
 
         /**
          * Where the servlet is that handles the operations, such as {@code /api}, if their paths do not say so. Specification
-         * and status are found below it too, and clients are told so.
+         * and status are found below it too, and answers say so.
          */
         public Builder servletPath(String path) {
             this.servletPath = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;

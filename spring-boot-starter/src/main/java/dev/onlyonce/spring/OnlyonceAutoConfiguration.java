@@ -162,7 +162,7 @@ public class OnlyonceAutoConfiguration {
                     .retention(properties.retention())
                     .tombstone(properties.tombstone())
                     .waitMax(properties.waitMax())
-                    .resultBytesMax(properties.responseBytesMax())
+                    .resultBytesMax(properties.resultBytesMax())
                     .sweepEvery(properties.store().sweepEvery())
                     .purgeEvery(properties.store().purgeEvery())
                     .storeWaitMax(properties.store().waitMax())
