@@ -138,9 +138,10 @@ public final class SqlStore implements Store {
         if (store instanceof SqlStore sql) {
             return sql;
         }
-        throw new IllegalArgumentException(way + " needs a SqlStore, but this Onlyonce is built on a "
-                + store.getClass().getSimpleName()
-                + ": build it with Onlyonce.builder(SqlStore.open(dataSource)), on the database with the business data");
+        throw new IllegalArgumentException(
+                way + " needs a SqlStore, but this Onlyonce is built on a "
+                        + store.getClass().getSimpleName()
+                        + ": build it with Onlyonce.builder(SqlStore.open(dataSource)), on the database with the business data");
     }
 
     /** For the ways to execute in this module. */

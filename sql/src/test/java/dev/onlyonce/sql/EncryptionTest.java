@@ -3,7 +3,6 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.sql.outbox.OutboxCall;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
@@ -15,6 +14,7 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.Encryption;
@@ -143,7 +143,6 @@ final class EncryptionTest {
                         .hasMessage("reset");
                 once.operator().reconcile();
                 assertThat(replayed(leased(store, "lost"))).isEqualTo("secret found");
-
             }
             try (Onlyonce once = engine(store)) {
                 Steps stepped = Steps.of(once);
@@ -188,12 +187,13 @@ final class EncryptionTest {
             };
             try (Onlyonce once = engine(store);
                     Outbox outbox = Outbox.builder(once)
-                    .handler("charge", provider)
-                    .backoff(java.time.Duration.ofMillis(1), java.time.Duration.ofMillis(1))
-                    .build()) {
+                            .handler("charge", provider)
+                            .backoff(java.time.Duration.ofMillis(1), java.time.Duration.ofMillis(1))
+                            .build()) {
                 try (Connection connection = dataSource.getConnection()) {
                     connection.setAutoCommit(false);
-                    outbox.accept(connection, key("queued"), REQUEST, Codec.text(), new OutboxCall("charge", new byte[0]));
+                    outbox.accept(
+                            connection, key("queued"), REQUEST, Codec.text(), new OutboxCall("charge", new byte[0]));
                     connection.commit();
                 }
                 outbox.deliverDue();
@@ -275,7 +275,8 @@ final class EncryptionTest {
                     Outbox without = charging(keyless, told, false)) {
                 try (Connection connection = dataSource.getConnection()) {
                     connection.setAutoCommit(false);
-                    answering.accept(connection, key("queued"), REQUEST, Codec.text(), new OutboxCall("charge", new byte[0]));
+                    answering.accept(
+                            connection, key("queued"), REQUEST, Codec.text(), new OutboxCall("charge", new byte[0]));
                     connection.commit();
                 }
                 answering.deliverDue();

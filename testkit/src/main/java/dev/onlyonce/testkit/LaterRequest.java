@@ -117,7 +117,8 @@ final class LaterRequest {
 
     private void act(OpenClaim claim) {
         if (isEnded) {
-            // It has given up after the claim was handed out, and before this ran: whoever is handed a claim settles it.
+            // It has given up after the claim was handed out, and before this ran: whoever is handed a claim settles
+            // it.
             settle(claim, new Ending.Retryable("its caller gave up"), settled -> new Outcome.Unknown<>(RETRY_AFTER));
             return;
         }
@@ -154,7 +155,8 @@ final class LaterRequest {
     }
 
     private static StoreException store(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         if (cause instanceof StoreException e) {
             return e;
         }

@@ -70,7 +70,8 @@ public final class Postgres implements Database {
     public Postgres(Optional<String> clock, boolean scripted, Optional<String> home) {
         this.clock = clock.orElse(PostgresStatements.CLOCK);
         this.scripted = scripted;
-        String prefix = home.map(schema -> Matcher.quoteReplacement(schema) + ".").orElse("");
+        String prefix =
+                home.map(schema -> Matcher.quoteReplacement(schema) + ".").orElse("");
         this.texts = new StatementTexts(
                 PostgresStatements.CLOCK,
                 this.clock,

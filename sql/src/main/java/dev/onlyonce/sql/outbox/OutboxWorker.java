@@ -281,7 +281,10 @@ final class OutboxWorker implements AutoCloseable {
         long begun = time.nanos();
         List<Renewal> entries = rows.stream()
                 .filter(h -> h.entryState() == TakenRow.EntryState.CLAIMED)
-                .map(h -> new Renewal(h.stored().entry(), h.token(), context.settings().policy(h).terms().lease()))
+                .map(h -> new Renewal(
+                        h.stored().entry(),
+                        h.token(),
+                        context.settings().policy(h).terms().lease()))
                 .sorted(Comparator.comparing(Renewal::id))
                 .toList();
         if (!entries.isEmpty()) {

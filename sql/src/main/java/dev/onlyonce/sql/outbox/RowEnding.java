@@ -98,8 +98,8 @@ record RowEnding(
         boolean executed = to == State.COMPLETED;
         State next = !isClaimed(taken) ? null : executed ? State.UNKNOWN : State.RETRYABLE;
         boolean dead = tries >= settings.triesMax();
-        OutboxTable.Fate fate = new OutboxTable.Fate(
-                settings.backoffUs(tries), tries, executed ? sentAt(taken) : null, dead, why);
+        OutboxTable.Fate fate =
+                new OutboxTable.Fate(settings.backoffUs(tries), tries, executed ? sentAt(taken) : null, dead, why);
         return new RowEnding(taken, next, null, "the business update failed: " + why, fate, false);
     }
 

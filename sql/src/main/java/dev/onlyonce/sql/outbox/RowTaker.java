@@ -84,7 +84,8 @@ final class RowTaker {
         }
         List<EntryId> ids =
                 rows.stream().map(StoredRow::entry).distinct().sorted().toList();
-        Map<EntryId, Entry> entries = context.calls().read(c -> context.database().find(c, ids));
+        Map<EntryId, Entry> entries =
+                context.calls().read(c -> context.database().find(c, ids));
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
         claim(sorted, entries, token, begun);
@@ -140,7 +141,8 @@ final class RowTaker {
             case EXPIRED -> gone(row, null, token, sorted);
             case UNKNOWN -> {
                 if (row.answer() != null) {
-                    sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.UNKNOWN, entry.attempt(), row.answer()));
+                    sorted.held.add(
+                            new TakenRow(row, token, TakenRow.EntryState.UNKNOWN, entry.attempt(), row.answer()));
                 } else if (!row.row().dead()
                         && context.settings().canAsk(row, row.row().tries())) {
                     sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.UNKNOWN, entry.attempt(), NONE));

@@ -103,7 +103,8 @@ final class StepAttempt implements StepRunner {
         }
         boolean absent = before == null || before.state() == StepTable.STARTED;
         if (absent && recorded.higherKey(number) != null) {
-            // The flow went on without it, and must go the same way again. A flow does not go on after a step in doubt, so
+            // The flow went on without it, and must go the same way again. A flow does not go on after a step in doubt,
+            // so
             // one that is still there as started did not happen: there was no database to erase it from.
             throw new NotExecuted("step " + name + " did not happen in an earlier attempt, which went on without it");
         }

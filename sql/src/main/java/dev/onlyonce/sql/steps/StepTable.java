@@ -6,7 +6,6 @@ import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.StepPurge;
-import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
 import java.sql.Connection;

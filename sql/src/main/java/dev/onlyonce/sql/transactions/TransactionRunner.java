@@ -254,8 +254,7 @@ public final class TransactionRunner {
                 : Envelope.failure(new Failure(
                         Failure.RESULT_NOT_STORED,
                         "It completed, but its result was larger than " + max + " bytes and was not stored"));
-        Settlement settlement =
-                new Settlement(run.key().entryId(), run.token, State.COMPLETED, envelope, COMPLETED);
+        Settlement settlement = new Settlement(run.key().entryId(), run.token, State.COMPLETED, envelope, COMPLETED);
         try {
             Optional<SettleResult.Settled> settled = statements.settle(run.connection, sealing.seal(settlement));
             run.connection.releaseSavepoint(savepoint);
@@ -312,8 +311,7 @@ public final class TransactionRunner {
             return done.outcome;
         }
         boolean first = done.attempt == 1;
-        registry.publish(
-                new Event.Decided(key, first ? Event.Decision.CREATED : Event.Decision.FAILED_RETRY));
+        registry.publish(new Event.Decided(key, first ? Event.Decision.CREATED : Event.Decision.FAILED_RETRY));
         changed(key, done.attempt, first ? null : State.RETRYABLE, State.PROCESSING, "claimed");
         changed(key, done.attempt, State.PROCESSING, State.COMPLETED, COMPLETED);
         took(key, Event.Took.Part.CLAIM, done.claimed - done.begun);

@@ -3,7 +3,6 @@ package dev.onlyonce.sql.guide;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
@@ -18,6 +17,7 @@ import dev.onlyonce.sql.outbox.Accepted;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import dev.onlyonce.sql.steps.Flow;
 import dev.onlyonce.sql.steps.Steps;
@@ -190,8 +190,8 @@ final class GuidesTest {
         Onlyonce once = Onlyonce.builder(store)
                 .operation(
                         "POST /refunds",
-                        o -> o.reconciler(Steps.reconciler(
-                                store, (entry, step, downstreamKey) -> lookUp(step, downstreamKey))))
+                        o -> o.reconciler(
+                                Steps.reconciler(store, (entry, step, downstreamKey) -> lookUp(step, downstreamKey))))
                 .build();
         Flow<String, RuntimeException> flow = steps -> steps.effect("refund", Codec.text(), k -> {
             throw new IllegalStateException("no answer");

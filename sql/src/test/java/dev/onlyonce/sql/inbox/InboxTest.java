@@ -3,17 +3,17 @@ package dev.onlyonce.sql.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.Onlyonce;
-import dev.onlyonce.sql.Ways;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.StoreBusy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -92,7 +92,8 @@ class InboxTest {
             assertThat(effects(source)).isEqualTo(1);
             assertThat(inbox.apply(new InboxMessage("another source", "evt_1"), c -> effect(c, false)))
                     .isTrue();
-            assertThat(inbox.apply(new InboxMessage("provider", "evt_2"), c -> effect(c, false))).isTrue();
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_2"), c -> effect(c, false)))
+                    .isTrue();
             assertThat(effects(source)).isEqualTo(3);
         });
     }
@@ -116,8 +117,10 @@ class InboxTest {
             assertThatThrownBy(() -> inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, true)))
                     .hasMessage("the effect broke");
             assertThat(effects(source)).isZero();
-            assertThat(inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, false))).isTrue();
-            assertThat(inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, true))).isFalse();
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, false)))
+                    .isTrue();
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, true)))
+                    .isFalse();
             assertThat(effects(source)).isEqualTo(1);
         });
     }

@@ -1,7 +1,7 @@
 package dev.onlyonce.sql.outbox;
 
-import static dev.onlyonce.sql.outbox.OutboxChapter.call;
 import static dev.onlyonce.sql.outbox.OutboxChapter.bytes;
+import static dev.onlyonce.sql.outbox.OutboxChapter.call;
 import static dev.onlyonce.sql.outbox.OutboxChapter.inFlight;
 import static dev.onlyonce.sql.outbox.OutboxChapter.insertPayment;
 import static dev.onlyonce.sql.outbox.OutboxChapter.key;
@@ -9,12 +9,11 @@ import static dev.onlyonce.sql.outbox.OutboxChapter.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.function.Consumer;
-import dev.onlyonce.Way;
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.store.State;
@@ -22,6 +21,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -33,7 +33,8 @@ interface OutboxAcceptChapter extends OutboxChapter {
     default void delivers() throws Exception {
         Outbox outbox = outbox();
         try (Connection tx = begin()) {
-            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990"))).isInstanceOf(Accepted.New.class);
+            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990")))
+                    .isInstanceOf(Accepted.New.class);
             insertPayment(tx, KEY);
             tx.commit();
         }
@@ -73,7 +74,8 @@ interface OutboxAcceptChapter extends OutboxChapter {
         accept(outbox, KEY);
         try (Connection tx = begin()) {
             insertPayment(tx, key(2));
-            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990"))).isEqualTo(inFlight());
+            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990")))
+                    .isEqualTo(inFlight());
             Fingerprint other = Fingerprint.of(bytes("other"));
             assertThat(outbox.accept(tx, KEY, other, Codec.bytes(), call("991")))
                     .isEqualTo(new Accepted.Existing<>(new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST)));
@@ -124,7 +126,8 @@ interface OutboxAcceptChapter extends OutboxChapter {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("4 bytes")
                     .hasMessageContaining("payloadBytesMax");
-            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990"))).isInstanceOf(Accepted.New.class);
+            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990")))
+                    .isInstanceOf(Accepted.New.class);
             tx.commit();
         }
         assertThat(rows()).isEqualTo(1);
@@ -133,8 +136,8 @@ interface OutboxAcceptChapter extends OutboxChapter {
     @Test
     @DisplayName("W4 a retention that ends before the next try is due is refused at build time")
     default void retentionTooShort() {
-        Consumer<Onlyonce.Builder> shortLived =
-                once -> once.operation(KEY.operation(), o -> o.retention(Duration.ofMinutes(2)).way(Way.QUEUED));
+        Consumer<Onlyonce.Builder> shortLived = once -> once.operation(
+                KEY.operation(), o -> o.retention(Duration.ofMinutes(2)).way(Way.QUEUED));
         assertThatThrownBy(() -> builder(shortLived).build())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("PT2M")

@@ -2,11 +2,10 @@ package dev.onlyonce.sql.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.function.Consumer;
 import dev.onlyonce.Codec;
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
@@ -20,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /** A part of the contract: an interface with tests, so that one class can be all of them; and what the parts share. */

@@ -1,15 +1,15 @@
 package dev.onlyonce.sql.outbox;
 
-import java.util.function.Consumer;
-import java.util.ArrayList;
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Event;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.DatabaseContract;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 

@@ -144,7 +144,8 @@ interface OutboxNeighboursChapter extends OutboxChapter {
         outbox.start();
         try {
             accept(outbox, key(BAD));
-            assertThat(outbox.await(key(BAD), REQUEST, Codec.bytes(), Duration.ofSeconds(60))).isPresent();
+            assertThat(outbox.await(key(BAD), REQUEST, Codec.bytes(), Duration.ofSeconds(60)))
+                    .isPresent();
             for (int i = 4; i <= 6; i++) {
                 accept(outbox, key(i));
                 assertThat(outbox.await(key(i), REQUEST, Codec.bytes(), Duration.ofSeconds(60)))

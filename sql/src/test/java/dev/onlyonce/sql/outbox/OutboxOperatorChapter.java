@@ -1,7 +1,7 @@
 package dev.onlyonce.sql.outbox;
 
-import static dev.onlyonce.sql.outbox.OutboxChapter.call;
 import static dev.onlyonce.sql.outbox.OutboxChapter.bytes;
+import static dev.onlyonce.sql.outbox.OutboxChapter.call;
 import static dev.onlyonce.sql.outbox.OutboxChapter.inFlight;
 import static dev.onlyonce.sql.outbox.OutboxChapter.key;
 import static org.assertj.core.api.Assertions.assertThat;

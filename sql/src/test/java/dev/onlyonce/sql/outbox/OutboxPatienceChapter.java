@@ -163,11 +163,13 @@ interface OutboxPatienceChapter extends OutboxChapter {
                         }))
                         .build();
                 ManualTime time = new ManualTime();
-                Outbox outbox = Outbox.builder(once(store, once -> once.time(time).listener(event -> {
-                            if (event instanceof Event.StoreFailed) {
-                                failed.countDown();
-                            }
-                        })))
+                Outbox outbox = Outbox.builder(once(
+                                store,
+                                once -> once.time(time).listener(event -> {
+                                    if (event instanceof Event.StoreFailed) {
+                                        failed.countDown();
+                                    }
+                                })))
                         .handler("charge", provider)
                         .closeWaitMax(Duration.ZERO)
                         .build()) {
@@ -208,7 +210,8 @@ interface OutboxPatienceChapter extends OutboxChapter {
                 }
             };
             slow.lifetime = Duration.ZERO;
-            Outbox outbox = builder(once -> once.time(time)).handler("charge", slow).build();
+            Outbox outbox =
+                    builder(once -> once.time(time)).handler("charge", slow).build();
             for (int i = 1; i <= 6; i++) {
                 accept(outbox, key(i));
             }
@@ -234,12 +237,14 @@ interface OutboxPatienceChapter extends OutboxChapter {
                     return dataSource().getConnection();
                 }))
                 .build()) {
-            Outbox outbox = Outbox.builder(once(store, once -> once.listener(event -> {
-                        if (event instanceof Event.Took) {
-                            // After the claim, before what is left to write.
-                            down.compareAndSet(false, provider().keys.isEmpty());
-                        }
-                    })))
+            Outbox outbox = Outbox.builder(once(
+                            store,
+                            once -> once.listener(event -> {
+                                if (event instanceof Event.Took) {
+                                    // After the claim, before what is left to write.
+                                    down.compareAndSet(false, provider().keys.isEmpty());
+                                }
+                            })))
                     .handler("charge", provider())
                     .build();
             accept(outbox, key(1));

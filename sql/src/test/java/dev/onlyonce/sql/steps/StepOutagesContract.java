@@ -105,10 +105,14 @@ abstract class StepOutagesContract extends StepsBench {
 
     /** Reserves, and is told for sure that nobody was notified; meanwhile the database is gone. */
     private void failNotifying(Key key, Runnable meanwhile) {
-        assertThatThrownBy(() -> flows.execute(key, REQUEST, Codec.text(), steps -> refund(steps, () -> {
-                    meanwhile.run();
-                    throw new NotExecuted("refused");
-                })))
+        assertThatThrownBy(() -> flows.execute(
+                        key,
+                        REQUEST,
+                        Codec.text(),
+                        steps -> refund(steps, () -> {
+                            meanwhile.run();
+                            throw new NotExecuted("refused");
+                        })))
                 .isInstanceOf(NotExecuted.class);
     }
 
@@ -146,7 +150,8 @@ abstract class StepOutagesContract extends StepsBench {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 8, 10})
-    @DisplayName("D13 the database comes back for a few calls and goes again: the release goes on after the second outage")
+    @DisplayName(
+            "D13 the database comes back for a few calls and goes again: the release goes on after the second outage")
     final void secondOutage(int calls) {
         failNotifying(KEY, this::down);
         pass(LEASE.plusSeconds(1));

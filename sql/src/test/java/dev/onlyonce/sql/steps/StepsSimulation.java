@@ -16,6 +16,7 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.testkit.ManualTime;
+import java.io.Serial;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -113,9 +114,7 @@ final class StepsSimulation {
     }
 
     private boolean isOver() {
-        return waiting == 0
-                && unsettled().isEmpty()
-                && nodes.stream().allMatch(node -> node.claims() == 0);
+        return waiting == 0 && unsettled().isEmpty() && nodes.stream().allMatch(node -> node.claims() == 0);
     }
 
     private List<Entry> unsettled() {
@@ -152,8 +151,10 @@ final class StepsSimulation {
             }
         };
         return builder.operation("keep", options -> options.reconciler(Steps.reconciler(itsStore, reconciler)))
-                .operation("forget", options -> options.retention(Duration.ofSeconds(40))
-                        .reconciler(Steps.reconciler(itsStore, reconciler)))
+                .operation(
+                        "forget",
+                        options -> options.retention(Duration.ofSeconds(40))
+                                .reconciler(Steps.reconciler(itsStore, reconciler)))
                 .sweepEvery(OFTEN)
                 .reconcileEvery(OFTEN)
                 .purgeEvery(Duration.ofSeconds(30))
@@ -248,6 +249,7 @@ final class StepsSimulation {
 
     /** What a flow throws when it does not know whether its effect happened. */
     private static final class Reset extends RuntimeException {
+        @Serial
         private static final long serialVersionUID = 1;
 
         Reset() {

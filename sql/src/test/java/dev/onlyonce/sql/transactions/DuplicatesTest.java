@@ -5,7 +5,6 @@ import static dev.onlyonce.sql.transactions.TransactionsChapter.POLICY;
 import static dev.onlyonce.sql.transactions.TransactionsChapter.REQUEST;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.sql.Ways;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
@@ -13,6 +12,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Pools;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.sql.Ways;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
@@ -44,7 +44,8 @@ final class DuplicatesTest {
                 HikariDataSource other = Pools.open(pool.getJdbcUrl(), 1);
                 SqlStore store = SqlStore.open(pool);
                 Connection running = other.getConnection()) {
-            Transactions patient = Ways.transactions(store, POLICY.toBuilder().waitMax(Duration.ofSeconds(60)).build());
+            Transactions patient = Ways.transactions(
+                    store, POLICY.toBuilder().waitMax(Duration.ofSeconds(60)).build());
             running.setAutoCommit(false);
             Ways.transactions(store, POLICY).execute(running, KEY, REQUEST, Codec.text(), c -> "done");
             List<Future<Outcome<String>>> duplicates = new ArrayList<>();

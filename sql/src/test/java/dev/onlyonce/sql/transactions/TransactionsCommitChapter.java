@@ -5,13 +5,13 @@ import static dev.onlyonce.sql.transactions.TransactionsChapter.insert;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.sql.Ways;
 import dev.onlyonce.Codec;
 import dev.onlyonce.NodeName;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Claims;
 import dev.onlyonce.sql.LostCommits;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,10 +1,10 @@
 package dev.onlyonce.sql.transactions;
 
-import dev.onlyonce.sql.Ways;
 import dev.onlyonce.sql.DatabaseContract;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.sql.Ways;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 

@@ -4,11 +4,11 @@ import static dev.onlyonce.sql.transactions.TransactionsChapter.claim;
 import static dev.onlyonce.sql.transactions.TransactionsChapter.effect;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.sql.Ways;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.State;
 import java.nio.charset.StandardCharsets;
