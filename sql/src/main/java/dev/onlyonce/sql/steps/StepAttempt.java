@@ -2,7 +2,7 @@ package dev.onlyonce.sql.steps;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.OpenClaim;
@@ -209,7 +209,7 @@ final class StepAttempt implements StepRunner {
 
     /** Goes to the next step; returns what an earlier attempt has recorded of it. */
     private StepTable.@Nullable Step next(String name) {
-        KeyRules.checkName("step", name);
+        Key.checkName("step", name);
         if (inDoubt) {
             throw new InDoubt("before " + name);
         }

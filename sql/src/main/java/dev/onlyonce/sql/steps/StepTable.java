@@ -88,7 +88,7 @@ final class StepTable {
     /** A step of an earlier attempt. */
     record Step(int number, String name, int state, byte @Nullable [] result) {
 
-        /** What is sealed: a result cannot be taken for another step's. */
+        /** The use that its result is sealed for: it cannot be taken for another step's. */
         String use() {
             return "step " + number + " " + name;
         }

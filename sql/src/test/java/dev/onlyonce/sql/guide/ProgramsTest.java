@@ -29,7 +29,7 @@ class ProgramsTest {
         assertThat(lines.get(4)).isEqualTo("true");
         assertThat(lines.get(5)).matches("Receipt\\[id=refunded with [\\w-]{32}, cents=-990]");
         assertThat(lines.get(6)).isEqualTo("true");
-        assertThat(lines.get(7)).isEqualTo("parcel book");
+        assertThat(lines.get(7)).isEqualTo("parcel with book");
         assertThat(program.run(folder)).isEqualTo(lines);
     }
 

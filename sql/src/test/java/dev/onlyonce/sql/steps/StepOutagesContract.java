@@ -60,7 +60,7 @@ abstract class StepOutagesContract extends StepsBench {
         cutOff = SqlClock.store(Sources.of(this::connect)).build();
         // Sweeps come first wherever they can.
         node = Onlyonce.builder(cutOff)
-                .name("cut-off")
+                .node("cut-off")
                 .time(time.alone())
                 .lease(LEASE)
                 .retention(RETENTION)
