@@ -6,15 +6,16 @@ import dev.onlyonce.Begun;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Ending;
 import dev.onlyonce.FailureRule.Verdict;
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -57,8 +58,13 @@ final class LaterRequest {
 
     /** Sends it; never blocks. */
     void send() {
-        Onlyonce once = machine.once();
-        await(once.begin(customer.key(), customer.fingerprint(), policy, this::hand), this::begun);
+        Registry registry = machine.once().registry();
+        Optional<Outcome<byte[]>> cached = registry.cached(customer.key(), customer.fingerprint());
+        if (cached.isPresent()) {
+            end(customer.isAnswered(asked, cached.get().map(Codec.text()::decode)));
+            return;
+        }
+        await(registry.claim(customer.key(), customer.fingerprint(), policy, this::hand), this::begun);
         world.after(patience(), this::giveUp);
     }
 

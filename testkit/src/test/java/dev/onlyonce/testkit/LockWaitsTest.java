@@ -121,7 +121,7 @@ class LockWaitsTest {
             if (locked == Locked.BEFORE_THE_CLAIM) {
                 lock(key);
             }
-            var unused = machine.once().begin(key, REQUEST, POLICY, NOBODY).thenAccept(begun -> {
+            var unused = machine.once().registry().claim(key, REQUEST, POLICY, NOBODY).thenAccept(begun -> {
                 if (begun instanceof Begun.Claimed claimed) {
                     if (locked == Locked.BEFORE_THE_SETTLEMENT) {
                         lock(key);
@@ -137,7 +137,7 @@ class LockWaitsTest {
         }
 
         private void begin(Key key, Consumer<OpenClaim> then) {
-            measured(machine.once().begin(key, REQUEST, POLICY, NOBODY), begun -> {
+            measured(machine.once().registry().claim(key, REQUEST, POLICY, NOBODY), begun -> {
                 assertThat(begun).as("seed %d: %s", seed, key).isInstanceOf(Begun.Claimed.class);
                 then.accept(((Begun.Claimed) begun).claim());
             });
