@@ -15,7 +15,6 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -58,14 +57,15 @@ final class LaterRequest {
 
     /** Sends it; never blocks. */
     void send() {
-        Registry registry = machine.once().registry();
-        Optional<Outcome<byte[]>> cached = registry.cached(customer.key(), customer.fingerprint());
-        if (cached.isPresent()) {
-            end(customer.isAnswered(asked, cached.get().map(Codec.text()::decode)));
-            return;
-        }
-        await(registry.claim(customer.key(), customer.fingerprint(), policy, this::hand), this::begun);
+        await(begin(machine.once().registry()), this::begun);
         world.after(patience(), this::giveUp);
+    }
+
+    /** As the HTTP boundary does: it looks into memory once, then claims. */
+    private CompletionStage<Begun> begin(Registry registry) {
+        return registry.cached(customer.key(), customer.fingerprint())
+                .<CompletionStage<Begun>>map(answer -> CompletableFuture.completedFuture(new Begun.Answered(answer)))
+                .orElseGet(() -> registry.claim(customer.key(), customer.fingerprint(), policy, this::hand));
     }
 
     /** Some give up before the store is asked, or while it is. */
