@@ -112,9 +112,7 @@ class LockWaitsTest {
                     lockedOne(Key.of("locked", "pay", name));
                 }
                 Key key = Key.of("tenant-" + tenant, "pay", name);
-                begin(key, claim -> {
-                    world.after(Duration.ofMillis(50), () -> settle(claim, true));
-                });
+                begin(key, claim -> world.after(Duration.ofMillis(50), () -> settle(claim, true)));
             }
         }
 
@@ -123,7 +121,7 @@ class LockWaitsTest {
             if (locked == Locked.BEFORE_THE_CLAIM) {
                 lock(key);
             }
-            machine.once().registry().claim(key, REQUEST, POLICY, NOBODY).thenAccept(begun -> {
+            var unused = machine.once().registry().claim(key, REQUEST, POLICY, NOBODY).thenAccept(begun -> {
                 if (begun instanceof Begun.Claimed claimed) {
                     if (locked == Locked.BEFORE_THE_SETTLEMENT) {
                         lock(key);
@@ -157,7 +155,7 @@ class LockWaitsTest {
 
         private <T> void measured(CompletionStage<T> stage, Consumer<T> then) {
             long asked = world.nanos();
-            stage.whenComplete((result, failure) -> machine.run(() -> {
+            var unused = stage.whenComplete((result, failure) -> machine.run(() -> {
                 assertThat(failure).as("seed %d: another's trouble", seed).isNull();
                 Duration waited = Duration.ofNanos(world.nanos() - asked);
                 longest = waited.compareTo(longest) > 0 ? waited : longest;
