@@ -36,7 +36,7 @@ public final class Registry {
         this.name = name;
         this.events = events;
         this.standard = standard;
-        this.policies = Map.copyOf(policies);
+        this.policies = new ConcurrentHashMap<>(policies);
         this.ways.putAll(ways);
     }
 
@@ -91,6 +91,16 @@ public final class Registry {
                     + " way as well: give one of the two another name");
         }
         return policy(operation);
+    }
+
+    /**
+     * Declares an operation that was not known when the engine was built, with its policy and its way.
+     *
+     * @throws IllegalStateException if the operation is executed in another way
+     */
+    public void declare(String operation, Policy policy, Way way) {
+        policy(operation, way);
+        policies.put(operation, policy);
     }
 
     /** Passes an event to all listeners. */

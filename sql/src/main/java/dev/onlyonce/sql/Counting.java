@@ -17,6 +17,9 @@ final class Counting {
     private static final String DEAD_LETTERS = """
             SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 1 LIMIT ?) bounded""";
 
+    private static final String WAITING = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 0 LIMIT ?) bounded""";
+
     private Counting() {}
 
     /** The entries of a tenant, or of all of them, at most {@code max}. */
@@ -34,6 +37,11 @@ final class Counting {
     /** The dead letters of all tenants, at most {@code max}. */
     static int deadLetters(Connection connection, int max) throws SQLException {
         return bounded(connection, DEAD_LETTERS, max);
+    }
+
+    /** The outbox rows of all tenants that are to be delivered or being delivered, at most {@code max}. */
+    static int waiting(Connection connection, int max) throws SQLException {
+        return bounded(connection, WAITING, max);
     }
 
     private static int bounded(Connection connection, String sql, int max) throws SQLException {

@@ -17,10 +17,12 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
+import java.io.Serial;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -93,17 +95,35 @@ public final class Outbox implements AutoCloseable {
      * @throws StoreException if the database cannot answer; nothing was accepted
      */
     public Accepted accept(Connection transaction, Key key, Fingerprint fingerprint, String topic, byte[] payload) {
+        return accept(transaction, key, fingerprint, topic, any -> payload);
+    }
+
+    /**
+     * Accepts an operation whose business write makes the payload. The action runs after the key is claimed and only if the
+     * call must be queued: for a new key, and for one whose row an operator has dropped after it was proven that nothing
+     * happened.
+     *
+     * @param transaction a connection with auto-commit off
+     * @param topic which handler makes the call; with the key it makes the downstream key
+     * @param action makes the business write in the transaction and returns what the handler needs
+     * @throws X what the action throws; the transaction is then as it was before this call
+     * @throws IllegalArgumentException if the payload is larger than {@link Builder#payloadBytesMax}; nothing was written
+     * @throws TransactionConflict if the transaction must be rolled back and run again
+     * @throws StoreException if the database cannot answer; nothing was accepted
+     */
+    public <X extends Exception> Accepted accept(
+            Connection transaction,
+            Key key,
+            Fingerprint fingerprint,
+            String topic,
+            TransactionalAction<byte[], X> action)
+            throws X {
         Names.check("tenant", key.tenant());
         Names.check("operation", key.operation());
         Names.check("topic", topic);
-        int payloadBytesMax = parts.settings().load().payloadBytesMax();
-        if (payload.length > payloadBytesMax) {
-            throw new IllegalArgumentException("the payload has " + payload.length + " bytes, and " + payloadBytesMax
-                    + " are allowed: store it elsewhere and put a reference here, or raise payloadBytesMax");
-        }
         Savepoint savepoint = SqlTransactions.savepoint(transaction);
         try {
-            Accepted accepted = accept(transaction, key, fingerprint, new Call(topic, payload));
+            Accepted accepted = accept(transaction, key, fingerprint, new Call<>(topic, action));
             transaction.releaseSavepoint(savepoint);
             return accepted;
         } catch (SQLException e) {
@@ -113,15 +133,38 @@ public final class Outbox implements AutoCloseable {
                 return new Accepted.Existing(new Outcome.InFlight<>(true, RETRY_AFTER));
             }
             throw SqlTransactions.exception(failure, e);
-        } catch (RuntimeException e) {
+        } catch (ActionFailed e) {
+            SqlTransactions.goBack(transaction, savepoint, e.thrown);
+            throw e.<X>thrown();
+        } catch (Throwable e) {
             SqlTransactions.goBack(transaction, savepoint, e);
             throw e;
         }
     }
 
-    private record Call(String topic, byte[] payload) {}
+    /** Keeps the exceptions of the action apart from those of our own statements. */
+    private static final class ActionFailed extends Exception {
+        @Serial
+        private static final long serialVersionUID = 1;
 
-    private Accepted accept(Connection transaction, Key key, Fingerprint fingerprint, Call call) throws SQLException {
+        private final Exception thrown;
+
+        ActionFailed(Exception thrown) {
+            super(null, thrown, false, false);
+            this.thrown = thrown;
+        }
+
+        /** Safe: the action's signature allows it to throw this and nothing else. */
+        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+        <X extends Exception> X thrown() {
+            return (X) thrown;
+        }
+    }
+
+    private record Call<X extends Exception>(String topic, TransactionalAction<byte[], X> action) {}
+
+    private <X extends Exception> Accepted accept(
+            Connection transaction, Key key, Fingerprint fingerprint, Call<X> call) throws SQLException, ActionFailed {
         Inside inside = parts.database().inside();
         EntryId id = key.entryId();
         ClaimRequest request = new ClaimRequest(
@@ -143,22 +186,39 @@ public final class Outbox implements AutoCloseable {
                 made = inside.replace(transaction, request, waitMax);
             }
             if (made.isPresent()) {
-                parts.table().insert(transaction, id, call.topic, call.payload);
+                queue(transaction, id, call);
                 return new Accepted.New();
             }
         }
         throw new StoreBusy("the entry changed hands " + ROUNDS_MAX + " times while being accepted", null);
     }
 
-    private Accepted existing(Connection transaction, Key key, Fingerprint fingerprint, Entry entry, Call call)
-            throws SQLException {
+    private <X extends Exception> Accepted existing(
+            Connection transaction, Key key, Fingerprint fingerprint, Entry entry, Call<X> call)
+            throws SQLException, ActionFailed {
         Outcome<byte[]> outcome = answer(key, fingerprint, entry);
         boolean left = entry.state() == State.RETRYABLE && outcome instanceof Outcome.InFlight;
         if (left && parts.table().find(transaction, entry.id()).isEmpty()) {
             // An operator has dropped its row, and then it was proven that nothing had happened.
-            parts.table().insert(transaction, entry.id(), call.topic, call.payload);
+            queue(transaction, entry.id(), call);
         }
         return new Accepted.Existing(outcome);
+    }
+
+    private <X extends Exception> void queue(Connection transaction, EntryId id, Call<X> call)
+            throws SQLException, ActionFailed {
+        byte[] payload;
+        try {
+            payload = call.action.run(transaction);
+        } catch (Exception e) {
+            throw new ActionFailed(e);
+        }
+        int payloadBytesMax = parts.settings().load().payloadBytesMax();
+        if (payload.length > payloadBytesMax) {
+            throw new IllegalArgumentException("the payload has " + payload.length + " bytes, and " + payloadBytesMax
+                    + " are allowed: store it elsewhere and put a reference here, or raise payloadBytesMax");
+        }
+        parts.table().insert(transaction, id, call.topic, payload);
     }
 
     /** Whatever is in flight here is a worker's business: the client is told to come back. */
@@ -240,6 +300,20 @@ public final class Outbox implements AutoCloseable {
     /** For operators: dead letters, in the order of their ids, after the given one. */
     public List<OutboxRow> listDead(long after, int limit) {
         return parts.calls().read(c -> parts.table().listDead(c, after, limit));
+    }
+
+    /**
+     * The rows that have not ended, for operators and health checks.
+     *
+     * @param waiting rows that are to be delivered, or are being delivered
+     * @param dead rows that wait for the reconciler or an operator
+     * @param oldestAt when the entry of the oldest row was accepted, by the database's clock; empty without rows
+     */
+    public record Backlog(int waiting, int dead, Optional<Instant> oldestAt) {}
+
+    /** Counts the rows that have not ended; each count stops at {@code max}. */
+    public Backlog backlog(int max) {
+        return parts.calls().read(c -> parts.table().backlog(c, max));
     }
 
     /** The row that is still to be delivered for a key. */

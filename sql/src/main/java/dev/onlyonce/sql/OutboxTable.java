@@ -83,6 +83,9 @@ final class OutboxTable {
     private static final String LIST_DEAD = COLUMNS + """
             WHERE dead = 1 AND id > ? ORDER BY id LIMIT {limit}""";
 
+    private static final String OLDEST = COLUMNS + """
+            ORDER BY id LIMIT 1""";
+
     private static final String FIND = COLUMNS + """
             WHERE tenant = ? AND space = ? AND key_ = ? ORDER BY id""";
 
@@ -343,6 +346,17 @@ final class OutboxTable {
             columns.token(statement, 1, token);
             bindIds(statement, 2, ids);
             return statement.executeUpdate() == ids.size();
+        }
+    }
+
+    Outbox.Backlog backlog(Connection connection, int max) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, OLDEST)) {
+            return new Outbox.Backlog(
+                    Counting.waiting(connection, max),
+                    Counting.deadLetters(connection, max),
+                    read(statement).stream()
+                            .map(oldest -> oldest.row().acceptedAt())
+                            .findFirst());
         }
     }
 
