@@ -404,6 +404,15 @@ public final class Boundary {
         }
     }
 
+    /** The answer to the request that was executed: as to its retries, but not marked as a replay. */
+    public HttpAnswer first(Operation operation, Outcome<byte[]> outcome) {
+        HttpAnswer answer = answer(operation, outcome);
+        return new HttpAnswer(
+                answer.status(),
+                answer.headers().only(field -> !field.name().equalsIgnoreCase(StoredHeaders.REPLAYED)),
+                answer.body());
+    }
+
     private HttpAnswer translate(Operation operation, Outcome<byte[]> outcome) {
         Profile profile = operation.profile();
         return outcome.fold(new Outcome.Cases<>() {

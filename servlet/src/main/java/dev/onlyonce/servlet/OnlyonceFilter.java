@@ -48,7 +48,7 @@ public final class OnlyonceFilter extends HttpFilter {
     private final transient OperationResolver operations;
     private final transient TenantResolver tenants;
     private final transient ProtectedCall.ErrorPage errorPage;
-    private final transient @Nullable Transactions transactions;
+    private final transient @Nullable Execution execution;
     private final String servletPath;
 
     private OnlyonceFilter(Builder builder) {
@@ -56,7 +56,7 @@ public final class OnlyonceFilter extends HttpFilter {
         operations = builder.operations;
         tenants = builder.tenants;
         errorPage = new ForwardedErrorPage(builder.errorPath);
-        transactions = builder.transactions;
+        execution = builder.execution;
         servletPath = builder.servletPath;
     }
 
@@ -113,11 +113,11 @@ public final class OnlyonceFilter extends HttpFilter {
         }
         HttpRequest asked = asked(request, headers, body.compared());
         BufferedRequest buffered = new BufferedRequest(request, body.readable());
-        if (transactions != null && transactions.joins(operation)) {
+        if (execution != null && execution.executes(operation)) {
             Checked checked = boundary.check(operation, asked);
             if (checked instanceof Checked.Asked key) {
                 TransactionalCall.Sending sending = new TransactionalCall.Sending(response, errorPage);
-                new TransactionalCall(boundary, operation, buffered, sending).run(key, transactions, chain);
+                new TransactionalCall(boundary, operation, buffered, sending).run(key, execution, chain);
             } else if (checked instanceof Checked.Refused refused) {
                 send(response, refused.answer());
             } else {
@@ -208,7 +208,7 @@ public final class OnlyonceFilter extends HttpFilter {
         private OperationResolver operations;
         private TenantResolver tenants = TenantResolver.principal();
         private @Nullable String errorPath;
-        private @Nullable Transactions transactions;
+        private @Nullable Execution execution;
         private String servletPath = "";
 
         private Builder(Boundary boundary) {
@@ -246,9 +246,9 @@ public final class OnlyonceFilter extends HttpFilter {
             return this;
         }
 
-        /** Executes some operations in one transaction with their entries. */
-        public Builder transactions(@Nullable Transactions transactions) {
-            this.transactions = transactions;
+        /** Executes some operations in another way than the leased one. */
+        public Builder execution(@Nullable Execution execution) {
+            this.execution = execution;
             return this;
         }
 

@@ -2,6 +2,7 @@ package dev.onlyonce.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Way;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
@@ -51,7 +52,7 @@ class WarningsTest {
         @PostMapping("/orders")
         void order() {}
 
-        @Idempotent(way = Idempotent.Way.LEASED)
+        @Idempotent(way = Way.LEASED)
         @Transactional
         @PostMapping("/leased")
         void leased() {}

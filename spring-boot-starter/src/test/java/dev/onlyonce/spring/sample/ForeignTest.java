@@ -2,6 +2,7 @@ package dev.onlyonce.spring.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Way;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.servlet.TenantResolver;
@@ -400,7 +401,7 @@ class ForeignTest {
             }
 
             @PostMapping("/viewed")
-            @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+            @Idempotent(way = Way.TRANSACTIONAL)
             public String viewed() {
                 app.runs.incrementAndGet();
                 jdbc.update("INSERT INTO foreign_row (id) VALUES ('x')");

@@ -3,6 +3,7 @@ package dev.onlyonce.spring.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Way;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.store.StoreException;
@@ -198,7 +199,7 @@ class JpaTest {
         @PersistenceContext
         private EntityManager entities;
 
-        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Idempotent(way = Way.TRANSACTIONAL)
         @Transactional
         @PostMapping("/orders")
         @ResponseStatus(HttpStatus.CREATED)

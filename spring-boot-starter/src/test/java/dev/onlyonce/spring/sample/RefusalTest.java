@@ -3,6 +3,7 @@ package dev.onlyonce.spring.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Way;
 import dev.onlyonce.Event;
 import dev.onlyonce.Listener;
 import dev.onlyonce.servlet.TenantResolver;
@@ -209,7 +210,7 @@ class RefusalTest {
             }
 
             @PostMapping("/explicit")
-            @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+            @Idempotent(way = Way.TRANSACTIONAL)
             public String explicit(@RequestParam String id) {
                 app.runs.incrementAndGet();
                 bookings.book(id);

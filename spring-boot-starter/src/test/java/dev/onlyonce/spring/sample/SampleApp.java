@@ -1,9 +1,10 @@
 package dev.onlyonce.spring.sample;
 
+import dev.onlyonce.Way;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
-import dev.onlyonce.spring.NotRepeated;
+import dev.onlyonce.OutcomeException;
 import dev.onlyonce.spring.Unprotected;
 import java.time.Instant;
 import java.util.List;
@@ -109,7 +110,7 @@ class SampleApp {
         }
 
         @PostMapping("/explicit")
-        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Idempotent(way = Way.TRANSACTIONAL)
         public ResponseEntity<Map<String, Object>> explicit(@RequestBody Map<String, Object> order) {
             return pay(String.valueOf(order.get("id")), ((Number) order.get("amount")).longValue());
         }
@@ -265,7 +266,7 @@ class SampleApp {
             try {
                 transfers.transactional(id, 11);
                 throw new AssertionError("other arguments were accepted");
-            } catch (NotRepeated expected) {
+            } catch (OutcomeException expected) {
                 // And the transaction goes on.
             }
             ledger.book(id + "-outer", 2);
