@@ -3,7 +3,7 @@ package dev.onlyonce;
 import dev.onlyonce.Event.Decision;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.internal.Futures;
-import dev.onlyonce.internal.GroupCommit;
+import dev.onlyonce.internal.GroupingStore;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -14,7 +14,6 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
-import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
@@ -59,8 +58,7 @@ final class Engine implements LiveClaim.Settling {
 
     private static final String GIVEN_UP = "its caller gave up before the action ran";
 
-    private final GroupCommit store;
-    private final Store direct;
+    private final GroupingStore store;
     private final Claims claims;
     private final LateSettlements late;
     private final @Nullable ReplayCache cache;
@@ -71,9 +69,8 @@ final class Engine implements LiveClaim.Settling {
     private final String node;
     private final LatencyAverage usual = new LatencyAverage();
 
-    Engine(Parts parts, GroupCommit store, Claims claims, LateSettlements late) {
+    Engine(Parts parts, GroupingStore store, Claims claims, LateSettlements late) {
         this.store = store;
-        this.direct = parts.store();
         this.claims = claims;
         this.late = late;
         this.cache = parts.cache();
@@ -86,7 +83,6 @@ final class Engine implements LiveClaim.Settling {
 
     /** What every part of a node shares. */
     record Parts(
-            Store store,
             String node,
             Time time,
             Events events,
@@ -118,7 +114,7 @@ final class Engine implements LiveClaim.Settling {
             return begun;
         }
         Asking first = ask(key, fingerprint, policy);
-        var unused = store.claimLater(request(first)).whenComplete((result, failure) -> {
+        var unused = store.claimAsync(request(first)).whenComplete((result, failure) -> {
             Runnable rest = () -> hand(begun, () -> claim(first, () -> Futures.get(result, failure)));
             if (!mayBlock(policy, result)) {
                 rest.run();
@@ -324,7 +320,7 @@ final class Engine implements LiveClaim.Settling {
     SettleResult resolve(Resolution resolution, String operation) {
         forget(resolution.id());
         Resolution wrapped = resolution.withResult(envelope(resolution));
-        SettleResult result = direct.resolve(List.of(wrapped)).get(0);
+        SettleResult result = store.resolve(List.of(wrapped)).get(0);
         if (result instanceof SettleResult.Settled) {
             events.tell(new Event.Changed(new Transition(
                     resolution.id(),
@@ -352,7 +348,7 @@ final class Engine implements LiveClaim.Settling {
 
     /** See {@link Operator#evict}. */
     boolean evict(EntryId id, String who, String reason) {
-        Optional<Transition> evicted = direct.evict(id, who, reason);
+        Optional<Transition> evicted = store.evict(id, who, reason);
         forget(id);
         evicted.ifPresent(transition -> events.tell(new Event.Changed(transition)));
         return evicted.isPresent();
@@ -380,7 +376,7 @@ final class Engine implements LiveClaim.Settling {
     public CompletableFuture<SettleResult> settle(LiveClaim claim, Settlement settlement, Executor blocking) {
         long deadline = time.nanos() + SETTLE_WAIT_MAX.toNanos();
         CompletableFuture<SettleResult> settled = new CompletableFuture<>();
-        var unused = store.settleLater(settlement).whenComplete((result, failure) -> {
+        var unused = store.settleAsync(settlement).whenComplete((result, failure) -> {
             if (failure == null) {
                 Futures.complete(settled, () -> {
                     settled(claim, settlement, result);

@@ -3,7 +3,7 @@ package dev.onlyonce;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.fingerprint.Fingerprint;
-import dev.onlyonce.internal.GroupCommit;
+import dev.onlyonce.internal.GroupingStore;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.SettleResult;
@@ -33,7 +33,7 @@ public final class Onlyonce implements AutoCloseable {
     private final Engine engine;
     private final Claims claims;
     private final LateSettlements late;
-    private final GroupCommit group;
+    private final GroupingStore grouping;
     private final Maintenance maintenance;
     private final Operator operator;
     /** Closed with this, if nobody else brought it. */
@@ -49,15 +49,15 @@ public final class Onlyonce implements AutoCloseable {
         Bounds bounds = builder.bounds();
         claims = new Claims(store, time, Claims.beatFor(registry.shortestLease()), events);
         late = new LateSettlements(store, time, events);
-        group = new GroupCommit(
+        grouping = new GroupingStore(
                 store,
                 time,
-                new GroupCommit.Limits(bounds.queueMax(), bounds.storeWaitMax()),
+                new GroupingStore.Limits(bounds.queueMax(), bounds.storeWaitMax()),
                 failure -> events.tell(new Event.StoreFailed(failure)));
         ReplayCache cache =
                 bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
         engine = new Engine(
-                new Engine.Parts(store, builder.name, time, events, bounds.waitersMax(), cache), group, claims, late);
+                new Engine.Parts(builder.name, time, events, bounds.waitersMax(), cache), grouping, claims, late);
         maintenance = new Maintenance(store, time, events, late, bounds.auditRetention());
         Reconciliation reconciliation =
                 new Reconciliation(store, engine::resolve, time, events, Map.copyOf(builder.reconcilers));
@@ -262,7 +262,7 @@ public final class Onlyonce implements AutoCloseable {
         claims.close();
         late.close();
         maintenance.close();
-        group.close();
+        grouping.close();
         if (ownTime != null) {
             ownTime.close();
         }

@@ -110,7 +110,7 @@ class TidyTest {
                 "e.printStackTrace();",
                 "import java.util.Date;",
                 "@Disabled(\"flaky\")",
-                "import dev.onlyonce.internal.GroupCommit;",
+                "import dev.onlyonce.internal.GroupingStore;",
                 "import dev.onlyonce.testservers.PostgresServer;",
                 "final class StringUtils {",
                 "abstract class AbstractStore {"

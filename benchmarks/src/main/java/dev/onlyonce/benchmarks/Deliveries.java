@@ -2,9 +2,9 @@ package dev.onlyonce.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Event;
-import dev.onlyonce.sql.Delivery;
-import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.outbox.Delivery;
+import dev.onlyonce.sql.outbox.Outbox;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,80 +1,77 @@
 package dev.onlyonce.internal;
 
-import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.SettleResult;
-import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes a batch of one kind to the store and hands out the answers.
+ * Makes one call to the store for a batch of one kind and hands out the answers.
  *
  * <ol>
- *   <li>If the outcome of a call is unknown, the same call is made again: tokens make it answer as the first would have.
- *   <li>If the leader was interrupted, that may be why the call failed. The interrupt is the leader's own affair: it is put
- *       aside and the call is made again.
- *   <li>If the store refuses a batch, it goes again in parts, see {@link Splitting}, so that a bad row fails nobody else.
- *   <li>An {@link Error} may be the leader's own trouble (its stack is used up): it goes on with its own item alone, and the
- *       others go with the next leader. Each leader ends its own item, so that comes to an end.
- *   <li>What its caller has given up does not go again. When the leader's time is over, nothing goes again.
+ *   <li>If the outcome of a call is unknown, it makes the same call again: tokens make the repetition harmless.
+ *   <li>If the leader was interrupted, that may be why the call failed. The interrupt concerns the leader alone: it is put
+ *       aside, and the call is made again.
+ *   <li>If the store refuses a batch, the batch goes again in parts, see {@link Splitting}, so that a bad row fails no other.
+ *   <li>An {@link Error} may be the leader's own problem (its stack is used up): it goes on with its own call alone, and the
+ *       others go with the next leader. Each leader ends its own call, so this terminates.
+ *   <li>A call that its caller has given up does not go again. After the leader's time limit nothing goes again.
  * </ol>
  */
 final class BatchWriter {
-    /** How often a call whose outcome is unknown is repeated before its callers are told so. */
+    /** How often a call whose outcome is unknown is made before it is reported as unknown. */
     static final int OUTCOME_TRIES = 3;
 
     private static final Logger log = LoggerFactory.getLogger(BatchWriter.class);
 
-    private final Store store;
     private final Time time;
     private final Pause pause;
     private final Consumer<StoreException> onFailure;
 
-    BatchWriter(Store store, Time time, Pause pause, Consumer<StoreException> onFailure) {
-        this.store = store;
+    BatchWriter(Time time, Pause pause, Consumer<StoreException> onFailure) {
         this.time = time;
         this.pause = pause;
         this.onFailure = onFailure;
     }
 
     /**
-     * Carries a batch; throws nothing. Items that are not done afterwards go with another leader.
+     * Writes a batch; throws nothing. Calls that are not done afterwards go with another leader.
      *
-     * @param batch the leader's own item first
-     * @param deadlineNanos no call is begun after it, except the first
+     * @param batch the leader's own call first
+     * @param deadlineNanos no attempt starts after it, except the first
      * @return whether this thread was interrupted meanwhile; its status is cleared
      */
-    boolean carry(List<Item<?>> batch, long deadlineNanos) {
-        Trip trip = new Trip(batch.get(0), deadlineNanos);
-        trip.attempt(batch);
-        return trip.interrupted;
+    boolean write(List<PendingCall<?, ?>> batch, long deadlineNanos) {
+        Attempts attempts = new Attempts(batch.get(0), deadlineNanos);
+        attempts.attempt(batch);
+        return attempts.interrupted;
     }
 
-    /** One batch's way to the store and back. */
-    private final class Trip {
-        private final Item<?> own;
+    /** The attempts of one batch. */
+    private final class Attempts {
+        private final PendingCall<?, ?> own;
         private final long deadlineNanos;
         private boolean begun;
         private boolean interrupted = Thread.interrupted();
 
-        Trip(Item<?> own, long deadlineNanos) {
+        Attempts(PendingCall<?, ?> own, long deadlineNanos) {
             this.own = own;
             this.deadlineNanos = deadlineNanos;
         }
 
-        void attempt(List<Item<?>> batch) {
-            List<Item<?>> rest = batch;
+        void attempt(List<PendingCall<?, ?>> batch) {
+            List<PendingCall<?, ?>> rest = batch;
             for (int tries = 1; ; tries++) {
-                rest = begun ? rest.stream().filter(item -> !item.isDone()).toList() : rest;
+                rest = begun ? rest.stream().filter(call -> !call.isDone()).toList() : rest;
                 if (rest.isEmpty() || (begun && time.nanos() - deadlineNanos >= 0)) {
                     return;
                 }
@@ -88,7 +85,7 @@ final class BatchWriter {
                     boolean now = Thread.interrupted();
                     interrupted |= now;
                     if (!isNothingChanged(e)) {
-                        rest.forEach(Item::doubt);
+                        rest.forEach(PendingCall::doubt);
                     }
                     if (tries == OUTCOME_TRIES || !(now || e instanceof StoreOutcomeUnknown)) {
                         failed(rest, e);
@@ -99,19 +96,19 @@ final class BatchWriter {
             }
         }
 
-        private void failed(List<Item<?>> batch, Throwable e) {
+        private void failed(List<PendingCall<?, ?>> batch, Throwable e) {
             if (e instanceof StoreUnavailable) {
                 pause.failed();
             }
-            boolean ofTheStore = e instanceof StoreUnavailable || e instanceof StoreOutcomeUnknown;
+            boolean concernsAll = e instanceof StoreUnavailable || e instanceof StoreOutcomeUnknown;
             if (e instanceof Error && !(batch.size() == 1 && batch.get(0) == own)) {
                 report(e);
                 if (batch.contains(own)) {
                     attempt(List.of(own));
                 }
-            } else if (ofTheStore || batch.size() == 1) {
+            } else if (concernsAll || batch.size() == 1) {
                 report(e);
-                batch.forEach(item -> item.fail(item.isDoubted() ? doubt(e) : e));
+                batch.forEach(call -> call.fail(call.isInDoubt() ? doubt(e) : e));
             } else {
                 Splitting.parts(batch, e).forEach(this::attempt);
             }
@@ -122,7 +119,7 @@ final class BatchWriter {
         return e instanceof StoreUnavailable || e instanceof StoreBusy || e instanceof StoreRejected;
     }
 
-    /** What an earlier try did stays unknown, even if this one did nothing; and what broke may have done it. */
+    /** An earlier attempt may have written, even if this one did not; so may one that broke. */
     private static StoreOutcomeUnknown doubt(Throwable e) {
         return e instanceof StoreOutcomeUnknown unknown
                 ? unknown
@@ -137,39 +134,34 @@ final class BatchWriter {
         }
     }
 
-    private void answer(List<Item<?>> batch) {
-        if (batch.get(0) instanceof Item.Claim) {
-            List<Item.Claim> claims = all(Item.Claim.class, batch);
-            Batch asked = new Batch(claims.stream().map(Item.Claim::request).toList(), List.of());
-            answerAll(claims, store.write(asked).claims());
-        } else if (batch.get(0) instanceof Item.Settle) {
-            List<Item.Settle> settlements = all(Item.Settle.class, batch);
-            Batch asked = new Batch(
-                    List.of(), settlements.stream().map(Item.Settle::settlement).toList());
-            answerAll(settlements, store.write(asked).settlements());
-        } else {
-            List<Item.Find> finds = all(Item.Find.class, batch);
-            answerAll(finds, store.find(finds.stream().map(Item::id).toList()));
+    private void answer(List<PendingCall<?, ?>> batch) {
+        answer(batch.get(0).kind(), batch);
+    }
+
+    @SuppressWarnings("unchecked")
+    private <Q, R> void answer(PendingCall.Kind<Q, R> kind, List<PendingCall<?, ?>> batch) {
+        List<PendingCall<Q, R>> calls = new ArrayList<>(batch.size());
+        List<Q> requests = new ArrayList<>(batch.size());
+        for (PendingCall<?, ?> any : batch) {
+            // All calls of a batch are of one kind.
+            PendingCall<Q, R> call = (PendingCall<Q, R>) any;
+            calls.add(call);
+            requests.add(call.request());
         }
-    }
-
-    private static <I> List<I> all(Class<I> kind, List<Item<?>> batch) {
-        return batch.stream().map(kind::cast).toList();
-    }
-
-    private <R> void answerAll(List<? extends Item<R>> items, List<R> results) {
-        if (items.size() != results.size()) {
+        List<R> results = kind.send(requests);
+        if (results.size() != calls.size()) {
             throw new IllegalStateException(
-                    "The store gave " + results.size() + " answers to " + items.size() + " questions");
+                    "The store gave " + results.size() + " answers to " + calls.size() + " questions");
         }
         StoreBusy busy = null;
-        for (int i = 0; i < items.size(); i++) {
+        for (int i = 0; i < calls.size(); i++) {
+            PendingCall<Q, R> call = calls.get(i);
             R result = results.get(i);
             if (result instanceof ClaimResult.Busy || result instanceof SettleResult.Busy) {
                 busy = busy == null ? new StoreBusy("Somebody else holds the row", null) : busy;
-                items.get(i).fail(items.get(i).isDoubted() ? doubt(busy) : busy);
+                call.fail(call.isInDoubt() ? doubt(busy) : busy);
             } else {
-                items.get(i).answer(result);
+                call.answer(result);
             }
         }
         if (busy != null) {

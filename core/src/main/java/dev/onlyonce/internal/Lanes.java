@@ -4,19 +4,19 @@ import dev.onlyonce.store.Store;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What {@link GroupCommit} has under way to the store, under its lock. */
+/** The batches that {@link CallQueue} has under way to the store; guarded by its lock. */
 final class Lanes {
-    /** So many items are worth a call of their own at any time; larger batches cost hardly less for each item. */
+    /** This many calls go at once, whatever is under way: a larger batch hardly costs less per call. */
     static final int WORTH_A_CALL = 32;
 
     private final List<Lane> lanes = new ArrayList<>();
 
     private static final class Lane {
-        /** 0: it is free. */
-        private int items;
+        /** How many calls it carries; 0 if it is free. */
+        private int size;
 
         private long busySince;
-        private List<Item<?>> batch = List.of();
+        private List<PendingCall<?, ?>> batch = List.of();
     }
 
     Lanes(int count) {
@@ -25,61 +25,61 @@ final class Lanes {
         }
     }
 
-    /** One that carries nothing, or {@link Item#NO_LANE}. */
+    /** Returns a free lane, or {@link PendingCall#NO_LANE}. */
     int findFree() {
         for (int lane = 0; lane < lanes.size(); lane++) {
-            if (lanes.get(lane).items == 0) {
+            if (lanes.get(lane).size == 0) {
                 return lane;
             }
         }
-        return Item.NO_LANE;
+        return PendingCall.NO_LANE;
     }
 
-    /** Whether so many items should go now, or gather until there are more or a call under way is done. */
-    boolean isWorthACall(int items) {
+    /** Whether {@code calls} calls should go now, or gather until there are more or a batch under way is done. */
+    boolean isWorthACall(int calls) {
         int most = 0;
         for (Lane lane : lanes) {
-            most = Math.max(most, lane.items);
+            most = Math.max(most, lane.size);
         }
-        return items >= Math.min(most, WORTH_A_CALL);
+        return calls >= Math.min(most, WORTH_A_CALL);
     }
 
-    /** Whether none has come back for so long. */
+    /** Whether every lane has been busy for at least {@code waitMaxNanos}. */
     boolean isStuck(long nowNanos, long waitMaxNanos) {
         for (Lane lane : lanes) {
-            if (lane.items == 0 || nowNanos - lane.busySince < waitMaxNanos) {
+            if (lane.size == 0 || nowNanos - lane.busySince < waitMaxNanos) {
                 return false;
             }
         }
         return true;
     }
 
-    /** Takes a lane for about so many items. */
-    void occupy(int lane, int items, long nowNanos) {
-        lanes.get(lane).items = Math.min(items, Store.BATCH_MAX);
+    /** Takes a lane for about {@code calls} calls. */
+    void occupy(int lane, int calls, long nowNanos) {
+        lanes.get(lane).size = Math.min(calls, Store.BATCH_MAX);
         lanes.get(lane).busySince = nowNanos;
     }
 
-    /** Says what a lane carries. */
-    void load(int lane, List<Item<?>> batch) {
-        lanes.get(lane).items = Math.max(1, batch.size());
+    /** Sets the batch of a lane that is occupied. */
+    void load(int lane, List<PendingCall<?, ?>> batch) {
+        lanes.get(lane).size = Math.max(1, batch.size());
         lanes.get(lane).batch = batch;
     }
 
-    /** Ends what {@link #occupy} began. */
+    /** Frees an occupied lane. */
     void free(int lane) {
-        lanes.get(lane).items = 0;
+        lanes.get(lane).size = 0;
         lanes.get(lane).batch = List.of();
     }
 
-    List<Item<?>> batch(int lane) {
+    List<PendingCall<?, ?>> batch(int lane) {
         return lanes.get(lane).batch;
     }
 
-    /** Everything that is under way. */
-    List<Item<?>> carried() {
-        List<Item<?>> carried = new ArrayList<>();
-        lanes.forEach(lane -> carried.addAll(lane.batch));
-        return carried;
+    /** The calls of all batches under way. */
+    List<PendingCall<?, ?>> underWay() {
+        List<PendingCall<?, ?>> calls = new ArrayList<>();
+        lanes.forEach(lane -> calls.addAll(lane.batch));
+        return calls;
     }
 }

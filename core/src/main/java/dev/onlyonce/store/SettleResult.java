@@ -29,7 +29,7 @@ public sealed interface SettleResult {
 
     /**
      * Somebody else holds the row just now; this settlement changed nothing and is to be tried again. Only
-     * {@link Store#settle} and {@link Store#write} answer so, and only to the engine: an {@link dev.onlyonce.OpenClaim}
+     * {@link Store#settle} answers so, and only to the engine: an {@link dev.onlyonce.OpenClaim}
      * never does.
      */
     record Busy() implements SettleResult {}

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where entries live. Any number of threads and nodes call it at once.
  *
- * <p>Every verb takes a list and answers in the list's order. The ids in one list (in a {@link Batch}: in all its lists
- * together) are distinct; a store may throw {@link IllegalArgumentException} if not. Each item is atomic:
+ * <p>Every verb takes a list and answers in the list's order. The ids in one list are distinct; a store may throw
+ * {@link IllegalArgumentException} if not. Each item is atomic:
  *
  * <ul>
  *   <li>the call returns: everything is durable, except the items answered as busy, which changed nothing;
@@ -56,20 +56,6 @@ public interface Store extends AutoCloseable {
      * result is the best answer there is. For RETRYABLE, COMPLETED and FAILED the retention of the entry's terms starts now.
      */
     List<SettleResult> settle(List<Settlement> settlements);
-
-    /** Settles and claims in one commit where the store can; settlements first. */
-    default BatchResult write(Batch batch) {
-        List<SettleResult> settled = batch.settlements().isEmpty() ? List.of() : settle(batch.settlements());
-        try {
-            List<ClaimResult> claimed = batch.claims().isEmpty() ? List.of() : claim(batch.claims());
-            return new BatchResult(claimed, settled);
-        } catch (StoreException e) {
-            if (settled.isEmpty()) {
-                throw e;
-            }
-            throw new StoreOutcomeUnknown("the settlements of the batch were written before this failed", e);
-        }
-    }
 
     /** Renews the leases of entries that are {@link State#PROCESSING} with this token, lapsed or not. */
     List<RenewResult> renew(List<Renewal> renewals);

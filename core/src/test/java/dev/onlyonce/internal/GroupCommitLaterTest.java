@@ -21,11 +21,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** {@link GroupCommit} for callers that do not block. */
+/** {@link GroupingStore} for callers that do not block. */
 class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @Override
-    CompletableFuture<ClaimResult> claim(GroupCommit group, String key) {
-        return group.claimLater(GroupedStore.claim(key));
+    CompletableFuture<ClaimResult> claim(GroupingStore group, String key) {
+        return group.claimAsync(GroupedStore.claim(key));
     }
 
     private static ClaimResult claimed(String key) {
@@ -35,13 +35,13 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @Test
     @DisplayName("a lone one goes at once, and the caller goes on while the store works")
     void lone() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 10, LONG);
+        GroupingStore group = group(store(ids -> {}), 10, LONG);
         CompletableFuture<ClaimResult> claim = claim(group, "gate-a");
         assertThat(atGate.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
         assertThat(claim).isNotDone();
         gate.countDown();
         assertThat(get(claim)).isEqualTo(claimed("gate-a"));
-        SettleResult settled = get(group.settleLater(GroupedStore.settlement("b")));
+        SettleResult settled = get(group.settleAsync(GroupedStore.settlement("b")));
         assertThat(settled).isEqualTo(GroupedStore.settled(GroupedStore.id("b")));
     }
 
@@ -50,7 +50,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
             "callers that block and callers that do not travel in one call, each id once, each with its own answer")
     void mixed() throws Exception {
         GroupedStore store = store(ids -> {});
-        GroupCommit group = group(store, 1000, LONG);
+        GroupingStore group = group(store, 1000, LONG);
         fillLanes(group);
         List<Future<ClaimResult>> claims = new ArrayList<>();
         for (int i = 0; i < 60; i++) {
@@ -66,16 +66,16 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
         assertThat(get(again)).isEqualTo(claimed("k7"));
         assertThat(store.breaches).isEmpty();
         assertThat(store.calls.stream().mapToInt(List::size).max().orElseThrow())
-                .isGreaterThan(60 - 2 * GroupCommit.LANES);
+                .isGreaterThan(60 - 2 * CallQueue.LANES);
     }
 
     @Test
     @DisplayName("a caller that blocks leads for those that do not, and the other way round")
     void leadsForOthers() throws Exception {
         GroupedStore store = store(ids -> {});
-        GroupCommit group = group(store, 1000, LONG);
+        GroupingStore group = group(store, 1000, LONG);
         List<Future<ClaimResult>> blocking = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             String key = "gate-" + lane;
             blocking.add(threads.submit(() -> group.claim(GroupedStore.claim(key))));
             assertThat(atGate.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
@@ -94,12 +94,12 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @DisplayName("claims and settlements travel in calls of their own")
     void kinds() throws Exception {
         GroupedStore store = store(ids -> {});
-        GroupCommit group = group(store, 1000, LONG);
+        GroupingStore group = group(store, 1000, LONG);
         fillLanes(group);
         List<Future<?>> all = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             all.add(claim(group, "claim-" + i));
-            all.add(group.settleLater(GroupedStore.settlement("settle-" + i)));
+            all.add(group.settleAsync(GroupedStore.settlement("settle-" + i)));
         }
         gate.countDown();
         for (Future<?> one : all) {
@@ -120,7 +120,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
                 throw new StoreRejected("a bad row", null);
             }
         });
-        GroupCommit group = group(store, 1000, LONG);
+        GroupingStore group = group(store, 1000, LONG);
         fillLanes(group);
         List<CompletableFuture<ClaimResult>> claims = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
@@ -143,7 +143,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
         GroupedStore store = store(ids -> {
             throw new StoreUnavailable("refused", null);
         });
-        GroupCommit group = group(store, 10, LONG);
+        GroupingStore group = group(store, 10, LONG);
         for (int i = 0; i < 1000; i++) {
             assertThatThrownBy(() -> get(claim(group, "a"))).hasCauseInstanceOf(StoreUnavailable.class);
         }
@@ -156,7 +156,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
         GroupedStore store = store(ids -> {
             throw new StoreOutcomeUnknown("reset", null);
         });
-        GroupCommit group = group(store, 10, LONG);
+        GroupingStore group = group(store, 10, LONG);
         assertThatThrownBy(() -> get(claim(group, "a"))).hasCauseInstanceOf(StoreOutcomeUnknown.class);
         assertThat(store.calls).hasSize(BatchWriter.OUTCOME_TRIES);
     }
@@ -164,7 +164,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @Test
     @DisplayName("the queue is bounded: one too many is refused at once")
     void queueBound() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 3, LONG);
+        GroupingStore group = group(store(ids -> {}), 3, LONG);
         fillLanes(group);
         List<CompletableFuture<ClaimResult>> waiting = List.of(claim(group, "a"), claim(group, "b"), claim(group, "c"));
         CompletableFuture<ClaimResult> tooMany = claim(group, "d");
@@ -182,7 +182,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @DisplayName(
             "a store that hangs: nothing was done for those in the queue, nothing is known of those under way; then all goes on")
     void waitBound() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 10, SHORT);
+        GroupingStore group = group(store(ids -> {}), 10, SHORT);
         List<CompletableFuture<ClaimResult>> underWay = fillLanes(group);
         CompletableFuture<ClaimResult> waiting = claim(group, "a");
         assertThatThrownBy(() -> get(waiting)).hasCauseInstanceOf(StoreUnavailable.class);
@@ -198,7 +198,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     }
 
     /** The lanes come free a moment after the store goes on. */
-    private void awaitAnswered(GroupCommit group, String key) throws Exception {
+    private void awaitAnswered(GroupingStore group, String key) throws Exception {
         while (true) {
             CompletableFuture<ClaimResult> claim = claim(group, key);
             try {
@@ -220,7 +220,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
                 throw new StoreRejected("a bad row", null);
             }
         });
-        GroupCommit group = group(store, 1000, SHORT);
+        GroupingStore group = group(store, 1000, SHORT);
         fillLanes(group);
         CompletableFuture<ClaimResult> one = claim(group, "a");
         CompletableFuture<ClaimResult> other = claim(group, "b");
@@ -246,7 +246,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
                 waitFor(second);
             }
         });
-        GroupCommit group = group(store, 1000, SHORT);
+        GroupingStore group = group(store, 1000, SHORT);
         fillLanes(group);
         CompletableFuture<ClaimResult> one = claim(group, "a");
         CompletableFuture<ClaimResult> other = claim(group, "b");
@@ -267,7 +267,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
                 waitFor(second);
             }
         });
-        GroupCommit group = group(store, 100, LONG);
+        GroupingStore group = group(store, 100, LONG);
         fillLanes(group);
         List<CompletableFuture<ClaimResult>> many = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
@@ -286,7 +286,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @DisplayName("what follows may throw: neither the batch nor the lane suffers")
     void throwsAfter() throws Exception {
         GroupedStore store = store(ids -> {});
-        GroupCommit group = group(store, 1000, LONG);
+        GroupingStore group = group(store, 1000, LONG);
         fillLanes(group);
         List<CompletableFuture<ClaimResult>> claims = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
@@ -307,11 +307,11 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @Test
     @DisplayName("what follows may ask for the next thing")
     void chains() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 1000, LONG);
+        GroupingStore group = group(store(ids -> {}), 1000, LONG);
         List<CompletableFuture<SettleResult>> settled = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
             String key = "k" + i;
-            settled.add(claim(group, key).thenCompose(result -> group.settleLater(GroupedStore.settlement(key))));
+            settled.add(claim(group, key).thenCompose(result -> group.settleAsync(GroupedStore.settlement(key))));
         }
         for (int i = 0; i < 200; i++) {
             assertThat(get(settled.get(i))).isEqualTo(GroupedStore.settled(GroupedStore.id("k" + i)));
@@ -321,7 +321,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @Test
     @DisplayName("D11 an error in the store reaches the one that caused it, nobody else, and frees the lane")
     void error() throws Exception {
-        GroupCommit group = group(
+        GroupingStore group = group(
                 store(ids -> {
                     if (ids.contains(GroupedStore.id("b"))) {
                         throw new StackOverflowError();
@@ -335,7 +335,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
         gate.countDown();
         assertThat(get(one)).isEqualTo(claimed("a"));
         assertThatThrownBy(() -> get(other)).hasRootCauseInstanceOf(StackOverflowError.class);
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             assertThat(get(claim(group, "c" + lane))).isEqualTo(claimed("c" + lane));
         }
     }
@@ -344,7 +344,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     @DisplayName("closing ends the threads; what comes after it is still carried")
     void closed() throws Exception {
         AtomicReference<Thread> leader = new AtomicReference<>();
-        GroupCommit group = group(store(ids -> leader.set(Thread.currentThread())), 10, LONG);
+        GroupingStore group = group(store(ids -> leader.set(Thread.currentThread())), 10, LONG);
         get(claim(group, "a"));
         Thread first = leader.get();
         assertThat(first).isNotEqualTo(Thread.currentThread());

@@ -53,7 +53,7 @@ class GroupCommitStressTest {
         Weather weather = new Weather(unavailable, unknown, slow, 16, Duration.ofMillis(waitMaxMillis));
         AtomicBoolean fair = new AtomicBoolean();
         AtomicLong callNumber = new AtomicLong();
-        CyclicBarrier allLanes = new CyclicBarrier(GroupCommit.LANES);
+        CyclicBarrier allLanes = new CyclicBarrier(CallQueue.LANES);
         GroupedStore store = new GroupedStore(ids -> {
             if (fair.get()) {
                 meet(allLanes);
@@ -61,8 +61,8 @@ class GroupCommitStressTest {
                 blow(weather, new Random(seed * 1_000_003 + callNumber.incrementAndGet()), ids);
             }
         });
-        GroupCommit group =
-                new GroupCommit(store, time, new GroupCommit.Limits(CALLERS, weather.waitMax()), failure -> {});
+        GroupingStore group =
+                new GroupingStore(store, time, new GroupingStore.Limits(CALLERS, weather.waitMax()), failure -> {});
         AtomicInteger answers = new AtomicInteger();
         List<Future<?>> callers = new ArrayList<>();
         for (int caller = 0; caller < CALLERS; caller++) {
@@ -84,7 +84,7 @@ class GroupCommitStressTest {
         fair.set(true);
         store.calls.clear();
         List<Future<?>> last = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             String key = "last-" + lane;
             last.add(threads.submit(() -> claimWhenWell(group, key)));
         }
@@ -92,11 +92,11 @@ class GroupCommitStressTest {
             call.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         }
         assertThat(store.calls)
-                .hasSize(GroupCommit.LANES)
+                .hasSize(CallQueue.LANES)
                 .allSatisfy(ids -> assertThat(ids).hasSize(1));
     }
 
-    private static void claimWhenWell(GroupCommit group, String key) {
+    private static void claimWhenWell(GroupingStore group, String key) {
         while (true) {
             try {
                 assertThat(group.claim(GroupedStore.claim(key))).isEqualTo(GroupedStore.claimed(GroupedStore.id(key)));
@@ -148,7 +148,7 @@ class GroupCommitStressTest {
     }
 
     /** One call, by one that blocks or by one that does not, and the check of what came of it; whether there was an answer. */
-    private static boolean call(GroupCommit group, Random random, Weather weather) {
+    private static boolean call(GroupingStore group, Random random, Weather weather) {
         int chance = random.nextInt(100);
         char kind = chance < 1 ? 'r' : chance < 2 ? 'b' : chance < 3 ? 'x' : 'g';
         String key = kind + "-" + random.nextInt(weather.crowded());
@@ -163,9 +163,9 @@ class GroupCommitStressTest {
                 case 0 -> assertThat(group.claim(GroupedStore.claim(key))).isEqualTo(GroupedStore.claimed(id));
                 case 1 -> assertThat(group.settle(GroupedStore.settlement(key))).isEqualTo(GroupedStore.settled(id));
                 case 2 ->
-                    assertThat(join(group.claimLater(GroupedStore.claim(key)))).isEqualTo(GroupedStore.claimed(id));
+                    assertThat(join(group.claimAsync(GroupedStore.claim(key)))).isEqualTo(GroupedStore.claimed(id));
                 case 3 ->
-                    assertThat(join(group.settleLater(GroupedStore.settlement(key))))
+                    assertThat(join(group.settleAsync(GroupedStore.settlement(key))))
                             .isEqualTo(GroupedStore.settled(id));
                 default ->
                     assertThat(group.find(id))

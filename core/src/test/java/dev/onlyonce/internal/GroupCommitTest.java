@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @Override
-    Future<ClaimResult> claim(GroupCommit group, String key) {
+    Future<ClaimResult> claim(GroupingStore group, String key) {
         return threads.submit(() -> group.claim(GroupedStore.claim(key)));
     }
 
@@ -29,7 +29,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @DisplayName("a lone caller goes at once and alone")
     void lone() {
         GroupedStore store = store(ids -> {});
-        GroupCommit group = group(store, 10, LONG);
+        GroupingStore group = group(store, 10, LONG);
         assertThat(group.claim(GroupedStore.claim("a"))).isEqualTo(GroupedStore.claimed(GroupedStore.id("a")));
         assertThat(group.find(GroupedStore.id("a"))).isPresent();
         assertThat(store.calls).containsExactly(List.of(GroupedStore.id("a")), List.of(GroupedStore.id("a")));
@@ -39,7 +39,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @DisplayName("what gathers while the lanes are busy travels in one call, each id once")
     void gathers() throws Exception {
         GroupedStore store = store(ids -> {});
-        GroupCommit group = group(store, 1000, LONG);
+        GroupingStore group = group(store, 1000, LONG);
         List<Future<ClaimResult>> leaders = fillLanes(group);
         List<Future<ClaimResult>> followers = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
@@ -58,7 +58,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
         assertThat(store.breaches).isEmpty();
         // Each lane's next leader is one of the 50; the one that comes first takes all the others along.
         assertThat(store.calls.stream().mapToInt(List::size).max().orElseThrow())
-                .isGreaterThan(50 - GroupCommit.LANES);
+                .isGreaterThan(50 - CallQueue.LANES);
     }
 
     @Test
@@ -69,7 +69,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
                 throw new StoreRejected("a bad row", null);
             }
         });
-        GroupCommit group = group(store, 1000, LONG);
+        GroupingStore group = group(store, 1000, LONG);
         fillLanes(group);
         List<Future<ClaimResult>> followers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
@@ -85,7 +85,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
                 assertThat(get(followers.get(i))).isEqualTo(GroupedStore.claimed(GroupedStore.id("k" + i)));
             }
         }
-        assertThat(store.calls).hasSizeLessThan(GroupCommit.LANES + 20);
+        assertThat(store.calls).hasSizeLessThan(CallQueue.LANES + 20);
     }
 
     @Test
@@ -98,11 +98,11 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
                 throw new StoreRejected("a bad row", null);
             }
         });
-        GroupCommit group = group(store, 1000, SHORT);
+        GroupingStore group = group(store, 1000, SHORT);
         fillLanes(group);
         List<Future<ClaimResult>> leaders = leadersInWaiting(group);
         Future<ClaimResult> follower = claim(group, "b");
-        awaitWaiting(group, GroupCommit.LANES + 1);
+        awaitWaiting(group, CallQueue.LANES + 1);
         gate.countDown();
         assertThatThrownBy(() -> get(follower)).hasCauseInstanceOf(StoreOutcomeUnknown.class);
         gaveUp.countDown();
@@ -116,7 +116,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @DisplayName("claims, settlements and look-ups travel in calls of their own")
     void kinds() throws Exception {
         GroupedStore store = store(ids -> {});
-        GroupCommit group = group(store, 1000, LONG);
+        GroupingStore group = group(store, 1000, LONG);
         fillLanes(group);
         List<Future<?>> followers = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
@@ -148,7 +148,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
                 throw new StoreOutcomeUnknown("reset", null);
             }
         });
-        GroupCommit group = group(store, 10, LONG);
+        GroupingStore group = group(store, 10, LONG);
         ClaimRequest request = GroupedStore.claim("a");
         assertThat(group.claim(request)).isEqualTo(GroupedStore.claimed(request.id()));
         assertThat(store.calls).hasSize(BatchWriter.OUTCOME_TRIES);
@@ -161,7 +161,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @DisplayName("an unavailable store after an unknown outcome leaves the outcome unknown")
     void staysUnknown() {
         AtomicInteger calls = new AtomicInteger();
-        GroupCommit group = group(
+        GroupingStore group = group(
                 store(ids -> {
                     throw calls.incrementAndGet() == 1
                             ? new StoreOutcomeUnknown("reset", null)
@@ -178,7 +178,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
         GroupedStore store = store(ids -> {
             throw new StoreUnavailable("refused", null);
         });
-        GroupCommit group = group(store, 10, LONG);
+        GroupingStore group = group(store, 10, LONG);
         for (int i = 0; i < 1000; i++) {
             assertThatThrownBy(() -> group.claim(GroupedStore.claim("a"))).isInstanceOf(StoreUnavailable.class);
         }
@@ -188,7 +188,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @Test
     @DisplayName("the queue is bounded: one caller too many is refused at once")
     void queueBound() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 3, LONG);
+        GroupingStore group = group(store(ids -> {}), 3, LONG);
         fillLanes(group);
         List<Future<ClaimResult>> followers = List.of(claim(group, "a"), claim(group, "b"), claim(group, "c"));
         awaitWaiting(group, 3);
@@ -204,7 +204,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @Test
     @DisplayName("the wait is bounded: nothing was done for those in the queue, nothing is known of those under way")
     void waitBound() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 10, SHORT);
+        GroupingStore group = group(store(ids -> {}), 10, SHORT);
         List<Future<ClaimResult>> leaders = fillLanes(group);
         Future<ClaimResult> follower = claim(group, "a");
         assertThatThrownBy(() -> get(follower)).hasCauseInstanceOf(StoreUnavailable.class);
@@ -223,7 +223,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @DisplayName("the outcome is unknown to a follower whose batch the store does not answer in time")
     void underWay() throws Exception {
         CountDownLatch second = new CountDownLatch(1);
-        GroupCommit group = group(
+        GroupingStore group = group(
                 store(ids -> {
                     if (ids.contains(GroupedStore.id("b"))) {
                         waitFor(second);
@@ -234,7 +234,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
         fillLanes(group);
         List<Future<ClaimResult>> leaders = leadersInWaiting(group);
         Future<ClaimResult> follower = claim(group, "b");
-        awaitWaiting(group, GroupCommit.LANES + 1);
+        awaitWaiting(group, CallQueue.LANES + 1);
         gate.countDown();
         assertThatThrownBy(() -> get(follower))
                 .isInstanceOf(ExecutionException.class)
@@ -244,9 +244,9 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     }
 
     /** One for each lane, first in the queue, so that whoever comes after them follows. */
-    private List<Future<ClaimResult>> leadersInWaiting(GroupCommit group) {
+    private List<Future<ClaimResult>> leadersInWaiting(GroupingStore group) {
         List<Future<ClaimResult>> leaders = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             leaders.add(claim(group, "next-" + lane));
             awaitWaiting(group, lane + 1);
         }
@@ -263,7 +263,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
                 waitFor(second);
             }
         });
-        GroupCommit group = group(store, 100, LONG);
+        GroupingStore group = group(store, 100, LONG);
         fillLanes(group);
         List<Future<ClaimResult>> many = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
@@ -282,7 +282,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @Test
     @DisplayName("an interrupted caller gets its answer and stays interrupted")
     void interrupted() throws Exception {
-        GroupCommit group = group(store(ids -> {}), 10, LONG);
+        GroupingStore group = group(store(ids -> {}), 10, LONG);
         fillLanes(group);
         Callable<Boolean> caller = () -> {
             Thread.currentThread().interrupt();
@@ -298,7 +298,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
     @Test
     @DisplayName("D11 an error in the store reaches the caller that caused it, nobody else, and frees the lane")
     void error() throws Exception {
-        GroupCommit group = group(
+        GroupingStore group = group(
                 store(ids -> {
                     if (ids.contains(GroupedStore.id("b"))) {
                         throw new StackOverflowError();
@@ -309,10 +309,10 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
         fillLanes(group);
         List<Future<ClaimResult>> leaders = leadersInWaiting(group);
         Future<ClaimResult> follower = claim(group, "b");
-        awaitWaiting(group, GroupCommit.LANES + 1);
+        awaitWaiting(group, CallQueue.LANES + 1);
         gate.countDown();
         assertThatThrownBy(() -> get(follower)).hasRootCauseInstanceOf(StackOverflowError.class);
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             assertThat(get(leaders.get(lane))).isEqualTo(GroupedStore.claimed(GroupedStore.id("next-" + lane)));
         }
         assertThat(group.claim(GroupedStore.claim("c"))).isNotNull();

@@ -23,10 +23,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** One caller's trouble in {@link GroupCommit}: it must stay its own. */
+/** One caller's trouble in {@link GroupingStore}: it must stay its own. */
 class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
     @Override
-    Future<ClaimResult> claim(GroupCommit group, String key) {
+    Future<ClaimResult> claim(GroupingStore group, String key) {
         return threads.submit(() -> group.claim(GroupedStore.claim(key)));
     }
 
@@ -35,7 +35,7 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
     void lockedRow() throws Exception {
         EntryId locked = GroupedStore.id("k13");
         AtomicInteger waits = new AtomicInteger();
-        GroupCommit group = group(
+        GroupingStore group = group(
                 store(ids -> {
                     if (ids.contains(locked)) {
                         waits.incrementAndGet();
@@ -73,10 +73,10 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
     @Test
     @DisplayName("D11 a caller that was interrupted before it leads fails nobody, and stays interrupted")
     void interruptedLeader() throws Exception {
-        GroupCommit group = group(store(ids -> failIfInterrupted()), 1000, LONG);
+        GroupingStore group = group(store(ids -> failIfInterrupted()), 1000, LONG);
         fillLanes(group);
         List<Future<Boolean>> leaders = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             String key = "leader-" + lane;
             leaders.add(threads.submit(() -> {
                 Thread.currentThread().interrupt();
@@ -88,7 +88,7 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
         List<Future<ClaimResult>> followers = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             followers.add(claim(group, "k" + i));
-            awaitWaiting(group, GroupCommit.LANES + i + 1);
+            awaitWaiting(group, CallQueue.LANES + i + 1);
         }
         gate.countDown();
         for (Future<Boolean> leader : leaders) {
@@ -104,7 +104,7 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
             "D11 an interrupt during the store's call fails nobody: the call is repeated, and the caller stays interrupted")
     void interruptedDuringTheCall() throws Exception {
         AtomicBoolean first = new AtomicBoolean(true);
-        GroupCommit group = group(
+        GroupingStore group = group(
                 store(ids -> {
                     if (first.getAndSet(false)) {
                         Thread.currentThread().interrupt();
@@ -125,7 +125,7 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
     @Test
     @DisplayName("D11 a leader with no stack left fails nobody but itself")
     void leaderWithoutStack() throws Exception {
-        GroupCommit group = group(
+        GroupingStore group = group(
                 store(ids -> {
                     if (Thread.currentThread().getName().startsWith("deep")) {
                         throw new StackOverflowError("planted");
@@ -135,7 +135,7 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
                 LONG);
         fillLanes(group);
         List<Future<ClaimResult>> leaders = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             String key = "leader-" + lane;
             leaders.add(threads.submit(() -> {
                 String name = Thread.currentThread().getName();
@@ -151,7 +151,7 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
         List<Future<ClaimResult>> followers = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             followers.add(claim(group, "k" + i));
-            awaitWaiting(group, GroupCommit.LANES + i + 1);
+            awaitWaiting(group, CallQueue.LANES + i + 1);
         }
         gate.countDown();
         for (int i = 0; i < 20; i++) {
@@ -176,8 +176,8 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
             passed.addAndGet(LONG.toNanos());
             throw new StoreOutcomeUnknown("no answer", null);
         });
-        GroupCommit group =
-                new GroupCommit(slow, new Ahead(time, passed), new GroupCommit.Limits(10, LONG), failure -> {});
+        GroupingStore group =
+                new GroupingStore(slow, new Ahead(time, passed), new GroupingStore.Limits(10, LONG), failure -> {});
         assertThatThrownBy(() -> group.claim(GroupedStore.claim("a"))).isInstanceOf(StoreOutcomeUnknown.class);
         assertThat(calls).hasValue(1);
         group.close();
@@ -194,17 +194,17 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
                 throw new StoreBusy("a lock time-out", null);
             }
         });
-        GroupCommit group =
-                new GroupCommit(store, new Ahead(time, passed), new GroupCommit.Limits(100, LONG), failure -> {});
+        GroupingStore group =
+                new GroupingStore(store, new Ahead(time, passed), new GroupingStore.Limits(100, LONG), failure -> {});
         fillLanes(group);
         List<Future<ClaimResult>> early = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             early.add(claim(group, "early-" + lane));
             awaitWaiting(group, lane + 1);
         }
         passed.addAndGet(LONG.toNanos() / 2 + 1);
         Future<ClaimResult> late = claim(group, "late");
-        awaitWaiting(group, GroupCommit.LANES + 1);
+        awaitWaiting(group, CallQueue.LANES + 1);
         gate.countDown();
         assertThat(get(late)).isEqualTo(GroupedStore.claimed(GroupedStore.id("late")));
         for (Future<ClaimResult> one : early) {
@@ -228,8 +228,8 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
                 throw new StoreOutcomeUnknown("the answer was lost", null);
             }
         });
-        GroupCommit group = group(store, 1000, SHORT);
-        CompletableFuture<ClaimResult> later = group.claimLater(GroupedStore.claim("given-up"));
+        GroupingStore group = group(store, 1000, SHORT);
+        CompletableFuture<ClaimResult> later = group.claimAsync(GroupedStore.claim("given-up"));
         assertThatThrownBy(() -> get(later)).hasCauseInstanceOf(StoreOutcomeUnknown.class);
         gaveUp.countDown();
         // Both lanes, so that the one that carried it has come back.

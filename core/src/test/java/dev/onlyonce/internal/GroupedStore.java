@@ -3,8 +3,6 @@ package dev.onlyonce.internal;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -22,7 +20,6 @@ import dev.onlyonce.store.Transition;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * A store that {@link GroupCommit} calls: it answers each id with something that only that id gets, checks what every
+ * A store that {@link GroupingStore} calls: it answers each id with something that only that id gets, checks what every
  * call must be like, and does before each call what the test says (wait, throw).
  */
 final class GroupedStore implements Store {
@@ -70,16 +67,15 @@ final class GroupedStore implements Store {
     }
 
     @Override
-    public BatchResult write(Batch batch) {
-        List<EntryId> ids = new ArrayList<>();
-        batch.claims().forEach(claim -> ids.add(claim.id()));
-        batch.settlements().forEach(settlement -> ids.add(settlement.id()));
-        call(ids);
-        return new BatchResult(
-                batch.claims().stream().map(claim -> claimed(claim.id())).toList(),
-                batch.settlements().stream()
-                        .map(settlement -> settled(settlement.id()))
-                        .toList());
+    public List<ClaimResult> claim(List<ClaimRequest> requests) {
+        call(requests.stream().map(ClaimRequest::id).toList());
+        return requests.stream().map(request -> claimed(request.id())).toList();
+    }
+
+    @Override
+    public List<SettleResult> settle(List<Settlement> settlements) {
+        call(settlements.stream().map(Settlement::id).toList());
+        return settlements.stream().map(settlement -> settled(settlement.id())).toList();
     }
 
     @Override
@@ -91,7 +87,7 @@ final class GroupedStore implements Store {
     private void call(List<EntryId> ids) {
         calls.add(ids);
         try {
-            if (inside.incrementAndGet() > GroupCommit.LANES) {
+            if (inside.incrementAndGet() > CallQueue.LANES) {
                 breaches.add("more calls at once than lanes");
             }
             if (ids.isEmpty() || ids.size() > BATCH_MAX) {
@@ -110,16 +106,6 @@ final class GroupedStore implements Store {
         Instant now = Instant.EPOCH;
         Fingerprint fingerprint = Fingerprint.of(id.key().getBytes(StandardCharsets.UTF_8));
         return new Entry(id, "pay", fingerprint, State.UNKNOWN, null, "node", 1, TERMS, now, now, now, null, null, now);
-    }
-
-    @Override
-    public List<ClaimResult> claim(List<ClaimRequest> requests) {
-        throw new UnsupportedOperationException("claims travel in batches");
-    }
-
-    @Override
-    public List<SettleResult> settle(List<Settlement> settlements) {
-        throw new UnsupportedOperationException("settlements travel in batches");
     }
 
     @Override

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 
-/** A {@link GroupCommit} whose lanes can be kept busy, for callers that block and for those that do not. */
+/** A {@link GroupingStore} whose lanes can be kept busy, for callers that block and for those that do not. */
 abstract class KeptBusy<F extends Future<ClaimResult>> {
     static final Duration LONG = Duration.ofSeconds(60);
     /** Is waited for in vain, but not before a busy machine has brought everybody to where they are to wait. */
@@ -28,18 +28,18 @@ abstract class KeptBusy<F extends Future<ClaimResult>> {
     final ExecutorService threads = Executors.newCachedThreadPool();
     final CountDownLatch gate = new CountDownLatch(1);
     final Semaphore atGate = new Semaphore(0);
-    private final List<GroupCommit> groups = new ArrayList<>();
+    private final List<GroupingStore> groups = new ArrayList<>();
 
     @AfterEach
     void stop() {
         gate.countDown();
-        groups.forEach(GroupCommit::close);
+        groups.forEach(GroupingStore::close);
         threads.shutdownNow();
         time.close();
     }
 
     /** Claims the key. */
-    abstract F claim(GroupCommit group, String key);
+    abstract F claim(GroupingStore group, String key);
 
     /** Calls with keys "gate-…" wait until the gate opens. */
     final GroupedStore store(Consumer<List<EntryId>> then) {
@@ -52,16 +52,17 @@ abstract class KeptBusy<F extends Future<ClaimResult>> {
         });
     }
 
-    final GroupCommit group(Store store, int queueMax, Duration waitMax) {
-        GroupCommit group = new GroupCommit(store, time, new GroupCommit.Limits(queueMax, waitMax), failure -> {});
+    final GroupingStore group(Store store, int queueMax, Duration waitMax) {
+        GroupingStore group =
+                new GroupingStore(store, time, new GroupingStore.Limits(queueMax, waitMax), failure -> {});
         groups.add(group);
         return group;
     }
 
     /** Keeps all lanes busy until the gate opens. */
-    final List<F> fillLanes(GroupCommit group) throws InterruptedException {
+    final List<F> fillLanes(GroupingStore group) throws InterruptedException {
         List<F> first = new ArrayList<>();
-        for (int lane = 0; lane < GroupCommit.LANES; lane++) {
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
             first.add(claim(group, "gate-" + lane));
             assertThat(atGate.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
         }
@@ -80,7 +81,7 @@ abstract class KeptBusy<F extends Future<ClaimResult>> {
         }
     }
 
-    static void awaitWaiting(GroupCommit group, int count) {
+    static void awaitWaiting(GroupingStore group, int count) {
         while (group.waiting() < count) {
             Thread.onSpinWait();
         }

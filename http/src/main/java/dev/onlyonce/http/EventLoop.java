@@ -1,6 +1,7 @@
 package dev.onlyonce.http;
 
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a caller that must not block goes on.
@@ -9,4 +10,19 @@ import java.util.concurrent.Executor;
  * @param blocking runs what blocks, which is rare: waiting for a store that did not take a record at once, or claiming what
  *     another request has released
  */
-public record EventLoop(Executor loop, Executor blocking) {}
+public record EventLoop(Executor loop, Executor blocking) {
+
+    /** Returns or throws what a stage was completed with. */
+    static <T> T get(@Nullable T result, @Nullable Throwable failure) {
+        if (failure instanceof RuntimeException e) {
+            throw e;
+        }
+        if (failure instanceof Error e) {
+            throw e;
+        }
+        if (result == null) {
+            throw new IllegalStateException("there is neither a result nor a known failure", failure);
+        }
+        return result;
+    }
+}

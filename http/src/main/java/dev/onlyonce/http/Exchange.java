@@ -1,54 +1,75 @@
 package dev.onlyonce.http;
 
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Begun;
 import dev.onlyonce.Ending;
 import dev.onlyonce.FailureRule;
-import dev.onlyonce.FailureRule.Verdict;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
-import dev.onlyonce.http.Profile.Meaning;
-import dev.onlyonce.store.Failure;
-import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
-import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A request that is being executed. Exactly one of the ending methods must be called, once, on any thread; each returns when
- * the entry is durable, with the answer that may be sent then. It may differ from the handler's: if the store did not take
- * the record, or the claim was lost, the client is told so and nothing else.
+ * One request for an operation, from its check to its end. {@link #stage} says where it stands and what the caller does next:
+ *
+ * <ol>
+ *   <li>{@link Boundary#exchange} checks the request and answers from memory if it can. Otherwise the exchange is {@link
+ *       Stage#READY}.
+ *   <li>{@link #begin} claims the key. The winner is {@link Stage#RUNNING}; for everybody else there is an {@link #answer}.
+ *   <li>The caller executes, and calls exactly one of the ending methods, once. Each returns when the entry is durable, with the
+ *       answer that may be sent then. It differs from the handler's if the store did not take the record, or the claim was lost.
+ * </ol>
+ *
+ * <p>A way that claims the key in a transaction of its own calls {@link #admit}, {@link #started} and {@link #release} in place
+ * of {@code begin} and the ending methods. Any thread, one at a time.
  */
 public final class Exchange {
-    /** Recording goes on in the background; a store that is well again is noticed within a second. */
-    private static final Duration RETRY_AFTER_NOT_RECORDED = Duration.ofSeconds(2);
-    /** How long reconciling takes is anybody's guess. */
-    static final Duration RETRY_AFTER_UNKNOWN = Duration.ofSeconds(10);
-
-    /** Asking again is what finds out; soon, but not at once. */
+    /** The retry finds out: soon, but not at once. */
     private static final Duration RETRY_AFTER_REPEATABLE = Duration.ofSeconds(1);
 
     private static final int GATEWAY_TIMEOUT = 504;
+    private static final String TOO_LATE = "the asynchronous handler did not answer in time";
 
-    /** What can be done about handlers that are often in doubt without need. */
-    private static final String CHOICES = "If a failed handler has had no effect, say so: make it @Transactional, throw"
-            + " NotExecuted, give its policy a FailureRule, or set its server errors to retry-always.";
-
-    private static final Logger log = LoggerFactory.getLogger(Exchange.class);
-
+    private final Onlyonce once;
     private final Operation operation;
-    private final OpenClaim claim;
-    private final Runnable onEnd;
+    private final Answers answers;
+    private final Endings endings;
+    private final RequestCheck.@Nullable Accepted accepted;
+    private final LimitReservation reservation;
+    private Stage stage;
+    private @Nullable HttpAnswer answer;
+    private @Nullable Recorder recorder;
 
-    Exchange(Operation operation, OpenClaim claim, Runnable onEnd) {
-        this.operation = operation;
-        this.claim = claim;
-        this.onEnd = onEnd;
+    /** Where an exchange stands. */
+    public enum Stage {
+        /** The request is not protected: pass it on as it came, and its response too. */
+        UNPROTECTED,
+        /** The key is to be claimed: call {@link Exchange#begin}. */
+        READY,
+        /** The request is not executed: send {@link Exchange#answer}. */
+        ANSWERED,
+        /**
+         * Another request with this key is running: send {@link Exchange#answer}, or {@linkplain Exchange#await wait} for the
+         * other one.
+         */
+        DUPLICATE,
+        /** The claim is held: execute the request, and end the exchange whatever happens. */
+        RUNNING,
+        /** The claim is settled. */
+        ENDED
     }
 
     /**
-     * What to send when the response is too large to hold.
+     * The answer when the response is too large to hold.
      *
      * @param answer what to send; if it streams, only its status and headers
      * @param streams whether that is the head of the handler's own response, to be followed by its body
@@ -56,21 +77,219 @@ public final class Exchange {
     public record Large(HttpAnswer answer, boolean streams) {}
 
     /**
-     * What to do about an exception.
+     * The answer to an exception.
      *
      * @param answer what to send
-     * @param passes whether the exception may be handed on instead, to those who know how to answer it
+     * @param passes whether to rethrow the exception instead, to code that knows how to answer it
      */
     public record Failed(HttpAnswer answer, boolean passes) {}
 
-    /** The operation that runs. */
+    private Exchange(
+            Onlyonce once, Answers answers, RequestCheck.@Nullable Accepted accepted, LimitReservation reservation) {
+        this.once = once;
+        this.operation = answers.operation();
+        this.answers = answers;
+        this.endings = new Endings(operation);
+        this.accepted = accepted;
+        this.reservation = reservation;
+        this.stage = accepted == null ? Stage.UNPROTECTED : Stage.READY;
+    }
+
+    static Exchange unprotected(Onlyonce once, Answers answers) {
+        return new Exchange(once, answers, null, LimitReservation.none());
+    }
+
+    static Exchange refused(Onlyonce once, Answers answers, Problem.Report report) {
+        Exchange exchange = new Exchange(once, answers, null, LimitReservation.none());
+        exchange.answered(answers.refusal(report));
+        return exchange;
+    }
+
+    static Exchange ready(
+            Onlyonce once, Answers answers, RequestCheck.Accepted accepted, LimitReservation reservation) {
+        return new Exchange(once, answers, accepted, reservation);
+    }
+
+    /** Where it stands. */
+    public Stage stage() {
+        return stage;
+    }
+
+    /** The operation that the request asks for. */
     public Operation operation() {
         return operation;
     }
 
-    /** The right to execute, for downstream keys and lease checks. Settle it through this exchange only. */
+    /** The answers of this operation. */
+    public Answers answers() {
+        return answers;
+    }
+
+    /** The key; only of a request that was checked and not refused. */
+    public Key key() {
+        return accepted().key();
+    }
+
+    /** The fingerprint; only of a request that was checked and not refused. */
+    public Fingerprint fingerprint() {
+        return accepted().fingerprint();
+    }
+
+    private RequestCheck.Accepted accepted() {
+        return requireNonNull(accepted, "the request has no key");
+    }
+
+    /** What to send when the stage is {@link Stage#ANSWERED} or {@link Stage#DUPLICATE}. */
+    public HttpAnswer answer() {
+        return requireNonNull(answer, "there is no answer yet");
+    }
+
+    private void answered(HttpAnswer answer) {
+        this.answer = answer;
+        stage = Stage.ANSWERED;
+    }
+
+    /** The claim while the stage is {@link Stage#RUNNING}, for downstream keys and lease checks. Settle it through this exchange. */
     public OpenClaim claim() {
-        return claim;
+        return recorder().claim();
+    }
+
+    /** Answers if this node has the answer in memory; never asks the store. */
+    void answerFromMemory() {
+        try {
+            once.cached(key(), fingerprint()).ifPresent(outcome -> answered(answers.to(outcome)));
+        } catch (StoreException e) {
+            answered(answers.storeUnavailable(e));
+        }
+    }
+
+    /**
+     * Claims the key, and blocks for as long as the store takes and the policy lets a duplicate wait. Trouble with the store is an
+     * answer too; the request does not run then. Does nothing unless the stage is {@link Stage#READY}.
+     *
+     * @return this
+     */
+    public Exchange begin() {
+        if (stage != Stage.READY) {
+            return this;
+        }
+        // A waiting duplicate must not hold the share of the limits that a request to be executed needs.
+        boolean asksFirst =
+                reservation.isLimited() && !operation.policy().waitMax().isZero();
+        beginWithinLimits(asksFirst ? withoutWaiting() : operation.policy());
+        return asksFirst && stage == Stage.DUPLICATE ? await() : this;
+    }
+
+    /** Waits for the running request with this key, as long as the policy allows, and claims the key if that request releases it. */
+    public Exchange await() {
+        return begun(() -> begin(operation.policy()));
+    }
+
+    /**
+     * As {@link #begin()}, without blocking: a duplicate of a running request does not wait.
+     *
+     * @return this exchange, completed on the loop or at once
+     */
+    public CompletionStage<Exchange> begin(EventLoop on) {
+        Policy policy = withoutWaiting();
+        if (reservation.reserve().isPresent()) {
+            // Only the store knows whether the key exists already.
+            return CompletableFuture.supplyAsync(() -> beginWithinLimits(policy), on.blocking())
+                    .thenApplyAsync(exchange -> exchange, on.loop());
+        }
+        try {
+            return once.begin(key(), fingerprint(), policy, on.blocking())
+                    .handleAsync((begun, failure) -> begun(() -> EventLoop.get(begun, failure)), on.loop());
+        } catch (Throwable e) {
+            reservation.release();
+            throw e;
+        }
+    }
+
+    private Policy withoutWaiting() {
+        Policy policy = operation.policy();
+        return policy.waitMax().isZero()
+                ? policy
+                : policy.toBuilder().waitMax(Duration.ZERO).build();
+    }
+
+    private Begun begin(Policy policy) {
+        return once.begin(key(), fingerprint(), policy);
+    }
+
+    private Exchange beginWithinLimits(Policy policy) {
+        admit();
+        return stage == Stage.READY ? begun(() -> begin(policy)) : this;
+    }
+
+    /**
+     * Reserves the tenant's limits for a caller that claims the key itself. Over its limits a tenant may still ask about keys that
+     * it has, but not run them again. The stage stays {@link Stage#READY}, or there is an {@link #answer}. Call {@link #started}
+     * when the execution starts, and {@link #release} whatever happens.
+     *
+     * @return this
+     */
+    public Exchange admit() {
+        if (stage != Stage.READY) {
+            return this;
+        }
+        try {
+            reservation.admit(() -> once.find(key())).ifPresent(report -> answered(answers.refusal(report)));
+        } catch (StoreException e) {
+            answered(answers.storeUnavailable(e));
+        }
+        return this;
+    }
+
+    /**
+     * The key is claimed and the execution starts; see {@link #admit}.
+     *
+     * @param newKey whether the key was new: retries do not count as new keys
+     */
+    public void started(boolean newKey) {
+        reservation.began(newKey);
+    }
+
+    /** Gives back what the exchange holds of the tenant's limits. More than once does nothing; the ending methods do it too. */
+    public void release() {
+        reservation.release();
+    }
+
+    /** Goes on from the store's answer. What was reserved stays with the execution that starts, or is given back. */
+    private Exchange begun(Supplier<Begun> begin) {
+        try {
+            Begun begun = begin.get();
+            if (begun instanceof Begun.Claimed claimed) {
+                run(claimed.claim());
+            } else {
+                Outcome<byte[]> outcome = ((Begun.Answered) begun).outcome();
+                answered(answers.to(outcome));
+                stage = outcome instanceof Outcome.InFlight ? Stage.DUPLICATE : Stage.ANSWERED;
+            }
+        } catch (StoreException e) {
+            answered(answers.storeUnavailable(e));
+        } finally {
+            if (stage != Stage.RUNNING) {
+                release();
+            }
+        }
+        return this;
+    }
+
+    private void run(OpenClaim won) {
+        try {
+            started(won.attempt() == 1);
+            hold(won);
+        } catch (RuntimeException | Error broken) {
+            // Nobody will execute it, so nobody would settle it.
+            won.retryable("it could not be begun: " + broken.getClass().getName());
+            throw broken;
+        }
+    }
+
+    private void hold(OpenClaim won) {
+        recorder = new Recorder(won, answers, this::ended);
+        stage = Stage.RUNNING;
     }
 
     /** How much of a response body to hold back at most; a larger one is not stored, see {@link #finishLarge}. */
@@ -83,8 +302,23 @@ public final class Exchange {
      *
      * @return the handler's answer and how long it is kept, or what to send instead
      */
-    public HttpAnswer finish(HttpAnswer answer) {
-        return finish(answer, () -> StoredResponse.encode(answer, responseBytesMax())).answer;
+    public HttpAnswer finish(HttpAnswer own) {
+        return recorder().orUnknown(() -> settle(ending(own), own));
+    }
+
+    /**
+     * As {@link #finish(HttpAnswer)}, without blocking.
+     *
+     * @return completed on the loop, or at once
+     */
+    public CompletionStage<HttpAnswer> finish(HttpAnswer own, EventLoop on) {
+        return recorder()
+                .orUnknown(() -> recorder().settle(ending(own), own, on))
+                .thenApply(Recorder.Sent::answer);
+    }
+
+    private Ending ending(HttpAnswer own) {
+        return endings.ofStatus(key(), own.status(), () -> StoredResponse.encode(own, responseBytesMax()));
     }
 
     /**
@@ -93,10 +327,8 @@ public final class Exchange {
      *
      * @return the answer and how long it is kept if it is stored, else 504 {@code outcome_unknown}
      */
-    public HttpAnswer finishLate(HttpAnswer answer) {
-        return operation.profile().meaningAfterTimeout(answer.status()) == Meaning.STORED
-                ? finish(answer)
-                : ambiguous("the asynchronous handler did not answer in time");
+    public HttpAnswer finishLate(HttpAnswer late) {
+        return endings.isLateAnswerRecorded(late.status()) ? finish(late) : ambiguous(TOO_LATE);
     }
 
     /**
@@ -104,83 +336,21 @@ public final class Exchange {
      * streamed from now on: whatever becomes of the rest, it does not run again (unless the profile says so of its status).
      */
     public Large finishLarge(int status, Headers headers) {
-        Sent sent = finish(
-                HttpAnswer.of(status, headers),
-                () -> StoredResponse.withoutBody(status, headers).encode());
-        return new Large(sent.answer, sent.own);
-    }
-
-    /** The same for what was answered because the handler did not answer in time; see {@link #finishLate}. */
-    public Large finishLargeLate(int status, Headers headers) {
-        return operation.profile().meaningAfterTimeout(status) == Meaning.STORED
-                ? finishLarge(status, headers)
-                : new Large(ambiguous("the asynchronous handler did not answer in time"), false);
-    }
-
-    /**
-     * The same as {@link #finish(HttpAnswer)} without blocking.
-     *
-     * @return completed on the loop, or at once
-     */
-    public CompletionStage<HttpAnswer> finish(HttpAnswer answer, EventLoop on) {
-        Supplier<byte[]> record = () -> StoredResponse.encode(answer, responseBytesMax());
-        return orUnknown(() -> {
-            Ending ending = ending(answer.status(), record);
-            return claim.settle(ending, on.blocking())
-                    .handleAsync(
-                            (result, failure) ->
-                                    settle(kept(ending), answer, () -> Futures.get(result, failure)).answer,
-                            on.loop());
-        });
-    }
-
-    private Sent finish(HttpAnswer answer, Supplier<byte[]> record) {
-        return orUnknown(() -> {
-            Ending ending = ending(answer.status(), record);
-            return settle(kept(ending), answer, () -> claim.settle(ending));
-        });
-    }
-
-    private static Kept kept(Ending ending) {
-        return ending instanceof Ending.Completed ? Kept.YES : Kept.NO;
-    }
-
-    /** What a status makes of the entry. */
-    private Ending ending(int status, Supplier<byte[]> record) {
-        Meaning meaning = operation.profile().meaning(status);
-        if (meaning == Meaning.UNKNOWN) {
-            log.warn(
-                    "{} answered {}, so its outcome is unknown until it is reconciled. {}",
-                    claim.key(),
+        Recorder.Sent sent = recorder().orUnknown(() -> {
+            Ending ending = endings.ofStatus(
+                    key(),
                     status,
-                    CHOICES);
-        }
-        return ending(meaning, "status " + status, record);
+                    () -> StoredResponse.withoutBody(status, headers).encode());
+            return recorder().settle(ending, HttpAnswer.of(status, headers));
+        });
+        return new Large(sent.answer(), sent.own());
     }
 
-    private static Ending ending(Meaning meaning, String reason, Supplier<byte[]> record) {
-        return switch (meaning) {
-            case STORED -> new Ending.Completed(record.get());
-            case RETRYABLE -> new Ending.Retryable(reason);
-            case UNKNOWN -> new Ending.Unknown(reason);
-        };
-    }
-
-    /** Whatever breaks on the way, no claim may be left that this node keeps and nobody settles. */
-    private <T> T orUnknown(Supplier<T> ending) {
-        try {
-            return ending.get();
-        } catch (RuntimeException | Error broken) {
-            try {
-                claim.unknown("its outcome could not be recorded: "
-                        + broken.getClass().getName());
-            } catch (RuntimeException settledAlready) {
-                broken.addSuppressed(settledAlready);
-            } finally {
-                onEnd.run();
-            }
-            throw broken;
-        }
+    /** As {@link #finishLarge}, for what was answered because the handler took too long; see {@link #finishLate}. */
+    public Large finishLargeLate(int status, Headers headers) {
+        return endings.isLateAnswerRecorded(status)
+                ? finishLarge(status, headers)
+                : new Large(ambiguous(TOO_LATE), false);
     }
 
     /**
@@ -189,7 +359,8 @@ public final class Exchange {
      * @return 502
      */
     public HttpAnswer notExecuted(String proof) {
-        return settle(Kept.NO, refusal(Problem.UPSTREAM_UNREACHABLE.report()), () -> claim.retryable(proof)).answer;
+        HttpAnswer unreachable = answers.refusal(Problem.UPSTREAM_UNREACHABLE.report());
+        return settle(new Ending.Retryable(proof), unreachable);
     }
 
     /**
@@ -198,10 +369,21 @@ public final class Exchange {
      * @return 504 {@code outcome_unknown}
      */
     public HttpAnswer ambiguous(String reason) {
-        HttpAnswer answer = operation
-                .profile()
-                .refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(RETRY_AFTER_UNKNOWN), GATEWAY_TIMEOUT);
-        return settle(Kept.NO, answer, () -> claim.unknown(reason)).answer;
+        return settle(new Ending.Unknown(reason), unknown(Recorder.RETRY_AFTER_UNKNOWN));
+    }
+
+    /**
+     * As {@link #ambiguous}, but the upstream recognises a repeated key by itself: asking again is harmless and the way to find
+     * out, so the next retry runs.
+     *
+     * @return 504 {@code outcome_unknown}
+     */
+    public HttpAnswer repeatable(String reason) {
+        return settle(new Ending.Retryable("harmless to repeat: " + reason), unknown(RETRY_AFTER_REPEATABLE));
+    }
+
+    private HttpAnswer unknown(Duration retryAfter) {
+        return operation.profile().refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(retryAfter), GATEWAY_TIMEOUT);
     }
 
     /**
@@ -209,100 +391,55 @@ public final class Exchange {
      * had. Otherwise call {@link #failed}.
      */
     public boolean isAnswerRecorded(Throwable thrown) {
-        return operation.profile().meaningOfException() == Meaning.STORED && judge(thrown) instanceof Verdict.Unknown;
+        return endings.isAnswerRecorded(thrown);
     }
 
     /**
-     * As {@link #ambiguous}, but whoever is behind recognises a repeated key by itself: asking again is harmless and the way
-     * to find out, so the next retry runs.
-     *
-     * @return 504 {@code outcome_unknown}
-     */
-    public HttpAnswer repeatable(String reason) {
-        HttpAnswer answer = operation
-                .profile()
-                .refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(RETRY_AFTER_REPEATABLE), GATEWAY_TIMEOUT);
-        return settle(Kept.NO, answer, () -> claim.retryable("harmless to repeat: " + reason)).answer;
-    }
-
-    /**
-     * The handler threw. The policy's {@link FailureRule} is asked first; of what it does not know, the profile says what an
+     * The handler threw. The policy's {@link FailureRule} decides first; where it does not know, the profile says what an
      * exception means.
      */
     public Failed failed(Throwable thrown) {
-        Sent sent = orUnknown(() -> settle(judge(thrown), thrown));
-        return new Failed(sent.answer, sent.own);
-    }
-
-    private Sent settle(Verdict verdict, Throwable thrown) {
-        if (verdict instanceof Verdict.Final known) {
-            HttpAnswer told = failure(operation, known.failure());
-            return settle(Kept.YES, told, () -> claim.fail(known.failure())).instead();
-        }
-        Meaning meaning = verdict instanceof Verdict.NoEffect
-                ? Meaning.RETRYABLE
-                : operation.profile().meaningOfException();
-        String name = thrown.getClass().getName();
-        if (meaning == Meaning.UNKNOWN) {
-            log.warn(
-                    "{} threw {}, which proves nothing, so its outcome is unknown until it is reconciled. {}",
-                    claim.key(),
-                    name,
-                    CHOICES);
-        }
-        HttpAnswer answer = refusal(Problem.HANDLER_FAILED.report());
-        Ending ending = ending(meaning, name, () -> StoredResponse.of(answer).encode());
-        return settle(kept(ending), answer, () -> claim.settle(ending));
-    }
-
-    private Verdict judge(Throwable thrown) {
-        try {
-            return operation.policy().failures().judge(thrown);
-        } catch (RuntimeException | Error broken) {
-            log.error("The failure rule of {} broke, which proves nothing", operation.name(), broken);
-            return new Verdict.Unknown();
-        }
-    }
-
-    /** The answer to everybody for whom a final failure was recorded. */
-    static HttpAnswer failure(Operation operation, Failure failure) {
-        return operation
-                .profile()
-                .refuse(Problem.OPERATION_FAILED.because(failure.message()).member("failure", failure.code()));
-    }
-
-    private HttpAnswer refusal(Problem.Report report) {
-        return operation.profile().refuse(report);
-    }
-
-    /** Whether retries are answered from the record. */
-    private enum Kept {
-        YES,
-        NO
-    }
-
-    /** What to send, and whether that is the handler's own answer, or stands for its exception. */
-    private record Sent(HttpAnswer answer, boolean own) {
-        /** For an answer that replaces the handler's. */
-        Sent instead() {
-            return new Sent(answer, false);
-        }
-    }
-
-    private Sent settle(Kept kept, HttpAnswer answer, Supplier<SettleResult> settling) {
-        try {
-            SettleResult result = settling.get();
-            if (result instanceof SettleResult.Settled settled) {
-                Instant expiresAt = kept == Kept.YES ? settled.expiresAt() : null;
-                return new Sent(expiresAt == null ? answer : Boundary.expiring(answer, expiresAt), true);
+        return recorder().orUnknown(() -> {
+            HttpAnswer broken = answers.refusal(Problem.HANDLER_FAILED.report());
+            Ending ending = endings.ofException(
+                    key(), thrown, () -> StoredResponse.of(broken).encode());
+            if (ending instanceof Ending.Failed known) {
+                return new Failed(settle(ending, answers.failure(known.failure())), false);
             }
-            log.warn("{} was executed, but lost its claim before that was recorded", claim.key());
-            return new Sent(refusal(Problem.OUTCOME_UNKNOWN.report().retryAfter(RETRY_AFTER_UNKNOWN)), false);
+            Recorder.Sent sent = recorder().settle(ending, broken);
+            return new Failed(sent.answer(), sent.own());
+        });
+    }
+
+    /**
+     * Records the answer to a request whose effects were rolled back: the key is claimed for the record alone. For callers of {@link
+     * #admit}.
+     *
+     * @return the answer and how long it is kept, or what to send instead
+     */
+    public HttpAnswer record(HttpAnswer own) {
+        try {
+            Begun begun = begin(operation.policy());
+            if (begun instanceof Begun.Claimed claimed) {
+                hold(claimed.claim());
+                return finish(own);
+            }
+            return answers.to(((Begun.Answered) begun).outcome());
         } catch (StoreException e) {
-            log.warn("The outcome of {} could not be recorded in time: {}", claim.key(), e.getMessage());
-            return new Sent(refusal(Problem.NOT_RECORDED.report().retryAfter(RETRY_AFTER_NOT_RECORDED)), false);
-        } finally {
-            onEnd.run();
+            return answers.storeUnavailable(e);
         }
+    }
+
+    private Recorder recorder() {
+        return requireNonNull(recorder, "nothing was claimed");
+    }
+
+    private HttpAnswer settle(Ending ending, HttpAnswer own) {
+        return recorder().settle(ending, own).answer();
+    }
+
+    private void ended() {
+        stage = Stage.ENDED;
+        release();
     }
 }

@@ -9,7 +9,6 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -18,19 +17,18 @@ import org.jspecify.annotations.Nullable;
 /** What became of a caller's own key. Entries are found by tenant and key only, so another tenant's is simply not there. */
 final class KeyStatus {
     private final Onlyonce once;
-    private final List<Operation> operations;
+    private final Routes routes;
 
-    KeyStatus(Onlyonce once, List<Operation> operations) {
+    KeyStatus(Onlyonce once, Routes routes) {
         this.once = once;
-        this.operations = operations;
+        this.routes = routes;
     }
 
     HttpAnswer answer(String tenant, HttpRequest request, Optional<String> credentials) {
         Profile profile = Profile.ietf();
         try {
             String name = operationName(request.query());
-            Optional<Operation> operation =
-                    operations.stream().filter(o -> o.name().equals(name)).findFirst();
+            Optional<Operation> operation = name == null ? Optional.empty() : routes.named(name);
             if (name != null && operation.isEmpty()) {
                 return profile.refuse(Problem.OPERATION_UNKNOWN.report());
             }
@@ -40,17 +38,15 @@ final class KeyStatus {
                     .filter(found -> credentials.isEmpty() || isFor(found, credentials.get()));
             return entry.isEmpty() ? profile.refuse(Problem.KEY_UNKNOWN.report()) : describe(entry.get());
         } catch (MalformedKey e) {
-            return profile.refuse(Boundary.report(e));
+            return profile.refuse(RequestCheck.report(e));
         } catch (StoreException e) {
-            return profile.refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(Boundary.RETRY_AFTER_STORE));
+            return profile.refuse(Problem.STORE_UNAVAILABLE.report().retryAfter(Answers.RETRY_AFTER_STORE));
         }
     }
 
     /** Another caller's entry looks like none. */
     private boolean isFor(Entry entry, String credentials) {
-        return operations.stream()
-                .filter(operation -> operation.name().equals(entry.operation()))
-                .findFirst()
+        return routes.named(entry.operation())
                 .map(Operation::fingerprinter)
                 .orElse(Fingerprinter.standard())
                 .isFor(entry.fingerprint(), credentials);

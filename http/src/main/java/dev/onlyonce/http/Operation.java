@@ -13,60 +13,131 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A state-changing action that HTTP requests ask for, and how it is protected. Immutable.
- *
- * @param name unique, stored with every entry: renaming an operation makes retries of its keys mismatches
- * @param method which requests
- * @param path which requests, as a template such as {@code /payments/{id}/capture}
- * @param scope the namespace of its keys
- * @param profile how it behaves towards clients
- * @param policy how it is executed
- * @param keys the format of its keys
- * @param refusePersonalKeys whether keys that look like personal data are refused
- * @param bodyBytesMax the largest request body
- * @param fingerprintHeaders the headers that are part of what is compared
- * @param fingerprinter what is compared
- * @param age how old a request may be; null for not checked
+ * A state-changing action that HTTP requests ask for, and how it is protected. Immutable; {@link #builder} makes one.
  */
-public record Operation(
-        String name,
-        String method,
-        String path,
-        Scope scope,
-        Profile profile,
-        Policy policy,
-        KeyFormat keys,
-        boolean refusePersonalKeys,
-        int bodyBytesMax,
-        List<String> fingerprintHeaders,
-        Fingerprinter fingerprinter,
-        @Nullable RequestAge age) {
+public final class Operation {
+    private final String name;
+    private final String method;
+    private final String path;
+    private final Scope scope;
+    private final Profile profile;
+    private final Policy policy;
+    private final KeyFormat keys;
+    private final boolean refusePersonalKeys;
+    private final int bodyBytesMax;
+    private final List<String> fingerprintHeaders;
+    private final Fingerprinter fingerprinter;
+    private final @Nullable RequestAge age;
+
+    private Operation(Builder builder, Policy policy, Fingerprinter fingerprinter) {
+        name = builder.name;
+        method = builder.method;
+        path = builder.path;
+        scope = builder.scope;
+        profile = builder.profile;
+        this.policy = policy;
+        keys = builder.keys;
+        refusePersonalKeys = builder.refusePersonalKeys;
+        bodyBytesMax = builder.bodyBytesMax;
+        fingerprintHeaders = builder.fingerprintHeaders;
+        this.fingerprinter = fingerprinter;
+        age = builder.age;
+    }
+
+    private Operation(Operation other, Profile profile, Policy policy) {
+        name = other.name;
+        method = other.method;
+        path = other.path;
+        scope = other.scope;
+        this.profile = profile;
+        this.policy = policy;
+        keys = other.keys;
+        refusePersonalKeys = other.refusePersonalKeys;
+        bodyBytesMax = other.bodyBytesMax;
+        fingerprintHeaders = other.fingerprintHeaders;
+        fingerprinter = other.fingerprinter;
+        age = other.age;
+    }
 
     /** Starts from {@link Profile#ietf} and {@link Policy#standard}, with the name {@code METHOD path}. */
     public static Builder builder(String method, String path) {
         return new Builder(method, path);
     }
 
-    /** Whether a request with these headers is the boundary's to decide; if not, its body need not be read. */
+    /** The name; unique, stored with every entry: renaming an operation makes retries of its keys mismatches. */
+    public String name() {
+        return name;
+    }
+
+    /** The method of its requests, in upper case. */
+    public String method() {
+        return method;
+    }
+
+    /** The path of its requests, as a template such as {@code /payments/{id}/capture}. */
+    public String path() {
+        return path;
+    }
+
+    /** The namespace of its keys. */
+    public Scope scope() {
+        return scope;
+    }
+
+    /** How it behaves towards clients. */
+    public Profile profile() {
+        return profile;
+    }
+
+    /** How it is executed. */
+    public Policy policy() {
+        return policy;
+    }
+
+    /** The format of its keys. */
+    public KeyFormat keys() {
+        return keys;
+    }
+
+    /** Whether keys that look like personal data are refused. */
+    public boolean refusePersonalKeys() {
+        return refusePersonalKeys;
+    }
+
+    /** The largest request body. */
+    public int bodyBytesMax() {
+        return bodyBytesMax;
+    }
+
+    /** The headers that are part of the fingerprint. */
+    public List<String> fingerprintHeaders() {
+        return fingerprintHeaders;
+    }
+
+    /** Makes the fingerprint of a request. */
+    public Fingerprinter fingerprinter() {
+        return fingerprinter;
+    }
+
+    /** How old a request may be; null for any age. */
+    @Nullable
+    public RequestAge age() {
+        return age;
+    }
+
+    /** Whether the boundary decides on a request with these headers; if not, nobody need read its body. */
     public boolean concerns(Headers headers) {
         return profile.keyRequired() || headers.has(KeyHeader.NAME);
     }
 
-    /** The same, executed otherwise. */
+    /** The same under another policy. */
     public Operation policy(Policy other) {
-        return new Operation(
-                name,
-                method,
-                path,
-                scope,
-                profile,
-                other,
-                keys,
-                refusePersonalKeys,
-                bodyBytesMax,
-                fingerprintHeaders,
-                fingerprinter,
-                age);
+        return new Operation(this, profile, other);
+    }
+
+    /** The same with another profile. */
+    public Operation profile(Profile other) {
+        return new Operation(this, other, policy);
     }
 
     /** Builds an {@link Operation}. */
@@ -163,19 +234,7 @@ public record Operation(
                         + " old, but their keys are only kept for "
                         + effective.terms().retention() + ": one in between would run as new");
             }
-            return new Operation(
-                    name,
-                    method,
-                    path,
-                    scope,
-                    profile,
-                    effective,
-                    keys,
-                    refusePersonalKeys,
-                    bodyBytesMax,
-                    fingerprintHeaders,
-                    fingerprinter.build(),
-                    age);
+            return new Operation(this, effective, fingerprinter.build());
         }
     }
 }

@@ -5,35 +5,30 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * How an operation behaves towards its clients: one component for each row of the table in the documentation. Start from
- * {@link #ietf}, {@link #stripe} or {@link #strict} and change what should differ.
- *
- * @param name for the published specification
- * @param keyRequired whether a request without a key is refused; else it runs unprotected
- * @param whenRunning what a duplicate of a running request is told
- * @param neverStored statuses below 500 that are answers of the moment (log in first, slow down) and say that the handler
- *     refused before it acted: the next retry runs again
- * @param onServerError what a status of 500 and above, or an exception, means; see {@link #meaning}
- * @param tombstones whether a key may be remembered after retention; if not, it runs as new
- * @param statuses where the status of a problem differs from {@link Problem#status}
- * @param errors how refusals are written
+ * How an operation behaves towards its clients: one setting for each row of the table in the documentation. Start from {@link
+ * #ietf}, {@link #stripe} or {@link #strict} and change some settings with {@link #toBuilder}. Immutable.
  */
-public record Profile(
-        String name,
-        boolean keyRequired,
-        WhenRunning whenRunning,
-        Set<Integer> neverStored,
-        OnServerError onServerError,
-        boolean tombstones,
-        Map<Problem, Integer> statuses,
-        ErrorFormat errors) {
-
+public final class Profile {
     /** Answers of the moment: log in first, ask somebody else, send it again, slow down. */
     private static final Set<Integer> OF_THE_MOMENT = Set.of(401, 403, 408, 425, 429);
-    /** What a proxy answers when it does not know what became of the request. */
+    /** What a proxy answers when it does not know the outcome. */
     private static final Set<Integer> IN_DOUBT = Set.of(502, 504);
 
     private static final int SERVER_ERROR = 500;
+
+    private static final Profile IETF =
+            new Builder("ietf").neverStored(OF_THE_MOMENT).build();
+    private static final Profile STRIPE = new Builder("stripe")
+            .keyRequired(false)
+            .onServerError(OnServerError.STORE)
+            .tombstones(false)
+            .status(Problem.KEY_REUSED, 400)
+            .errors(ErrorFormat.STRIPE)
+            .build();
+    private static final Profile STRICT = new Builder("strict")
+            .neverStored(OF_THE_MOMENT)
+            .onServerError(OnServerError.UNKNOWN)
+            .build();
 
     /** What a response, or the lack of one, makes of the entry. */
     public enum Meaning {
@@ -45,43 +40,24 @@ public record Profile(
         UNKNOWN
     }
 
-    private static final Profile IETF = new Profile(
-            "ietf",
-            true,
-            WhenRunning.CONFLICT,
-            OF_THE_MOMENT,
-            OnServerError.RETRY,
-            true,
-            Map.of(),
-            ErrorFormat.PROBLEM_JSON);
-    private static final Profile STRIPE = new Profile(
-            "stripe",
-            false,
-            WhenRunning.CONFLICT,
-            Set.of(),
-            OnServerError.STORE,
-            false,
-            Map.of(Problem.KEY_REUSED, 400),
-            ErrorFormat.STRIPE);
-    private static final Profile STRICT = new Profile(
-            "strict",
-            true,
-            WhenRunning.CONFLICT,
-            OF_THE_MOMENT,
-            OnServerError.UNKNOWN,
-            true,
-            Map.of(),
-            ErrorFormat.PROBLEM_JSON);
+    private final String name;
+    private final boolean keyRequired;
+    private final WhenRunning whenRunning;
+    private final Set<Integer> neverStored;
+    private final OnServerError onServerError;
+    private final boolean tombstones;
+    private final Map<Problem, Integer> statuses;
+    private final ErrorFormat errors;
 
-    /** Checks and copies. */
-    public Profile {
-        neverStored = Set.copyOf(neverStored);
-        statuses = Map.copyOf(statuses);
-        statuses.forEach((problem, status) -> {
-            if (status < 400 || status > 599) {
-                throw new IllegalArgumentException("the status of " + problem + " must be 400 to 599: " + status);
-            }
-        });
+    private Profile(Builder builder) {
+        name = builder.name;
+        keyRequired = builder.keyRequired;
+        whenRunning = builder.whenRunning;
+        neverStored = Set.copyOf(builder.neverStored);
+        onServerError = builder.onServerError;
+        tombstones = builder.tombstones;
+        statuses = Map.copyOf(builder.statuses);
+        errors = builder.errors;
     }
 
     /** As the IETF's draft says. The default. */
@@ -113,42 +89,52 @@ public record Profile(
         };
     }
 
-    /** The same with keys required or not. */
-    public Profile keyRequired(boolean required) {
-        return new Profile(name, required, whenRunning, neverStored, onServerError, tombstones, statuses, errors);
+    /** The name, for the published specification. */
+    public String name() {
+        return name;
     }
 
-    /** The same with another answer to duplicates of a running request. */
-    public Profile whenRunning(WhenRunning answer) {
-        return new Profile(name, keyRequired, answer, neverStored, onServerError, tombstones, statuses, errors);
+    /** Whether a request without a key is refused; else it runs unprotected. */
+    public boolean keyRequired() {
+        return keyRequired;
     }
 
-    /** The same with other statuses that are never stored. */
-    public Profile neverStored(Set<Integer> below500) {
-        return new Profile(name, keyRequired, whenRunning, below500, onServerError, tombstones, statuses, errors);
+    /** What a duplicate of a running request gets. */
+    public WhenRunning whenRunning() {
+        return whenRunning;
     }
 
-    /** The same with another meaning of 5xx and exceptions. */
-    public Profile onServerError(OnServerError meaning) {
-        return new Profile(name, keyRequired, whenRunning, neverStored, meaning, tombstones, statuses, errors);
+    /**
+     * Statuses below 500 that are answers of the moment (log in first, slow down) and say that the handler
+     * refused before it acted: the next retry runs again.
+     */
+    public Set<Integer> neverStored() {
+        return neverStored;
     }
 
-    /** The same with or without tombstones. */
-    public Profile tombstones(boolean allowed) {
-        return new Profile(name, keyRequired, whenRunning, neverStored, onServerError, allowed, statuses, errors);
+    /** What a status of 500 and above, or an exception, means; see {@link #meaning}. */
+    public OnServerError onServerError() {
+        return onServerError;
     }
 
-    /** The same with another status for a problem. */
-    public Profile status(Problem problem, int status) {
-        Map<Problem, Integer> changed = new EnumMap<>(Problem.class);
-        changed.putAll(statuses);
-        changed.put(problem, status);
-        return new Profile(name, keyRequired, whenRunning, neverStored, onServerError, tombstones, changed, errors);
+    /** Whether a key may be remembered after retention; if not, it runs as new. */
+    public boolean tombstones() {
+        return tombstones;
     }
 
-    /** The same with refusals written otherwise. */
-    public Profile errors(ErrorFormat format) {
-        return new Profile(name, keyRequired, whenRunning, neverStored, onServerError, tombstones, statuses, format);
+    /** Where the status of a problem differs from {@link Problem#status}. */
+    public Map<Problem, Integer> statuses() {
+        return statuses;
+    }
+
+    /** How refusals are written. */
+    public ErrorFormat errors() {
+        return errors;
+    }
+
+    /** Starts from this profile. */
+    public Builder toBuilder() {
+        return new Builder(this);
     }
 
     /** What a response with this status means. This and the next two methods are the only place that decides it. */
@@ -196,5 +182,88 @@ public record Profile(
     /** With another status than usual. */
     HttpAnswer refuse(Problem.Report report, int status) {
         return errors.write(report, status);
+    }
+
+    /** Builds a {@link Profile}. */
+    public static final class Builder {
+        private String name;
+        private boolean keyRequired = true;
+        private WhenRunning whenRunning = WhenRunning.CONFLICT;
+        private Set<Integer> neverStored = Set.of();
+        private OnServerError onServerError = OnServerError.RETRY;
+        private boolean tombstones = true;
+        private final Map<Problem, Integer> statuses = new EnumMap<>(Problem.class);
+        private ErrorFormat errors = ErrorFormat.PROBLEM_JSON;
+
+        private Builder(String name) {
+            this.name = name;
+        }
+
+        private Builder(Profile profile) {
+            name = profile.name;
+            keyRequired = profile.keyRequired;
+            whenRunning = profile.whenRunning;
+            neverStored = profile.neverStored;
+            onServerError = profile.onServerError;
+            tombstones = profile.tombstones;
+            statuses.putAll(profile.statuses);
+            errors = profile.errors;
+        }
+
+        /** The name, for the published specification. */
+        public Builder name(String name) {
+            this.name = name;
+            return this;
+        }
+
+        /** Whether a request without a key is refused; else it runs unprotected. */
+        public Builder keyRequired(boolean required) {
+            this.keyRequired = required;
+            return this;
+        }
+
+        /** What a duplicate of a running request gets. */
+        public Builder whenRunning(WhenRunning answer) {
+            this.whenRunning = answer;
+            return this;
+        }
+
+        /** Statuses below 500 that are never stored. */
+        public Builder neverStored(Set<Integer> below500) {
+            this.neverStored = below500;
+            return this;
+        }
+
+        /** What a status of 500 and above, or an exception, means. */
+        public Builder onServerError(OnServerError meaning) {
+            this.onServerError = meaning;
+            return this;
+        }
+
+        /** Whether a key may be remembered after retention. */
+        public Builder tombstones(boolean allowed) {
+            this.tombstones = allowed;
+            return this;
+        }
+
+        /** The status of a problem; throws {@link IllegalArgumentException} unless it is 400 to 599. */
+        public Builder status(Problem problem, int status) {
+            if (status < 400 || status > 599) {
+                throw new IllegalArgumentException("the status of " + problem + " must be 400 to 599: " + status);
+            }
+            statuses.put(problem, status);
+            return this;
+        }
+
+        /** How refusals are written. */
+        public Builder errors(ErrorFormat format) {
+            this.errors = format;
+            return this;
+        }
+
+        /** Builds it. */
+        public Profile build() {
+            return new Profile(this);
+        }
     }
 }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Counts what every tenant uses of its {@link Limits} on this node. A {@link Room} takes its share of all of them. */
+/** Counts what every tenant uses of its {@link Limits} on this node. A {@link LimitReservation} takes one request's share. */
 final class TenantLimits {
     /** More tenants than this at once on one node share nothing but the risk of a fresh allowance. */
     static final int TENANTS_MAX = 100_000;
@@ -70,13 +70,9 @@ final class TenantLimits {
                         .build());
     }
 
-    boolean limitsKeys() {
-        return max.limitKeys();
-    }
-
     /** The share of one request, nothing reserved yet. */
-    Room room(String tenant) {
-        return new Room(max.limitKeys() ? this : null, whose(tenant));
+    LimitReservation reservation(String tenant) {
+        return new LimitReservation(max.limitsKeys() ? this : null, whose(tenant));
     }
 
     /** Takes one of the executions at once; returns false and takes nothing if all are taken. */

@@ -29,7 +29,7 @@ class BoundaryCallersTest {
         TestBoundary boundary() {
             UnaryOperator<Boundary.Builder> setting = switch (this) {
                 case ANONYMOUS ->
-                    builder -> builder.operation(payments().build()).anonymous("everybody");
+                    builder -> builder.operation(payments().build()).anonymousTenant("everybody");
                 case CREDENTIALS ->
                     builder -> builder.operation(payments().build()).credentials(List.of("X-Api-Key", "Authorization"));
                 case WITH_SECRET ->
@@ -152,7 +152,7 @@ class BoundaryCallersTest {
             assertThat(test.effects).hasValue(1);
         }
         try (TestBoundary test = new TestBoundary(builder ->
-                builder.operation(payments().build()).anonymous("all").credentials(List.of()))) {
+                builder.operation(payments().build()).anonymousTenant("all").credentials(List.of()))) {
             test.send(Sharing.ANONYMOUS.post("Authorization", "a"));
             assertThat(test.send(Sharing.ANONYMOUS.post("Authorization", "b")).status())
                     .isEqualTo(201);

@@ -147,7 +147,7 @@ class BoundaryKeysTest {
             assertThat(header(answer, "WWW-Authenticate")).isEqualTo("Bearer");
         }
         try (TestBoundary test = new TestBoundary(
-                builder -> builder.operation(payments().build()).anonymous("everybody"))) {
+                builder -> builder.operation(payments().build()).anonymousTenant("everybody"))) {
             assertThat(test.send(nobody).status()).isEqualTo(201);
         }
     }

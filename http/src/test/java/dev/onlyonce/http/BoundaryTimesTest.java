@@ -75,7 +75,7 @@ class BoundaryTimesTest {
     void pendingTooLong() {
         TestBoundary test = TestBoundary.of(Profile.ietf());
         Operation operation = test.boundary().operations().get(0);
-        Checked.Asked asked = (Checked.Asked) test.boundary().check(operation, post("k"));
+        Exchange asked = test.boundary().check(operation, post("k"));
         test.store.claim(List.of(new ClaimRequest(
                 asked.key().entryId(),
                 operation.name(),

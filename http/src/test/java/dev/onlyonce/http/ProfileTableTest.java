@@ -48,7 +48,7 @@ class ProfileTableTest {
     @DisplayName("K4 in the profile stripe a request without a key runs unprotected")
     void missingKeyStripe() {
         try (TestBoundary test = TestBoundary.of(Profile.stripe())) {
-            assertThat(test.decide(withoutKey())).isInstanceOf(HttpDecision.PassThrough.class);
+            assertThat(test.decide(withoutKey()).stage()).isEqualTo(Exchange.Stage.UNPROTECTED);
         }
     }
 
@@ -58,8 +58,7 @@ class ProfileTableTest {
             "K4 GET, HEAD, OPTIONS, TRACE, PUT and DELETE pass through, with a key too, unless an operation asks for it")
     void otherMethods(String method) {
         try (TestBoundary test = TestBoundary.of(Profile.ietf())) {
-            assertThat(test.decide(request(method, "/payments", Headers.of("Idempotency-Key", "k"), "", "acme")))
-                    .isInstanceOf(HttpDecision.PassThrough.class);
+            assertThat(test.boundary().operation(method, "/payments")).isEmpty();
         }
         try (TestBoundary test =
                 TestBoundary.of(Operation.builder(method, "/payments").build())) {
@@ -150,7 +149,9 @@ class ProfileTableTest {
     @DisplayName("C3 a duplicate of a running request can get 202 with Retry-After and a Location to poll instead")
     void runningAccepted() {
         Operation operation = payments()
-                .profile(Profile.ietf().whenRunning(WhenRunning.ACCEPTED))
+                .profile(Profile.ietf().toBuilder()
+                        .whenRunning(WhenRunning.ACCEPTED)
+                        .build())
                 .build();
         try (TestBoundary test = TestBoundary.of(operation)) {
             Exchange first = test.begin(post("k-1"));
@@ -262,7 +263,9 @@ class ProfileTableTest {
     @Test
     @DisplayName("R2 an operation whose handlers undo all they did can declare exceptions, 502 and 504 retryable too")
     void retryAlways() {
-        try (TestBoundary test = TestBoundary.of(Profile.ietf().onServerError(OnServerError.RETRY_ALWAYS))) {
+        try (TestBoundary test = TestBoundary.of(Profile.ietf().toBuilder()
+                .onServerError(OnServerError.RETRY_ALWAYS)
+                .build())) {
             test.begin(post("k-1")).failed(new IllegalStateException("broken"));
             assertThat(test.send(post("k-1"), answer(504, "{}")).status()).isEqualTo(504);
             assertThat(test.send(post("k-1")).status()).isEqualTo(201);
@@ -292,7 +295,9 @@ class ProfileTableTest {
                     .isEqualTo(504);
             assertThat(test.store.list(EntryQuery.all(1)).get(0).state()).isEqualTo(State.UNKNOWN);
         }
-        Profile retrying = Profile.of(profile).onServerError(OnServerError.RETRY_ALWAYS);
+        Profile retrying = Profile.of(profile).toBuilder()
+                .onServerError(OnServerError.RETRY_ALWAYS)
+                .build();
         assertThat(retrying.meaningAfterTimeout(status)).isEqualTo(Profile.Meaning.UNKNOWN);
     }
 
@@ -359,14 +364,15 @@ class ProfileTableTest {
     @Test
     @DisplayName("Every row of the table can be changed for one operation")
     void changed() {
-        Profile profile = Profile.ietf()
+        Profile profile = Profile.ietf().toBuilder()
                 .keyRequired(false)
                 .status(Problem.KEY_REUSED, 409)
                 .neverStored(java.util.Set.of(404))
                 .onServerError(OnServerError.STORE)
-                .errors(ErrorFormat.STRIPE);
+                .errors(ErrorFormat.STRIPE)
+                .build();
         try (TestBoundary test = TestBoundary.of(profile)) {
-            assertThat(test.decide(withoutKey())).isInstanceOf(HttpDecision.PassThrough.class);
+            assertThat(test.decide(withoutKey()).stage()).isEqualTo(Exchange.Stage.UNPROTECTED);
             test.send(post("k-1"), answer(500, "{}"));
             assertThat(test.send(post("k-1")).status()).isEqualTo(500);
             HttpAnswer misuse = test.send(post("/payments", "k-1", "{}"));

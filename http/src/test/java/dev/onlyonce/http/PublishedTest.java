@@ -95,7 +95,9 @@ class PublishedTest {
                 .policy(Policy.builder().retention(Duration.ofHours(2)).build())
                 .build();
         Operation lax = Operation.builder("PATCH", "/notes/{id}")
-                .profile(Profile.stripe().whenRunning(WhenRunning.ACCEPTED))
+                .profile(Profile.stripe().toBuilder()
+                        .whenRunning(WhenRunning.ACCEPTED)
+                        .build())
                 .build();
         try (TestBoundary test = TestBoundary.of(operation, lax)) {
             HttpAnswer answer = test.boundary().specification();
@@ -144,7 +146,9 @@ class PublishedTest {
     @DisplayName("C3 K3 an application that is not at the root tells its clients whole paths")
     void underBase() {
         Operation operation = TestBoundary.payments()
-                .profile(Profile.ietf().whenRunning(WhenRunning.ACCEPTED))
+                .profile(Profile.ietf().toBuilder()
+                        .whenRunning(WhenRunning.ACCEPTED)
+                        .build())
                 .build();
         try (TestBoundary test = TestBoundary.of(operation)) {
             Boundary shop = test.boundary().under("/shop");
@@ -152,7 +156,8 @@ class PublishedTest {
                     .contains("\"statusPath\":\"/shop/.well-known/idempotency/status\"")
                     .contains("\"path\":\"/shop/payments\"");
             test.begin(TestBoundary.post("k-1"));
-            HttpAnswer duplicate = ((HttpDecision.Answer) shop.decide(TestBoundary.post("k-1"))).answer();
+            HttpAnswer duplicate =
+                    TestBoundary.decide(shop, TestBoundary.post("k-1")).answer();
             assertThat(duplicate.headers().first("Location"))
                     .contains("/shop/.well-known/idempotency/status?operation=POST%20%2Fpayments");
         }

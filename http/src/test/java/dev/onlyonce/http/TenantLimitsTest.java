@@ -24,7 +24,16 @@ import org.junit.jupiter.api.Test;
 class TenantLimitsTest {
 
     private static TestBoundary limited(int newKeys, int live, int lookUps) {
-        return limited(new Limits(newKeys, live, 0, lookUps), payments().build());
+        return limited(limits(newKeys, live, 0, lookUps), payments().build());
+    }
+
+    private static Limits limits(int newKeys, int live, int stored, int lookUps) {
+        return Limits.builder()
+                .newKeysPerSecond(newKeys)
+                .liveMax(live)
+                .storedMax(stored)
+                .lookUpsPerSecond(lookUps)
+                .build();
     }
 
     private static TestBoundary limited(Limits limits, Operation operation) {
@@ -32,14 +41,13 @@ class TenantLimitsTest {
     }
 
     /** Begins all requests before the answer to any of them is handled, as a burst of them would. */
-    private static List<HttpDecision> burst(TestBoundary test, int requests) {
+    private static List<Exchange> burst(TestBoundary test, int requests) {
         Queue<Runnable> loop = new ArrayDeque<>();
         EventLoop on = new EventLoop(loop::add, Runnable::run);
         Operation operation = test.boundary().operations().get(0);
-        List<CompletionStage<HttpDecision>> stages = new ArrayList<>();
+        List<CompletionStage<Exchange>> stages = new ArrayList<>();
         for (int i = 0; i < requests; i++) {
-            Prepared prepared = test.boundary().prepare(operation, post("burst-" + i));
-            stages.add(((Prepared.Ready) prepared).begin(on));
+            stages.add(test.boundary().exchange(operation, post("burst-" + i)).begin(on));
         }
         for (Runnable next = loop.poll(); next != null; next = loop.poll()) {
             next.run();
@@ -47,10 +55,9 @@ class TenantLimitsTest {
         return stages.stream().map(stage -> stage.toCompletableFuture().join()).toList();
     }
 
-    private static List<Exchange> running(List<HttpDecision> decisions) {
-        return decisions.stream()
-                .filter(HttpDecision.Run.class::isInstance)
-                .map(decision -> ((HttpDecision.Run) decision).exchange())
+    private static List<Exchange> running(List<Exchange> exchanges) {
+        return exchanges.stream()
+                .filter(exchange -> exchange.stage() == Exchange.Stage.RUNNING)
                 .toList();
     }
 
@@ -58,13 +65,12 @@ class TenantLimitsTest {
     @DisplayName("S3 a burst runs no more live keys than the limit, and each end makes room for one")
     void burstOfLiveKeys() {
         try (TestBoundary test = limited(0, 5, 0)) {
-            List<HttpDecision> decisions = burst(test, 50);
-            List<Exchange> running = running(decisions);
+            List<Exchange> exchanges = burst(test, 50);
+            List<Exchange> running = running(exchanges);
             assertThat(running).hasSize(5);
-            decisions.stream()
-                    .filter(HttpDecision.Answer.class::isInstance)
-                    .forEach(decision ->
-                            assertProblem(((HttpDecision.Answer) decision).answer(), 429, Problem.TOO_MANY_LIVE));
+            exchanges.stream()
+                    .filter(exchange -> exchange.stage() == Exchange.Stage.ANSWERED)
+                    .forEach(exchange -> assertProblem(exchange.answer(), 429, Problem.TOO_MANY_LIVE));
             running.get(0).finish(created());
             running.get(1).notExecuted("refused");
             running.get(2).ambiguous("reset");
@@ -121,37 +127,39 @@ class TenantLimitsTest {
     @DisplayName(
             "S3 a burst of keys that may run again keeps to the limit of live keys when other limits are reached too")
     void burstOfRetryableKeys() {
-        for (Limits limits : List.of(new Limits(50, 5, 0, 0), new Limits(0, 5, 50, 0))) {
+        for (Limits limits : List.of(limits(50, 5, 0, 0), limits(0, 5, 50, 0))) {
             try (TestBoundary test = limited(limits, payments().build())) {
                 for (int i = 0; i < 50; i++) {
                     test.begin(post("burst-" + i)).notExecuted("refused");
                 }
-                List<Room> running = letThrough(test, 50);
+                List<Exchange> running = letThrough(test, 50);
                 assertThat(running).as(limits.toString()).hasSize(5);
-                running.forEach(room -> room.began(false));
+                running.forEach(exchange -> exchange.started(false));
                 assertThat(letThrough(test, 50)).isEmpty();
-                running.forEach(Room::release);
+                running.forEach(Exchange::release);
                 assertThat(letThrough(test, 50)).hasSize(5);
             }
         }
     }
 
     /** Checks all requests before any of them claims its key. */
-    private static List<Room> letThrough(TestBoundary test, int requests) {
+    private static List<Exchange> letThrough(TestBoundary test, int requests) {
         Operation operation = test.boundary().operations().get(0);
-        List<Room> rooms = new ArrayList<>();
+        List<Exchange> admitted = new ArrayList<>();
         for (int i = 0; i < requests; i++) {
-            if (test.boundary().check(operation, post("burst-" + i)) instanceof Checked.Asked asked) {
-                rooms.add(asked.room());
+            Exchange exchange =
+                    test.boundary().check(operation, post("burst-" + i)).admit();
+            if (exchange.stage() == Exchange.Stage.READY) {
+                admitted.add(exchange);
             }
         }
-        return rooms;
+        return admitted;
     }
 
     @Test
     @DisplayName("S3 where clients choose the tenant, as by a host name, all of them share the limits")
     void together() {
-        Limits limits = new Limits(0, 2, 3, 1);
+        Limits limits = limits(0, 2, 3, 1);
         try (TestBoundary test = new TestBoundary(
                 builder -> builder.operation(payments().build()).limits(limits).limitTogether())) {
             Exchange first = test.begin(of("a.example", "k-1"));
@@ -183,7 +191,7 @@ class TenantLimitsTest {
         Operation waits = payments()
                 .policy(Policy.builder().waitMax(Duration.ofMillis(200)).build())
                 .build();
-        try (TestBoundary test = limited(new Limits(0, 2, 0, 0), waits)) {
+        try (TestBoundary test = limited(limits(0, 2, 0, 0), waits)) {
             Exchange running = test.begin(post("k-1"));
             for (int i = 0; i < 5; i++) {
                 assertProblem(test.send(post("k-1")), 409, Problem.IN_PROGRESS);
@@ -197,7 +205,7 @@ class TenantLimitsTest {
     @DisplayName(
             "S3 stored keys over the limit get 429 once they are counted; retries still get answers; expiry makes room")
     void storedKeys() {
-        Limits limits = new Limits(0, 0, 3, 0);
+        Limits limits = limits(0, 0, 3, 0);
         try (TestBoundary test = limited(limits, payments().build())) {
             test.send(post("k-1"));
             test.time.runAtOnce();
@@ -216,7 +224,7 @@ class TenantLimitsTest {
     @Test
     @DisplayName("S3 keys that other nodes have stored count too")
     void storedByOthers() {
-        try (TestBoundary test = limited(new Limits(0, 0, 3, 0), payments().build());
+        try (TestBoundary test = limited(limits(0, 0, 3, 0), payments().build());
                 Onlyonce other = Onlyonce.builder(test.store).time(test.time).build()) {
             for (int i = 0; i < 5; i++) {
                 other.begin(Key.of("acme", "POST /payments", "other-" + i), Fingerprint.of(new byte[0]));

@@ -108,8 +108,15 @@ final class TestBoundary implements AutoCloseable {
         return boundary;
     }
 
-    HttpDecision decide(HttpRequest request) {
-        return boundary.decide(request);
+    /** Decides on a request as a filter does. */
+    Exchange decide(HttpRequest request) {
+        return decide(boundary, request);
+    }
+
+    static Exchange decide(Boundary boundary, HttpRequest request) {
+        Operation operation =
+                boundary.operation(request.method(), request.path()).orElseThrow();
+        return boundary.exchange(operation, request).begin();
     }
 
     /** The whole way of a request whose handler answers 201. */
@@ -118,17 +125,19 @@ final class TestBoundary implements AutoCloseable {
     }
 
     HttpAnswer send(HttpRequest request, HttpAnswer handlers) {
-        HttpDecision decision = decide(request);
-        if (decision instanceof HttpDecision.Run run) {
+        Exchange exchange = decide(request);
+        if (exchange.stage() == Exchange.Stage.RUNNING) {
             effects.incrementAndGet();
-            return run.exchange().finish(handlers);
+            return exchange.finish(handlers);
         }
-        return ((HttpDecision.Answer) decision).answer();
+        return exchange.answer();
     }
 
     /** Begins to execute. */
     Exchange begin(HttpRequest request) {
-        return ((HttpDecision.Run) decide(request)).exchange();
+        Exchange exchange = decide(request);
+        assertThat(exchange.stage()).isEqualTo(Exchange.Stage.RUNNING);
+        return exchange;
     }
 
     static HttpAnswer created() {

@@ -21,9 +21,9 @@ import dev.onlyonce.payments.domain.ProviderEvents;
 import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.payments.domain.Refunds;
 import dev.onlyonce.payments.domain.Transfers;
-import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.Stepped;
+import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -134,7 +134,7 @@ class Wiring {
     }
 
     @Bean
-    Stepped stepped(SqlStore store, Onlyonce once) {
+    Steps stepped(SqlStore store, Onlyonce once) {
         return store.stepped(once);
     }
 

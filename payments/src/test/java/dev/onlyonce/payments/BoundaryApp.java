@@ -73,7 +73,7 @@ final class BoundaryApp {
     /** Who writes for a group of requests would hold up all of them. */
     private static boolean isForOthersToo() {
         return StackWalker.getInstance()
-                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().contains("GroupCommit")));
+                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().contains("CallQueue")));
     }
 
     private static void standStill() {

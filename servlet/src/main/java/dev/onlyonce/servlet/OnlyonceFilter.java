@@ -3,11 +3,9 @@ package dev.onlyonce.servlet;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.http.Boundary;
-import dev.onlyonce.http.Checked;
 import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
-import dev.onlyonce.http.HttpDecision;
 import dev.onlyonce.http.HttpRequest;
 import dev.onlyonce.http.Operation;
 import jakarta.servlet.DispatcherType;
@@ -108,30 +106,21 @@ public final class OnlyonceFilter extends HttpFilter {
         } catch (RequestBody.Malformed e) {
             // How much of it the container has read is not known: nobody can use the connection again.
             response.setHeader("Connection", "close");
-            send(response, boundary.unreadable(operation));
+            send(response, boundary.answers(operation).bodyUnreadable());
             return;
         }
         HttpRequest asked = asked(request, headers, body.compared());
         BufferedRequest buffered = new BufferedRequest(request, body.readable());
-        if (execution != null && execution.executes(operation)) {
-            Checked checked = boundary.check(operation, asked);
-            if (checked instanceof Checked.Asked key) {
-                TransactionalCall.Sending sending = new TransactionalCall.Sending(response, errorPage);
-                new TransactionalCall(boundary, operation, buffered, sending).run(key, execution, chain);
-            } else if (checked instanceof Checked.Refused refused) {
-                send(response, refused.answer());
-            } else {
-                chain.doFilter(buffered, response);
-            }
-            return;
-        }
-        HttpDecision decision = boundary.decide(operation, asked);
-        if (decision instanceof HttpDecision.Run run) {
-            call(run.exchange(), buffered, response).first(chain);
-        } else if (decision instanceof HttpDecision.Answer answer) {
-            send(response, answer.answer());
-        } else {
-            chain.doFilter(buffered, response);
+        boolean elsewhere = execution != null && execution.executes(operation);
+        Exchange exchange = elsewhere
+                ? boundary.check(operation, asked).admit()
+                : boundary.exchange(operation, asked).begin();
+        switch (exchange.stage()) {
+            case UNPROTECTED -> chain.doFilter(buffered, response);
+            case READY ->
+                new TransactionalCall(exchange, buffered, response, errorPage).run(requireNonNull(execution), chain);
+            case RUNNING -> call(exchange, buffered, response).first(chain);
+            default -> send(response, exchange.answer());
         }
     }
 

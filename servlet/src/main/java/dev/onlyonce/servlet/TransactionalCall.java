@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.http.Boundary;
-import dev.onlyonce.http.Checked;
+import dev.onlyonce.http.Answers;
+import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.StoredResponse;
@@ -31,48 +31,47 @@ import org.jspecify.annotations.Nullable;
 final class TransactionalCall implements CapturedResponse.Owner {
     private static final int REFUSAL = 400;
 
-    private final Boundary boundary;
+    private final Exchange exchange;
     private final Operation operation;
     private final BufferedRequest request;
     private final CapturedResponse response;
     private final ProtectedCall.ErrorPage errorPage;
     private @Nullable HttpAnswer own;
 
-    TransactionalCall(Boundary boundary, Operation operation, BufferedRequest request, Sending sending) {
-        this.boundary = boundary;
-        this.operation = operation;
+    TransactionalCall(
+            Exchange exchange, BufferedRequest request, HttpServletResponse real, ProtectedCall.ErrorPage errorPage) {
+        this.exchange = exchange;
+        this.operation = exchange.operation();
         this.request = request;
-        this.response = new CapturedResponse(sending.real(), Policy.RESULT_BYTES_MAX, this);
-        this.errorPage = sending.errorPage();
+        this.response = new CapturedResponse(real, Policy.RESULT_BYTES_MAX, this);
+        this.errorPage = errorPage;
         request.capturedBy(response, context -> {
-            throw new IllegalStateException(operation.name()
-                    + " runs on the thread of its transaction or its steps, which asynchronous work would leave: use the leased way");
+            throw new IllegalStateException(
+                    operation.name()
+                            + " runs on the thread of its transaction or its steps, which asynchronous work would leave: use the leased way");
         });
     }
 
-    /** Where the answer goes. */
-    record Sending(HttpServletResponse real, ProtectedCall.ErrorPage errorPage) {}
-
-    void run(Checked.Asked key, Execution execution, FilterChain chain) throws IOException, ServletException {
+    void run(Execution execution, FilterChain chain) throws IOException, ServletException {
         try {
-            Execution.Call call = new Execution.Call(operation, key.key(), key.fingerprint(), request);
+            Execution.Call call = new Execution.Call(operation, exchange.key(), exchange.fingerprint(), request);
             Outcome<byte[]> outcome = execution.execute(call, () -> {
-                key.room().began(true);
+                exchange.started(true);
                 return handle(chain);
             });
             if (outcome instanceof Outcome.Executed<byte[]> executed) {
-                sendOwn(Boundary.expiring(requireNonNull(own), executed.expiresAt()));
+                sendOwn(Answers.expiring(requireNonNull(own), executed.expiresAt()));
             } else {
                 response.replace(answer(outcome));
             }
         } catch (Execution.Released e) {
             sendOwn(requireNonNull(own));
         } catch (Execution.RolledBack e) {
-            sendRolledBack(key, e);
+            sendRolledBack(e);
         } catch (StoreOutcomeUnknown e) {
-            response.replace(boundary.notRecorded(operation, e));
+            response.replace(exchange.answers().notRecorded(e));
         } catch (StoreException e) {
-            response.replace(boundary.unavailable(operation, e));
+            response.replace(exchange.answers().storeUnavailable(e));
         } catch (RuntimeException | Error e) {
             if (own != null && response.isHeld()) {
                 // The handler has answered, and what it says it has done was undone at the commit.
@@ -80,7 +79,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
             }
             throw e;
         } finally {
-            key.room().release();
+            exchange.release();
         }
     }
 
@@ -100,16 +99,16 @@ final class TransactionalCall implements CapturedResponse.Owner {
     /** Not the handler's own. If the handler ran, this is no replay; its Location says where to ask for a later result. */
     private HttpAnswer answer(Outcome<byte[]> outcome) {
         if (own == null) {
-            return boundary.answer(operation, outcome);
+            return exchange.answers().to(outcome);
         }
-        HttpAnswer answer = boundary.first(operation, outcome);
+        HttpAnswer answer = exchange.answers().first(outcome);
         Optional<String> location = own.headers().first("Location");
         return outcome instanceof Outcome.InFlight && location.isPresent()
                 ? answer.header("Location", location.get())
                 : answer;
     }
 
-    private void sendRolledBack(Checked.Asked key, Execution.RolledBack rolledBack) throws IOException {
+    private void sendRolledBack(Execution.RolledBack rolledBack) throws IOException {
         HttpAnswer answered = requireNonNull(own);
         if (!operation.profile().isStored(answered.status())) {
             sendOwn(answered);
@@ -120,7 +119,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
             response.reset();
             throw rolledBack;
         }
-        HttpAnswer answer = boundary.record(operation, key, answered);
+        HttpAnswer answer = exchange.record(answered);
         if (answer.body() == answered.body()) {
             sendOwn(answer);
         } else {

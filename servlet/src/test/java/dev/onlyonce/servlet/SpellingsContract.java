@@ -83,7 +83,7 @@ abstract class SpellingsContract {
         Onlyonce once = Onlyonce.builder(new MemoryStore(time)).time(time).build();
         Boundary boundary = Boundary.builder(once)
                 .operation(Operation.builder("POST", "/payments").build())
-                .anonymous("everybody")
+                .anonymousTenant("everybody")
                 .build();
         int port = start(new Payments(), OnlyonceFilter.builder(boundary).build());
         try {

@@ -41,10 +41,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
      * @param deliveries who makes the calls of queued operations
      */
     record Executing(
-            @Nullable OnlyonceWeb web,
-            KnownOperations known,
-            Reconcilers reconcilers,
-            DeliveryHandlers deliveries) {}
+            @Nullable OnlyonceWeb web, KnownOperations known, Reconcilers reconcilers, DeliveryHandlers deliveries) {}
 
     AnnotationCheck(
             ListableBeanFactory beans, OperationFactory factory, OnlyonceProperties properties, Executing executing) {

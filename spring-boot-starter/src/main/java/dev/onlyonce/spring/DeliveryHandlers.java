@@ -1,7 +1,7 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Way;
-import dev.onlyonce.sql.DeliveryHandler;
+import dev.onlyonce.sql.outbox.DeliveryHandler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +55,7 @@ final class DeliveryHandlers {
         if (plan.choice().way() == Way.QUEUED && !byTopic.containsKey(plan.topic())) {
             throw new InvalidSettings(
                     operation + " is queued, but nobody makes its calls: no bean delivers \"" + plan.topic() + "\"",
-                    "Define a bean of type dev.onlyonce.sql.DeliveryHandler with @Delivers(\"" + plan.topic()
+                    "Define a bean of type dev.onlyonce.sql.outbox.DeliveryHandler with @Delivers(\"" + plan.topic()
                             + "\"). There are beans for: " + byTopic.keySet(),
                     null);
         }

@@ -3,7 +3,7 @@ package dev.onlyonce.spring;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
 import dev.onlyonce.Registry;
-import dev.onlyonce.sql.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
@@ -84,7 +84,8 @@ final class EntryTransactions {
             called = true;
             T value = action.call();
             if (status.isNewTransaction() && !status.isRollbackOnly()) {
-                // What a JPA provider has put off fails here as the application's exception, not at the commit as doubt.
+                // What a JPA provider has put off fails here as the application's exception, not at the commit as
+                // doubt.
                 status.flush();
             }
             returned = true;

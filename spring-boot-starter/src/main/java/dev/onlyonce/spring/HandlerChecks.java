@@ -1,7 +1,7 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Way;
-import dev.onlyonce.sql.Steps;
+import dev.onlyonce.sql.steps.StepRunner;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -37,22 +37,21 @@ final class HandlerChecks {
                     "Annotate it with @Idempotent(way = Way.QUEUED).",
                     null);
         }
-        boolean takesSteps =
-                Arrays.stream(handler.getMethodParameters()).anyMatch(HandlerChecks::isSteps);
+        boolean takesSteps = Arrays.stream(handler.getMethodParameters()).anyMatch(HandlerChecks::isSteps);
         if (takesSteps != (way == Way.STEPPED)) {
             throw new InvalidSettings(
                     takesSteps
-                            ? name + " has a parameter of type Steps, but it runs the " + way + " way"
-                            : name + " runs in steps, but it has no parameter of type Steps to run them with",
+                            ? name + " has a parameter of type StepRunner, but it runs the " + way + " way"
+                            : name + " runs in steps, but it has no parameter of type StepRunner to run them with",
                     takesSteps
                             ? "Annotate it with @Idempotent(way = Way.STEPPED)."
-                            : "Add a parameter of type dev.onlyonce.sql.Steps, and make each effect in a step.",
+                            : "Add a parameter of type dev.onlyonce.sql.steps.StepRunner, and make each effect in a step.",
                     null);
         }
     }
 
     private static boolean isSteps(MethodParameter parameter) {
-        return parameter.getParameterType() == Steps.class;
+        return parameter.getParameterType() == StepRunner.class;
     }
 
     static boolean isStreaming(RequestMappingInfo info, HandlerMethod handler) {

@@ -17,10 +17,7 @@ final class HandlerExecution implements Execution {
     private final Ways ways;
 
     /** The ways to execute; each is there if the application needs it. */
-    record Ways(
-            ObjectProvider<TransactionalWay> transactional,
-            SteppedWay stepped,
-            ObjectProvider<QueuedWay> queued) {}
+    record Ways(ObjectProvider<TransactionalWay> transactional, SteppedWay stepped, ObjectProvider<QueuedWay> queued) {}
 
     HandlerExecution(Map<String, HandlerPlan> plans, Ways ways) {
         this.plans = Map.copyOf(plans);

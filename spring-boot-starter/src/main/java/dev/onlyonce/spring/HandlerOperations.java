@@ -52,10 +52,7 @@ final class HandlerOperations implements OperationResolver {
         }
     }
 
-    HandlerOperations(
-            List<RequestMappingHandlerMapping> mappings,
-            OperationFactory factory,
-            KnownOperations known) {
+    HandlerOperations(List<RequestMappingHandlerMapping> mappings, OperationFactory factory, KnownOperations known) {
         this.mappings = mappings;
         this.known = known;
         for (RequestMappingHandlerMapping mapping : mappings) {

@@ -43,7 +43,7 @@ public @interface Idempotent {
      *   <li>{@link Way#LEASED}: a lease holds the claim while the method runs. For effects outside the database.
      *   <li>{@link Way#TRANSACTIONAL}: claim, effects and result commit in one transaction; nested {@code @Transactional} calls
      *       join it.
-     *   <li>{@link Way#STEPPED}: the method has a parameter of type {@link dev.onlyonce.sql.Steps} and makes each of its effects
+     *   <li>{@link Way#STEPPED}: the method has a parameter of type {@link dev.onlyonce.sql.steps.StepRunner} and makes each of its effects
      *       in a step; a retry resumes after the last finished one.
      *   <li>{@link Way#QUEUED}: a handler makes its business write in a transaction and returns {@link Queued}, the call that a
      *       worker makes after the commit.

@@ -124,8 +124,8 @@ final class IdempotentMethods implements MethodInterceptor {
         String owner = plan.tenant().isEmpty() ? tenant : plan.tenant().get().getValue(context, String.class);
         if (owner == null) {
             // Never the tenant of everybody else.
-            throw new IllegalArgumentException(
-                    "the tenant of " + plan.operation() + " (" + plan.annotation().tenant() + ") is null");
+            throw new IllegalArgumentException("the tenant of " + plan.operation() + " ("
+                    + plan.annotation().tenant() + ") is null");
         }
         return new Key(owner, plan.operation(), value, plan.annotation().scope());
     }

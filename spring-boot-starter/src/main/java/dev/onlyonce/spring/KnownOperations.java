@@ -32,9 +32,8 @@ final class KnownOperations {
     /** Declares an operation; throws {@link InvalidSettings} if it is executed in another way elsewhere. */
     void declare(String operation, Policy policy, Way way) {
         // A queued request waits after its commit; to wait for an uncommitted duplicate would hold a connection.
-        Policy declared = way == Way.QUEUED
-                ? policy.toBuilder().waitMax(Duration.ZERO).build()
-                : policy;
+        Policy declared =
+                way == Way.QUEUED ? policy.toBuilder().waitMax(Duration.ZERO).build() : policy;
         try {
             once.registry().declare(operation, declared, way);
         } catch (IllegalStateException e) {

@@ -3,7 +3,7 @@ package dev.onlyonce.spring;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Way;
-import dev.onlyonce.sql.Steps;
+import dev.onlyonce.sql.steps.StepRunner;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Arrays;
@@ -27,7 +27,7 @@ final class MethodPlans {
     /**
      * How a method is executed.
      *
-     * @param steps where among the parameters a stepped method takes its {@link Steps}; -1 for others
+     * @param steps where among the parameters a stepped method takes its {@link StepRunner}; -1 for others
      */
     record Plan(
             String operation,
@@ -84,7 +84,7 @@ final class MethodPlans {
     }
 
     private static int stepsParameter(Method method) {
-        return Arrays.asList(method.getParameterTypes()).indexOf(Steps.class);
+        return Arrays.asList(method.getParameterTypes()).indexOf(StepRunner.class);
     }
 
     /** Refuses a method whose signature does not fit its way. */
@@ -98,8 +98,8 @@ final class MethodPlans {
         }
         if (way == Way.STEPPED && stepsParameter(method) < 0) {
             throw new InvalidSettings(
-                    name + " runs in steps, but it has no parameter of type Steps to run them with",
-                    "Add a parameter of type dev.onlyonce.sql.Steps, for which callers pass null.",
+                    name + " runs in steps, but it has no parameter of type StepRunner to run them with",
+                    "Add a parameter of type dev.onlyonce.sql.steps.StepRunner, for which callers pass null.",
                     null);
         }
     }

@@ -1,17 +1,17 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.sql.DeliveryHandler;
-import dev.onlyonce.sql.Outbox;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.outbox.DeliveryHandler;
+import dev.onlyonce.sql.outbox.Outbox;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -27,8 +27,8 @@ public class OnlyonceOutboxAutoConfiguration {
         if (!(once.registry().store() instanceof SqlStore store)) {
             throw new InvalidSettings(
                     "There are beans of type DeliveryHandler, but the entries are not in an SQL database, where an outbox is",
-                    "Keep the entries in the application's DataSource (no Store bean of another kind), or remove " + handlers.topics()
-                            + ".",
+                    "Keep the entries in the application's DataSource (no Store bean of another kind), or remove "
+                            + handlers.topics() + ".",
                     null);
         }
         try {
@@ -65,9 +65,7 @@ public class OnlyonceOutboxAutoConfiguration {
     QueuedWay onlyonceQueuedWay(
             ObjectProvider<EntryTransactions> transactions, Outbox outbox, Onlyonce once, ObjectProvider<Json> json) {
         EntryTransactions available = transactions.getIfAvailable();
-        return available == null
-                ? null
-                : new QueuedWay(available, outbox, once, json.getIfAvailable(Json::standard));
+        return available == null ? null : new QueuedWay(available, outbox, once, json.getIfAvailable(Json::standard));
     }
 
     /** With Spring Boot's actuator. */

@@ -23,10 +23,14 @@ final class OnlyonceWeb {
                     .operations(outside.published().stream()
                             .map(operation -> asExecuted(once, operation))
                             .toList())
-                    .anonymous(properties.anonymousTenant())
+                    .anonymousTenant(properties.anonymousTenant())
                     .statusPath(properties.statusPath())
-                    .limits(new Limits(
-                            limits.newKeysPerSecond(), limits.liveMax(), limits.storedMax(), limits.lookUpsPerSecond()))
+                    .limits(Limits.builder()
+                            .newKeysPerSecond(limits.newKeysPerSecond())
+                            .liveMax(limits.liveMax())
+                            .storedMax(limits.storedMax())
+                            .lookUpsPerSecond(limits.lookUpsPerSecond())
+                            .build())
                     .build();
         } catch (IllegalArgumentException e) {
             throw new InvalidSettings(

@@ -127,7 +127,8 @@ public class OnlyonceWebAutoConfiguration {
 
     /** Innermost, so that what the database refuses is known before anybody else looks at the handler's result. */
     @Bean
-    WebMvcConfigurer onlyonceHandlerEnd(ObjectProvider<EntryTransactions> transactions, ObjectProvider<OnlyonceWeb> web) {
+    WebMvcConfigurer onlyonceHandlerEnd(
+            ObjectProvider<EntryTransactions> transactions, ObjectProvider<OnlyonceWeb> web) {
         return new WebMvcConfigurer() {
             @Override
             public void addInterceptors(InterceptorRegistry registry) {

@@ -85,14 +85,17 @@ final class OperationFactory {
         String name = own.profile() != null
                 ? own.profile()
                 : annotation.profile().isEmpty() ? properties.profile() : annotation.profile();
-        Profile profile = Profile.of(name);
+        Profile.Builder profile = Profile.of(name).toBuilder();
         if (own.keyRequired() != null) {
-            profile = profile.keyRequired(own.keyRequired());
+            profile.keyRequired(own.keyRequired());
         }
         if (own.accepted() != null) {
-            profile = profile.whenRunning(own.accepted() ? WhenRunning.ACCEPTED : WhenRunning.CONFLICT);
+            profile.whenRunning(own.accepted() ? WhenRunning.ACCEPTED : WhenRunning.CONFLICT);
         }
-        return own.serverErrors() == null ? profile : profile.onServerError(own.serverErrors());
+        if (own.serverErrors() != null) {
+            profile.onServerError(own.serverErrors());
+        }
+        return profile.build();
     }
 
     private static KeyFormat keys(@Nullable String format) {

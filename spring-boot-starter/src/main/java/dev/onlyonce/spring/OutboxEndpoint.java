@@ -1,7 +1,7 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.sql.Outbox;
-import dev.onlyonce.sql.OutboxRow;
+import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxRow;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

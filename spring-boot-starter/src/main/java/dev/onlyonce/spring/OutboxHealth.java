@@ -1,6 +1,6 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.sql.Outbox;
+import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.sql.Outbox;
+import dev.onlyonce.sql.outbox.Outbox;
 import org.springframework.context.SmartLifecycle;
 
 /** Starts the workers before the web server takes requests, and stops them after it has answered the last one. */

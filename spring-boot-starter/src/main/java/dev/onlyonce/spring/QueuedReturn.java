@@ -22,7 +22,8 @@ final class QueuedReturn implements HandlerMethodReturnValueHandler {
     public void handleReturnValue(
             @Nullable Object value, MethodParameter type, ModelAndViewContainer container, NativeWebRequest web) {
         if (!(value instanceof Queued queued)) {
-            throw new IllegalStateException(type.getExecutable() + " returned null: throw an exception to refuse a request");
+            throw new IllegalStateException(
+                    type.getExecutable() + " returned null: throw an exception to refuse a request");
         }
         container.setRequestHandled(true);
         HttpServletRequest request = Objects.requireNonNull(web.getNativeRequest(HttpServletRequest.class));

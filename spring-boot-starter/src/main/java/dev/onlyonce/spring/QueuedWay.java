@@ -5,8 +5,8 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.http.StoredResponse;
 import dev.onlyonce.servlet.Execution;
-import dev.onlyonce.sql.Accepted;
-import dev.onlyonce.sql.Outbox;
+import dev.onlyonce.sql.outbox.Accepted;
+import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import org.springframework.transaction.TransactionDefinition;
@@ -68,7 +68,8 @@ final class QueuedWay {
             return queued.payload() instanceof byte[] bytes ? bytes : json.write(queued.payload());
         }
         if (StoredResponse.decode(response).filter(it -> it.status() >= REFUSAL).isEmpty()) {
-            throw new IllegalStateException(call.operation().name() + " says that it was done, but it has queued nothing");
+            throw new IllegalStateException(
+                    call.operation().name() + " says that it was done, but it has queued nothing");
         }
         throw new Execution.Released();
     }

@@ -5,7 +5,7 @@ import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.StepReconciler;
+import dev.onlyonce.sql.steps.StepReconciler;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,7 +56,8 @@ final class Reconcilers implements SmartInitializingSingleton, Listener {
     void addTo(Onlyonce.Builder builder) {
         if (!unassigned.isEmpty()) {
             throw new InvalidSettings(
-                    "Nothing says for which operations these beans of type Reconciler or StepReconciler are: " + unassigned,
+                    "Nothing says for which operations these beans of type Reconciler or StepReconciler are: "
+                            + unassigned,
                     "Annotate their classes, or the methods that make them, with @Reconciles(\"POST /payments\").",
                     null);
         }
@@ -79,7 +80,8 @@ final class Reconcilers implements SmartInitializingSingleton, Listener {
         }
         if (!(beans.getBean(Onlyonce.class).registry().store() instanceof SqlStore store)) {
             throw new InvalidSettings(
-                    "The bean \"" + bean + "\" reconciles steps, but the entries are not in an SQL database, which records them",
+                    "The bean \"" + bean
+                            + "\" reconciles steps, but the entries are not in an SQL database, which records them",
                     "Keep the entries in the application's DataSource (no Store bean of another kind), or remove the bean.",
                     null);
         }

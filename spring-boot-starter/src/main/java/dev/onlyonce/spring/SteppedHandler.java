@@ -3,8 +3,8 @@ package dev.onlyonce.spring;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.servlet.Execution;
-import dev.onlyonce.sql.Flow;
-import dev.onlyonce.sql.Steps;
+import dev.onlyonce.sql.steps.Flow;
+import dev.onlyonce.sql.steps.StepRunner;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import jakarta.servlet.http.HttpServletRequest;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * the next request resumes, unless an effect is in doubt.
  */
 final class SteppedHandler implements Flow<byte[], Exception> {
-    /** Request attribute: the {@link Steps} of the handler that runs. */
+    /** Request attribute: the {@link StepRunner} of the handler that runs. */
     static final String STEPS = SteppedHandler.class.getName();
 
     private final HttpServletRequest request;
@@ -38,7 +38,7 @@ final class SteppedHandler implements Flow<byte[], Exception> {
     }
 
     @Override
-    public byte[] run(Steps steps) throws Exception {
+    public byte[] run(StepRunner steps) throws Exception {
         request.setAttribute(STEPS, steps);
         byte[] response = new byte[0];
         try {
@@ -47,7 +47,8 @@ final class SteppedHandler implements Flow<byte[], Exception> {
         } catch (Exception e) {
             left = e;
         }
-        // Spring wraps it, or hides it behind an answer. Whether the operation can be resumed depends on the exception itself.
+        // Spring wraps it, or hides it behind an answer. Whether the operation can be resumed depends on the exception
+        // itself.
         Exception thrown = HandlerExceptions.thrown(request);
         if (thrown != null) {
             throw thrown;

@@ -3,14 +3,14 @@ package dev.onlyonce.spring;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.sql.Flow;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.Stepped;
+import dev.onlyonce.sql.steps.Flow;
+import dev.onlyonce.sql.steps.Steps;
 import org.jspecify.annotations.Nullable;
 
 /** Runs methods in steps; a retry resumes after the last finished step. */
 final class SteppedWay {
-    private final @Nullable Stepped stepped;
+    private final @Nullable Steps stepped;
 
     SteppedWay(Onlyonce once) {
         stepped = once.registry().store() instanceof SqlStore sql ? sql.stepped(once) : null;

@@ -1,6 +1,6 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.sql.Steps;
+import dev.onlyonce.sql.steps.StepRunner;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
@@ -10,12 +10,12 @@ import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.method.support.ModelAndViewContainer;
 
-/** Gives a stepped handler its {@link Steps}. */
+/** Gives a stepped handler its {@link StepRunner}. */
 final class StepsArgument implements HandlerMethodArgumentResolver {
 
     @Override
     public boolean supportsParameter(MethodParameter parameter) {
-        return parameter.getParameterType() == Steps.class;
+        return parameter.getParameterType() == StepRunner.class;
     }
 
     @Override
@@ -25,6 +25,7 @@ final class StepsArgument implements HandlerMethodArgumentResolver {
             NativeWebRequest request,
             @Nullable WebDataBinderFactory binders) {
         return Objects.requireNonNull(
-                request.getAttribute(SteppedHandler.STEPS, RequestAttributes.SCOPE_REQUEST), "this handler is not stepped");
+                request.getAttribute(SteppedHandler.STEPS, RequestAttributes.SCOPE_REQUEST),
+                "this handler is not stepped");
     }
 }

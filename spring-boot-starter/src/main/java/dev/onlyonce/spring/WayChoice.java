@@ -21,8 +21,9 @@ final class WayChoice {
 
     private static final String ELSEWHERE =
             "the entries are not in the application's database, or it has no single transaction manager";
-    private static final String MOVE_ENTRIES = "Keep the entries in the application's DataSource (no onlyonce.store.sqlite, no"
-            + " Store bean of another kind), or use way = LEASED.";
+    private static final String MOVE_ENTRIES =
+            "Keep the entries in the application's DataSource (no onlyonce.store.sqlite, no"
+                    + " Store bean of another kind), or use way = LEASED.";
 
     private final ObjectProvider<EntryTransactions> transactions;
     private final SteppedWay stepped;
@@ -118,7 +119,8 @@ final class WayChoice {
         }
         if (attribute != null && !joins(attribute)) {
             throw new InvalidSettings(
-                    name + " is to run in one transaction with its entry, but its @Transactional wants one of its own, or"
+                    name
+                            + " is to run in one transaction with its entry, but its @Transactional wants one of its own, or"
                             + " another transaction manager",
                     "Use @Transactional without propagation and manager there, or way = LEASED.",
                     null);

@@ -2,10 +2,10 @@ package dev.onlyonce.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.Way;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
+import dev.onlyonce.Way;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;

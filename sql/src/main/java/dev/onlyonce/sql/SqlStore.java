@@ -3,11 +3,29 @@ package dev.onlyonce.sql;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.connections.SourceCheck;
+import dev.onlyonce.sql.entries.AuditTable;
+import dev.onlyonce.sql.entries.BoundedCount;
+import dev.onlyonce.sql.entries.Columns;
+import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.EntryWriter;
+import dev.onlyonce.sql.entries.NameCheck;
+import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.entries.Sweep;
+import dev.onlyonce.sql.entries.WriteCheck;
+import dev.onlyonce.sql.inbox.Inbox;
+import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.schema.Schema;
+import dev.onlyonce.sql.steps.StepReconciler;
+import dev.onlyonce.sql.steps.StepReconciliation;
+import dev.onlyonce.sql.steps.StepTable;
+import dev.onlyonce.sql.steps.Steps;
+import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.AuditText;
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Encryption;
@@ -89,12 +107,12 @@ public final class SqlStore implements Store {
 
     /** A store on a database that the application has already. */
     public static Builder builder(DataSource dataSource) {
-        return new Builder(builder -> Opening.open(dataSource, builder.schema, builder.clock, builder.sealing));
+        return new Builder(builder -> StoreOpening.open(dataSource, builder.schema, builder.clock, builder.sealing));
     }
 
     /** A store in a SQLite file, as {@link #sqlite}. */
     public static Builder builder(Path file) {
-        return new Builder(builder -> Opening.open(file, builder.schema, builder.clock, builder.sealing));
+        return new Builder(builder -> StoreOpening.open(file, builder.schema, builder.clock, builder.sealing));
     }
 
     /**
@@ -119,28 +137,21 @@ public final class SqlStore implements Store {
 
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
-        return write(new Batch(requests, List.of())).claims();
+        if (requests.isEmpty()) {
+            return List.of();
+        }
+        requests.forEach(SqlStore::check);
+        Map<EntryId, ClaimResult> claimed = writer.claim(sorted(requests, ClaimRequest::id));
+        return requests.stream().map(r -> get(claimed, r.id())).toList();
     }
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return write(new Batch(List.of(), settlements)).settlements();
-    }
-
-    @Override
-    public BatchResult write(Batch batch) {
-        if (batch.claims().isEmpty() && batch.settlements().isEmpty()) {
-            return new BatchResult(List.of(), List.of());
+        if (settlements.isEmpty()) {
+            return List.of();
         }
-        List<ClaimRequest> claims = sorted(batch.claims(), ClaimRequest::id);
-        List<Settlement> settlements = sealing.seal(sorted(batch.settlements(), Settlement::id));
-        claims.forEach(SqlStore::check);
-        EntryWriter.Answers answers = writer.write(settlements, claims);
-        return new BatchResult(
-                batch.claims().stream().map(c -> get(answers.claimed(), c.id())).toList(),
-                batch.settlements().stream()
-                        .map(s -> get(answers.settled(), s.id()))
-                        .toList());
+        Map<EntryId, SettleResult> settled = writer.settle(sealing.seal(sorted(settlements, Settlement::id)));
+        return settlements.stream().map(s -> get(settled, s.id())).toList();
     }
 
     @Override
@@ -254,12 +265,12 @@ public final class SqlStore implements Store {
 
     @Override
     public int countStored(@Nullable String tenant, int max) {
-        return calls.read(c -> Counting.entries(c, database.kind(), tenant, max));
+        return calls.read(c -> BoundedCount.entries(c, database.kind(), tenant, max));
     }
 
     /** How many dead letters the outbox has, for gauges; stops counting at {@code max}. */
     public int countDeadLetters(int max) {
-        return calls.read(c -> Counting.deadLetters(c, max));
+        return calls.read(c -> BoundedCount.deadLetters(c, max));
     }
 
     @Override
@@ -278,8 +289,8 @@ public final class SqlStore implements Store {
     }
 
     /** The transactional way to execute, under this policy: claim, effect and result commit together. */
-    public SqlTransactions transactions(Policy policy) {
-        return new SqlTransactions(database, calls, sealing, policy);
+    public Transactions transactions(Policy policy) {
+        return new Transactions(database, calls, sealing, policy);
     }
 
     /**
@@ -298,8 +309,8 @@ public final class SqlStore implements Store {
     }
 
     /** The stepped way to execute: several external effects in a row. The other must be on this store. */
-    public Stepped stepped(Onlyonce onlyonce) {
-        return new Stepped(new StepTable(database, sealing), calls, onlyonce);
+    public Steps stepped(Onlyonce onlyonce) {
+        return new Steps(new StepTable(database, sealing), calls, onlyonce);
     }
 
     /** Finds out about a stepped operation's step in doubt: for {@link Onlyonce.Builder#reconciler}. */
@@ -318,7 +329,7 @@ public final class SqlStore implements Store {
      * @throws dev.onlyonce.store.StoreException if they cannot: the disk is full, the database is read-only or cannot be reached
      */
     public void checkWritable() {
-        calls.transaction(c -> Probe.run(c, Columns.of(database.kind())));
+        calls.transaction(c -> WriteCheck.run(c, Columns.of(database.kind())));
     }
 
     /** Closes the connections of an embedded database; a DataSource stays its owner's. */
@@ -340,11 +351,11 @@ public final class SqlStore implements Store {
     }
 
     private static void check(ClaimRequest claim) {
-        Names.check("tenant", claim.id().tenant());
-        Names.check("space", claim.id().space());
-        Names.check("key", claim.id().key());
-        Names.check("operation", claim.operation());
-        Names.check("owner", claim.owner());
+        NameCheck.check("tenant", claim.id().tenant());
+        NameCheck.check("space", claim.id().space());
+        NameCheck.check("key", claim.id().key());
+        NameCheck.check("operation", claim.operation());
+        NameCheck.check("owner", claim.owner());
     }
 
     private static <T> T get(Map<EntryId, T> results, EntryId id) {

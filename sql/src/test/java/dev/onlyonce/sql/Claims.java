@@ -18,49 +18,49 @@ import java.util.UUID;
 import java.util.stream.IntStream;
 
 /** Requests for tests. */
-final class Claims {
-    static final Duration LEASE = Duration.ofSeconds(30);
-    static final Duration RETENTION = Duration.ofHours(1);
-    static final Terms TERMS = new Terms(LEASE, OnLeaseLost.UNKNOWN, RETENTION, Duration.ZERO);
+public final class Claims {
+    public static final Duration LEASE = Duration.ofSeconds(30);
+    public static final Duration RETENTION = Duration.ofHours(1);
+    public static final Terms TERMS = new Terms(LEASE, OnLeaseLost.UNKNOWN, RETENTION, Duration.ZERO);
 
     private Claims() {}
 
-    static EntryId id(String key) {
+    public static EntryId id(String key) {
         return new EntryId("tenant", "", key);
     }
 
-    static ClaimRequest claim(String key) {
+    public static ClaimRequest claim(String key) {
         return claim(key, TERMS);
     }
 
-    static ClaimRequest claim(String key, Terms terms) {
+    public static ClaimRequest claim(String key, Terms terms) {
         Fingerprint fingerprint = Fingerprint.of(key.getBytes(StandardCharsets.UTF_8));
         return new ClaimRequest(
                 id(key), "POST /payments", fingerprint, UUID.randomUUID(), "node", terms, State.PROCESSING);
     }
 
-    static List<ClaimRequest> claims(String prefix, int count) {
+    public static List<ClaimRequest> claims(String prefix, int count) {
         return IntStream.range(0, count).mapToObj(i -> claim(prefix + i)).toList();
     }
 
-    static Settlement settle(ClaimRequest claim, State to) {
+    public static Settlement settle(ClaimRequest claim, State to) {
         byte[] result = to.isAnswered() ? "result".getBytes(StandardCharsets.UTF_8) : null;
         return new Settlement(claim.id(), claim.token(), to, result, "test");
     }
 
-    static List<Settlement> complete(List<ClaimRequest> claims) {
+    public static List<Settlement> complete(List<ClaimRequest> claims) {
         return claims.stream().map(c -> settle(c, State.COMPLETED)).toList();
     }
 
     /** Attempt, from, to, who and why of each audit record of a key. */
-    static List<String> history(Store store, Key key) {
+    public static List<String> history(Store store, Key key) {
         return store.history(key.entryId()).stream()
                 .map(AuditRecord::transition)
                 .map(t -> t.attempt() + " " + t.from() + ">" + t.to() + " " + t.who() + ": " + t.why())
                 .toList();
     }
 
-    static long won(List<ClaimResult> results) {
+    public static long won(List<ClaimResult> results) {
         return results.stream().filter(ClaimResult.Claimed.class::isInstance).count();
     }
 }

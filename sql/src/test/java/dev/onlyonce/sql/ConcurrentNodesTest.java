@@ -3,7 +3,6 @@ package dev.onlyonce.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Settlement;
@@ -70,8 +69,8 @@ final class ConcurrentNodesTest {
             List<ClaimRequest> claims = new ArrayList<>(Claims.claims("round" + round + "-", BATCH));
             Collections.shuffle(claims, random);
             barrier.await(60, TimeUnit.SECONDS);
-            List<ClaimResult> results =
-                    store.write(new Batch(claims, settlements)).claims();
+            store.settle(settlements);
+            List<ClaimResult> results = store.claim(claims);
             List<Settlement> next = new ArrayList<>();
             for (int i = 0; i < claims.size(); i++) {
                 if (results.get(i) instanceof ClaimResult.Claimed) {

@@ -10,21 +10,21 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What holds on every database. All tests of a class share the instance and one new database. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class DatabaseContract {
+public abstract class DatabaseContract {
     private final TestDatabase database;
     private HikariDataSource dataSource;
 
-    DatabaseContract(TestDatabase database) {
+    protected DatabaseContract(TestDatabase database) {
         this.database = database;
     }
 
     @BeforeAll
-    final void connect(@TempDir Path folder) {
+    public final void connect(@TempDir Path folder) {
         dataSource = Pools.open(database.url(folder), 20);
     }
 
     @AfterAll
-    final void disconnect() {
+    public final void disconnect() {
         dataSource.close();
     }
 

@@ -12,6 +12,11 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.outbox.Delivery;
+import dev.onlyonce.sql.outbox.DeliveryHandler;
+import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxRow;
+import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.State;
@@ -139,7 +144,7 @@ final class EncryptionTest {
                 once.operator().reconcile();
                 assertThat(replayed(leased(store, "lost"))).isEqualTo("secret found");
 
-                Stepped stepped = store.stepped(once);
+                Steps stepped = store.stepped(once);
                 assertThatThrownBy(() -> flow(stepped, true)).isInstanceOf(NotExecuted.class);
                 assertSealed(dataSource, 2);
                 assertThat(flow(stepped, false)).isInstanceOf(Outcome.Executed.class);
@@ -148,7 +153,7 @@ final class EncryptionTest {
         }
     }
 
-    private Outcome<String> flow(Stepped stepped, boolean failing) {
+    private Outcome<String> flow(Steps stepped, boolean failing) {
         return stepped.execute(key("steps"), REQUEST, Codec.text(), steps -> {
             String one = steps.effect("one", Codec.text(), downstream -> secret());
             if (failing) {
@@ -251,11 +256,11 @@ final class EncryptionTest {
             SqlStore sealing = open(dataSource, first());
             SqlStore plain = SqlStore.open(dataSource);
             try (Onlyonce once = engine(sealing)) {
-                Stepped stepped = sealing.stepped(once);
+                Steps stepped = sealing.stepped(once);
                 assertThatThrownBy(() -> flow(stepped, true)).isInstanceOf(NotExecuted.class);
             }
             try (Onlyonce once = engine(plain)) {
-                Stepped stepped = plain.stepped(once);
+                Steps stepped = plain.stepped(once);
                 assertThatThrownBy(() -> flow(stepped, false)).isInstanceOf(StoreUnavailable.class);
             }
             assertThat(effects).hasValue(1);

@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Policy;
+import dev.onlyonce.sql.transactions.TransactionsChapter;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.RenewResult;
@@ -37,7 +38,7 @@ final class LockedRowsTest {
     void purgeSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
             SqlClock clock = SqlClock.start(dataSource);
-            SqlStore store = SqlStore.builder(dataSource).clock(SqlClock.SQL).build();
+            SqlStore store = SqlClock.store(dataSource).build();
             List<ClaimRequest> claims = Claims.claims("key", 5);
             store.claim(claims);
             store.settle(Claims.complete(claims));
@@ -56,7 +57,7 @@ final class LockedRowsTest {
     void sweepSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
             SqlClock clock = SqlClock.start(dataSource);
-            SqlStore store = SqlStore.builder(dataSource).clock(SqlClock.SQL).build();
+            SqlStore store = SqlClock.store(dataSource).build();
             store.claim(Claims.claims("key", 5));
             clock.advance(Claims.LEASE);
             try (Connection foreign = lock(dataSource, "key2")) {

@@ -11,7 +11,7 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /** A DataSource on whose connections the first commit by {@link Connection#commit} loses its answer, or the connection. */
-final class LostCommits implements DataSource {
+public final class LostCommits implements DataSource {
     private final DataSource dataSource;
     private final boolean committed;
     private final AtomicBoolean lost = new AtomicBoolean();
@@ -21,7 +21,7 @@ final class LostCommits implements DataSource {
      *
      * @param committed whether the commit happens before its answer is lost
      */
-    LostCommits(DataSource dataSource, boolean committed) {
+    public LostCommits(DataSource dataSource, boolean committed) {
         this.dataSource = dataSource;
         this.committed = committed;
     }

@@ -4,10 +4,10 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 
 /** Connection pools as applications have them. */
-final class Pools {
+public final class Pools {
     private Pools() {}
 
-    static HikariDataSource open(String jdbcUrl, int connectionsMax) {
+    public static HikariDataSource open(String jdbcUrl, int connectionsMax) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(jdbcUrl);
         config.setMaximumPoolSize(connectionsMax);

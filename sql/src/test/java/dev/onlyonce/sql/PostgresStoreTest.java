@@ -32,7 +32,7 @@ final class PostgresStoreTest extends StoreContract {
 
     @Override
     protected Store open() {
-        return SqlStore.builder(dataSource).clock(SqlClock.SQL).build();
+        return SqlClock.store(dataSource).build();
     }
 
     @Override

@@ -11,23 +11,23 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** DataSources that do something of their own on the way to a real one. */
-final class Sources {
+public final class Sources {
     private Sources() {}
 
     /** Gives a connection. */
     @FunctionalInterface
-    interface Opening {
+    public interface Opening {
         Connection open() throws SQLException;
     }
 
     /** Looks at a statement's text before it is executed, and may throw. */
     @FunctionalInterface
-    interface Watch {
+    public interface Watch {
         void see(String sql) throws SQLException;
     }
 
     /** A DataSource whose connections come from there. */
-    static DataSource of(Opening opening) {
+    public static DataSource of(Opening opening) {
         return proxy(DataSource.class, (self, method, arguments) -> {
             if (method.getName().equals("getConnection")) {
                 return opening.open();
@@ -37,7 +37,7 @@ final class Sources {
     }
 
     /** Watches what is executed by plain statements. */
-    static DataSource watched(DataSource dataSource, Watch watch) {
+    public static DataSource watched(DataSource dataSource, Watch watch) {
         return of(() -> {
             Connection connection = dataSource.getConnection();
             return proxy(Connection.class, (self, method, arguments) -> {
@@ -57,18 +57,19 @@ final class Sources {
     }
 
     /** A connection that somebody else goes on with after it was closed. */
-    static Connection unclosed(Connection connection) {
+    public static Connection unclosed(Connection connection) {
         return proxy(
                 Connection.class,
                 (self, method, arguments) ->
                         method.getName().equals("close") ? null : invoke(connection, method, arguments));
     }
 
-    static <T> T proxy(Class<T> type, InvocationHandler handler) {
+    public static <T> T proxy(Class<T> type, InvocationHandler handler) {
         return type.cast(Proxy.newProxyInstance(Sources.class.getClassLoader(), new Class<?>[] {type}, handler));
     }
 
-    static @Nullable Object invoke(Object target, Method method, Object @Nullable [] arguments) throws Throwable {
+    public static @Nullable Object invoke(Object target, Method method, Object @Nullable [] arguments)
+            throws Throwable {
         try {
             return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql;
 
+import dev.onlyonce.sql.entries.StoredEntry;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -9,9 +10,9 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 /** A clock for tests: a row in a table, so that every node and every process sees the same one, and it stands still. */
-final class SqlClock {
+public final class SqlClock {
     /** What a store is given instead of the database's clock. */
-    static final String SQL = "(SELECT micros FROM onlyonce_test_clock)";
+    public static final String SQL = "(SELECT micros FROM onlyonce_test_clock)";
 
     private static final long START = Duration.ofDays(20_000).toMillis() * 1000;
 
@@ -22,7 +23,7 @@ final class SqlClock {
     }
 
     /** Starts the clock of a database anew. */
-    static SqlClock start(DataSource dataSource) {
+    public static SqlClock start(DataSource dataSource) {
         execute(
                 dataSource,
                 "DROP TABLE IF EXISTS onlyonce_test_clock",
@@ -31,7 +32,12 @@ final class SqlClock {
         return new SqlClock(dataSource);
     }
 
-    void advance(Duration span) {
+    /** A store that follows this clock; the tables must be there. */
+    public static SqlStore.Builder store(DataSource dataSource) {
+        return SqlStore.builder(dataSource).clock(SQL);
+    }
+
+    public void advance(Duration span) {
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement statement =
                         connection.prepareStatement("UPDATE onlyonce_test_clock SET micros = micros + ?")) {
@@ -43,7 +49,7 @@ final class SqlClock {
     }
 
     /** Runs statements on a connection of their own. */
-    static void execute(DataSource dataSource, String... statements) {
+    public static void execute(DataSource dataSource, String... statements) {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             for (String sql : statements) {
@@ -55,7 +61,7 @@ final class SqlClock {
     }
 
     /** The single number that a query gives. */
-    static long number(DataSource dataSource, String query) {
+    public static long number(DataSource dataSource, String query) {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(query)) {

@@ -1,13 +1,14 @@
 package dev.onlyonce.sql;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.testservers.MariaDbServer;
 import dev.onlyonce.testservers.PostgresServer;
 import java.nio.file.Path;
 import java.util.UUID;
 
 /** The databases that tests run on. */
-enum TestDatabase {
+public enum TestDatabase {
     POSTGRES(SqlDatabase.POSTGRESQL),
     MARIADB(SqlDatabase.MYSQL),
     SQLITE(SqlDatabase.SQLITE);
@@ -18,17 +19,17 @@ enum TestDatabase {
         this.kind = kind;
     }
 
-    SqlDatabase kind() {
+    public SqlDatabase kind() {
         return kind;
     }
 
     /** A pool on a new, empty database. */
-    HikariDataSource create(Path folder) {
+    public HikariDataSource create(Path folder) {
         return Pools.open(url(folder), 16);
     }
 
     /** The URL of a new, empty database. */
-    String url(Path folder) {
+    public String url(Path folder) {
         return switch (this) {
             case POSTGRES -> PostgresServer.shared().createDatabase();
             case MARIADB -> MariaDbServer.shared().createDatabase();

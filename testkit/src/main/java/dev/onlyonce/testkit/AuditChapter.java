@@ -24,7 +24,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
-import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
@@ -275,8 +274,9 @@ interface AuditChapter extends Chapter {
             byte[] result = to.isAnswered() ? bytes(String.valueOf(i)) : null;
             settlements.add(Requests.settlement(claim, to, result, "because of " + i));
         }
-        bench().node().write(new Batch(several("other", 20), settlements));
-        bench().node().write(new Batch(several("more", 20), settlements));
+        bench().node().settle(settlements);
+        bench().node().claim(several("other", 20));
+        bench().node().settle(settlements);
         for (int i = 0; i < claims.size(); i++) {
             List<AuditRecord> records = bench().node().history(claims.get(i).id());
             assertThat(records).as("%s", i).hasSize(i % 10 == 3 ? 1 : 2);

@@ -13,8 +13,6 @@ import static dev.onlyonce.testkit.Requests.settlement;
 import static dev.onlyonce.testkit.Requests.several;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.ClaimResult.Claimed;
@@ -149,13 +147,13 @@ interface BatchChapter extends Chapter {
         assertThat(node.renew(List.of())).isEmpty();
         assertThat(node.find(List.of())).isEmpty();
         assertThat(node.resolve(List.of())).isEmpty();
-        assertThat(node.write(new Batch(List.of(), List.of()))).isEqualTo(new BatchResult(List.of(), List.of()));
         assertThat(node.sweep(10)).isEmpty();
         assertThat(node.purge(10)).isZero();
     }
 
     @Test
-    @DisplayName("C1 claims and settlements travel together, each answered in its place")
+    @DisplayName(
+            "C1 half a batch of claims and half a batch of settlements are each answered in their place, repeated too")
     default void claimsAndSettlements() {
         List<ClaimRequest> all = shuffled(several("key", Store.BATCH_MAX));
         List<ClaimRequest> running = all.subList(0, 128);
@@ -167,21 +165,18 @@ interface BatchChapter extends Chapter {
             ClaimRequest claim = i < 10 ? rival(running.get(i)) : running.get(i);
             settlements.add(settlement(claim, COMPLETED, bytes("r" + i)));
         }
-        BatchResult result = bench().node().write(new Batch(next, settlements));
-        assertThat(result.claims()).hasSize(128);
-        assertThat(result.settlements()).hasSize(128);
+        List<SettleResult> settled = bench().node().settle(settlements);
+        List<ClaimResult> claimed = bench().node().claim(next);
+        assertThat(claimed).hasSize(128);
+        assertThat(settled).hasSize(128);
         for (int i = 0; i < 128; i++) {
-            assertThat(result.claims().get(i)).isInstanceOf(i < 10 ? Existing.class : Claimed.class);
-            assertThat(result.settlements().get(i)).isInstanceOf(i < 10 ? Lost.class : Settled.class);
+            assertThat(claimed.get(i)).isInstanceOf(i < 10 ? Existing.class : Claimed.class);
+            assertThat(settled.get(i)).isInstanceOf(i < 10 ? Lost.class : Settled.class);
             assertThat(bench().entry(running.get(i)).result()).isEqualTo(i < 10 ? null : bytes("r" + i));
         }
-        BatchResult claimsOnly = bench().node().write(new Batch(next, List.of()));
-        assertThat(claimsOnly.claims().stream().filter(Claimed.class::isInstance))
+        assertThat(bench().node().claim(next).stream().filter(Claimed.class::isInstance))
                 .hasSize(118);
-        assertThat(claimsOnly.settlements()).isEmpty();
-        BatchResult settlementsOnly = bench().node().write(new Batch(List.of(), settlements));
-        assertThat(settlementsOnly.settlements()).isEqualTo(result.settlements());
-        assertThat(settlementsOnly.claims()).isEmpty();
+        assertThat(bench().node().settle(settlements)).isEqualTo(settled);
     }
 
     @Test

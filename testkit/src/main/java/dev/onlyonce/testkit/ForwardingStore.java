@@ -2,8 +2,6 @@ package dev.onlyonce.testkit;
 
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -32,7 +30,7 @@ class ForwardingStore implements Store {
     /**
      * Makes the call, or does something else.
      *
-     * @param asked what the call is about: its list, batch, query, limit or id
+     * @param asked what the call is about: its list, query, limit or id
      */
     <T> T around(Verb verb, Object asked, Supplier<T> call) {
         return call.get();
@@ -46,11 +44,6 @@ class ForwardingStore implements Store {
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
         return around(Verb.SETTLE, settlements, () -> store.settle(settlements));
-    }
-
-    @Override
-    public BatchResult write(Batch batch) {
-        return around(Verb.WRITE, batch, () -> store.write(batch));
     }
 
     @Override

@@ -1,7 +1,5 @@
 package dev.onlyonce.testkit;
 
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
@@ -65,24 +63,6 @@ class HeldRows extends ForwardingStore {
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
         return around(settlements, Settlement::id, new SettleResult.Busy(), super::settle);
-    }
-
-    @Override
-    public BatchResult write(Batch batch) {
-        batch.claims().forEach(claim -> isSkipped(claim.id()));
-        batch.settlements().forEach(settlement -> isSkipped(settlement.id()));
-        List<ClaimResult> claimed = new ArrayList<>();
-        List<SettleResult> settled =
-                around(batch.settlements(), Settlement::id, new SettleResult.Busy(), settlements -> {
-                    List<SettleResult> results = new ArrayList<>();
-                    claimed.addAll(around(batch.claims(), ClaimRequest::id, new ClaimResult.Busy(), claims -> {
-                        BatchResult result = super.write(new Batch(claims, settlements));
-                        results.addAll(result.settlements());
-                        return result.claims();
-                    }));
-                    return results;
-                });
-        return new BatchResult(claimed, settled);
     }
 
     @Override

@@ -15,7 +15,6 @@ import static dev.onlyonce.testkit.Requests.several;
 import static dev.onlyonce.testkit.Requests.withBody;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.ClaimResult.Claimed;
@@ -268,7 +267,8 @@ interface RaceChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("C1 D1 mixed batches, sweeps and purges on two nodes at once all succeed, and every result is its own")
+    @DisplayName(
+            "C1 D1 claims, settlements, sweeps and purges on two nodes at once all succeed, and every result is its own")
     default void everythingAtOnce() {
         race(8, racer -> {
             if (racer >= 6) {
@@ -281,9 +281,10 @@ interface RaceChapter extends Chapter {
             List<Settlement> ends = List.of();
             for (int round = 0; round < 10; round++) {
                 List<ClaimRequest> claims = shuffled(several("racer-" + racer + "-round-" + round, 20), round);
-                var result = bench().node(racer).write(new Batch(claims, ends));
-                assertThat(result.claims()).containsOnly(new Claimed(1));
-                assertThat(result.settlements()).hasSize(ends.size()).allMatch(Settled.class::isInstance);
+                assertThat(bench().node(racer).settle(ends))
+                        .hasSize(ends.size())
+                        .allMatch(Settled.class::isInstance);
+                assertThat(bench().node(racer).claim(claims)).containsOnly(new Claimed(1));
                 ends = claims.stream().map(RaceChapter::done).toList();
             }
             return 0;
@@ -305,17 +306,14 @@ interface RaceChapter extends Chapter {
             List<ClaimRequest> second = several("round-" + round + "-b", 10);
             bench().node(0).claim(first);
             bench().node(1).claim(second);
-            List<Batch> batches = List.of(
-                    new Batch(
-                            rivals(second),
-                            first.stream().map(RaceChapter::done).toList()),
-                    new Batch(
-                            rivals(first),
-                            second.stream().map(RaceChapter::done).toList()));
+            List<List<ClaimRequest>> own = List.of(first, second);
             race(2, racer -> {
-                var result = bench().node(racer).write(batches.get(racer));
-                assertThat(result.settlements()).hasSize(10).allMatch(Settled.class::isInstance);
-                assertThat(result.claims()).hasSize(10).allMatch(Existing.class::isInstance);
+                List<Settlement> ends =
+                        own.get(racer).stream().map(RaceChapter::done).toList();
+                assertThat(bench().node(racer).settle(ends)).hasSize(10).allMatch(Settled.class::isInstance);
+                assertThat(bench().node(racer).claim(rivals(own.get(1 - racer))))
+                        .hasSize(10)
+                        .allMatch(Existing.class::isInstance);
                 return racer;
             });
         }

@@ -6,8 +6,6 @@ public enum Verb {
     CLAIM,
     /** {@link dev.onlyonce.store.Store#settle} */
     SETTLE,
-    /** {@link dev.onlyonce.store.Store#write} */
-    WRITE,
     /** {@link dev.onlyonce.store.Store#renew} */
     RENEW,
     /** {@link dev.onlyonce.store.Store#find} */

@@ -1,6 +1,5 @@
 package dev.onlyonce.testkit;
 
-import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Renewal;
@@ -57,7 +56,7 @@ final class Wire extends ForwardingStore {
     }
 
     private <T> T attempt(Verb verb, String what, Random chance, Supplier<T> call) {
-        boolean grouped = verb == Verb.WRITE || verb == Verb.FIND;
+        boolean grouped = verb == Verb.CLAIM || verb == Verb.SETTLE || verb == Verb.FIND;
         // Background work is most of the calls, and its faults are the least interesting ones.
         int dice = chance.nextInt(grouped ? MANY : 4 * MANY);
         if (world.has(Trouble.ERRORS) && dice >= 215 && dice < 245) {
@@ -139,11 +138,7 @@ final class Wire extends ForwardingStore {
 
     /** The keys that a call is about, in their order. */
     static List<String> names(Object asked) {
-        Stream<?> parts = asked instanceof Collection<?> list
-                ? list.stream()
-                : asked instanceof Batch batch
-                        ? Stream.concat(batch.claims().stream(), batch.settlements().stream())
-                        : Stream.of(asked);
+        Stream<?> parts = asked instanceof Collection<?> list ? list.stream() : Stream.of(asked);
         return parts.map(Wire::name).sorted().toList();
     }
 

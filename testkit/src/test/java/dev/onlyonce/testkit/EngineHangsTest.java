@@ -9,6 +9,10 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
@@ -50,8 +54,12 @@ class EngineHangsTest {
     }
 
     private Outcome<String> pay(Way way, String key) {
+        return pay(once, way, key);
+    }
+
+    private Outcome<String> pay(Onlyonce node, Way way, String key) {
         return way.execute(
-                once,
+                node,
                 Key.of("acme", "POST /payments", key),
                 Requests.fingerprint("10 EUR"),
                 claim -> "paid " + effects.incrementAndGet());
@@ -64,7 +72,7 @@ class EngineHangsTest {
     @DisplayName("D9 while the store hangs others are refused within a bound and run nothing; then all goes on")
     void hangs(Fault fault) throws Exception {
         for (int call = 1; call <= LANES; call++) {
-            store.failAt(Verb.WRITE, call, fault);
+            store.failAt(Verb.CLAIM, call, fault);
         }
         List<Future<Outcome<String>>> stuck = List.of(
                 threads.submit(() -> pay(Way.BLOCKING, "first")), threads.submit(() -> pay(Way.BLOCKING, "second")));
@@ -95,7 +103,7 @@ class EngineHangsTest {
     @DisplayName(
             "D9 who does not block is refused within a bound when its claim hangs; it runs nothing and leaves no claim")
     void claimHangs(Fault fault) throws Exception {
-        store.failAt(Verb.WRITE, 1, fault);
+        store.failAt(Verb.CLAIM, 1, fault);
         assertThatThrownBy(() -> pay(Way.LATER, "first"))
                 .isInstanceOf(StoreUnavailable.class)
                 .hasMessageContaining("could not be confirmed");
@@ -126,7 +134,7 @@ class EngineHangsTest {
     @DisplayName(
             "R3 who does not block is told within a bound when its record hangs, and it is recorded once the store goes on")
     void recordHangs(Fault fault) throws Exception {
-        store.failAt(Verb.WRITE, 2, fault);
+        store.failAt(Verb.SETTLE, 1, fault);
         Future<Outcome<String>> paying = threads.submit(() -> pay(Way.LATER, "first"));
         store.untilHanging(1);
         assertThat(paying.get(60, TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
@@ -160,26 +168,43 @@ class EngineHangsTest {
     @Test
     @DisplayName("D11 claims whose callers gave up, on rows that somebody holds, keep no neighbour waiting")
     void givenUp() throws Exception {
-        for (int i = 1; i <= LANES; i++) {
-            String name = "given-up-" + i;
-            Key key = Key.of("acme", "POST /payments", name);
-            store.failAt(Verb.WRITE, store.calls(Verb.WRITE) + 1, Fault.HANGS);
-            CompletableFuture<Begun> begun = once.begin(
-                            key, Requests.fingerprint("10 EUR"), once.registry().policy(key.operation()), threads)
-                    .toCompletableFuture();
-            store.untilHanging(1);
-            begun.cancel(false);
-            // As soon as it is claimed, somebody else holds its row: it cannot be released at once.
-            store.failAt(Verb.WRITE, store.calls(Verb.WRITE) + 1, Fault.BUSY);
-            store.failAlways(Verb.SETTLE, Fault.BUSY);
-            int calls = store.calls(Verb.WRITE);
-            store.release();
-            while (store.calls(Verb.WRITE) == calls) {
-                Thread.onSpinWait();
+        AtomicInteger refused = new AtomicInteger();
+        // As soon as one of these is claimed, somebody else holds its row: it cannot be released.
+        Store held = new ForwardingStore(store) {
+            @Override
+            public List<SettleResult> settle(List<Settlement> settlements) {
+                if (settlements.stream().anyMatch(s -> s.id().key().startsWith("given-up-"))) {
+                    refused.incrementAndGet();
+                    throw new StoreBusy("planted", null);
+                }
+                return super.settle(settlements);
             }
+        };
+        try (Onlyonce node = Onlyonce.builder(held)
+                .time(time)
+                .storeWaitMax(Duration.ofSeconds(1))
+                .lease(Duration.ofSeconds(6))
+                .build()) {
+            for (int i = 1; i <= LANES; i++) {
+                Key key = Key.of("acme", "POST /payments", "given-up-" + i);
+                store.failAt(Verb.CLAIM, store.calls(Verb.CLAIM) + 1, Fault.HANGS);
+                CompletableFuture<Begun> begun = node.begin(
+                                key,
+                                Requests.fingerprint("10 EUR"),
+                                node.registry().policy(key.operation()),
+                                threads)
+                        .toCompletableFuture();
+                store.untilHanging(1);
+                begun.cancel(false);
+                int before = refused.get();
+                store.release();
+                while (refused.get() == before) {
+                    Thread.onSpinWait();
+                }
+            }
+            long begun = time.nanos();
+            assertThat(pay(node, Way.LATER, "neighbour")).isInstanceOf(Outcome.Executed.class);
+            assertThat(Duration.ofNanos(time.nanos() - begun)).isLessThan(Duration.ofSeconds(1));
         }
-        long begun = time.nanos();
-        assertThat(pay(Way.LATER, "neighbour")).isInstanceOf(Outcome.Executed.class);
-        assertThat(Duration.ofNanos(time.nanos() - begun)).isLessThan(Duration.ofSeconds(1));
     }
 }

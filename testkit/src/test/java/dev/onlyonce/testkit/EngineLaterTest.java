@@ -154,14 +154,14 @@ class EngineLaterTest {
     @Test
     @DisplayName("D9 a store that is down refuses a claim without a thread that blocks; nothing runs")
     void down() {
-        store.failAt(Verb.WRITE, 1, Fault.BEFORE);
+        store.failAt(Verb.CLAIM, 1, Fault.BEFORE);
         assertThatThrownBy(this::claim).isInstanceOf(StoreUnavailable.class);
     }
 
     @Test
     @DisplayName("a busy row is in flight")
     void busy() {
-        store.failAt(Verb.WRITE, 1, Fault.BUSY);
+        store.failAt(Verb.CLAIM, 1, Fault.BUSY);
         assertThat(outcome(begin(POLICY, NOBODY))).isInstanceOf(Outcome.InFlight.class);
     }
 
@@ -169,7 +169,7 @@ class EngineLaterTest {
     @DisplayName("R3 D12 a record that the store does not take is tried again until it does, whoever waits for that")
     void recordedLater() throws Exception {
         OpenClaim claim = claim();
-        store.failAt(Verb.WRITE, 2, Fault.BEFORE);
+        store.failAt(Verb.SETTLE, 1, Fault.BEFORE);
         CompletableFuture<SettleResult> settled =
                 claim.settle(new Ending.Completed(new byte[0]), handedOver::add).toCompletableFuture();
         Runnable wait = handedOver.take();
@@ -188,7 +188,7 @@ class EngineLaterTest {
             "R3 without a thread that may wait the caller is told that it is not recorded; it is, in the background")
     void recordedInTheBackground() {
         OpenClaim claim = claim();
-        store.failAt(Verb.WRITE, 2, Fault.BEFORE);
+        store.failAt(Verb.SETTLE, 1, Fault.BEFORE);
         assertThatThrownBy(() -> Way.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY)))
                 .isInstanceOf(StoreOutcomeUnknown.class);
         while (state() == State.PROCESSING) {

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.store.AuditQuery;
-import dev.onlyonce.store.Batch;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryQuery;
@@ -69,7 +68,7 @@ class FaultyStoreTest {
         ClaimRequest held = fresh("held");
         ClaimRequest free = fresh("free");
         store.hold(held.id());
-        assertThat(store.write(new Batch(List.of(held, free), List.of())).claims())
+        assertThat(store.claim(List.of(held, free)))
                 .containsExactly(new ClaimResult.Busy(), new ClaimResult.Claimed(1));
         store.letGo(held.id());
         store.lock(held.id());
@@ -98,7 +97,6 @@ class FaultyStoreTest {
         switch (verb) {
             case CLAIM -> store.claim(List.of(request));
             case SETTLE -> store.settle(List.of(Requests.settlement(request, COMPLETED, null)));
-            case WRITE -> store.write(new Batch(List.of(request), List.of()));
             case RENEW -> store.renew(List.of(new Renewal(request.id(), request.token(), Duration.ofSeconds(1))));
             case FIND -> store.find(List.of(request.id()));
             case SWEEP -> store.sweep(1);

@@ -105,7 +105,6 @@ class ForgottenClaimsTest {
     @DisplayName("D12 a late settlement that the store rejects does not keep the claim: the lease lapses")
     void rejectedLate() {
         OpenClaim claim = claim();
-        store.failAlways(Verb.WRITE, Fault.BEFORE);
         store.failAlways(Verb.SETTLE, Fault.BEFORE);
         assertThatThrownBy(() -> claim.complete(Requests.bytes("paid"))).isInstanceOf(StoreOutcomeUnknown.class);
         store.failAlways(Verb.SETTLE, Fault.REJECTED);
@@ -119,7 +118,7 @@ class ForgottenClaimsTest {
     @DisplayName("D12 an Error in the store while it records does not strand the effect: it is recorded")
     void errorWhileRecording(Fault fault) {
         OpenClaim claim = claim();
-        store.failAt(Verb.WRITE, 2, fault);
+        store.failAt(Verb.SETTLE, 1, fault);
         claim.complete(Requests.bytes("paid"));
         ended(State.COMPLETED);
     }
@@ -128,7 +127,6 @@ class ForgottenClaimsTest {
     @EnumSource(Way.class)
     @DisplayName("D12 a store that breaks on every record for a minute strands nothing")
     void breaksForAWhile(Way way) {
-        store.failAt(Verb.WRITE, 2, Fault.ERROR);
         store.failAlways(Verb.SETTLE, Fault.ERROR);
         assertThatThrownBy(() -> way.execute(once, KEY, PRINT, claim -> "paid"))
                 .isInstanceOf(StoreOutcomeUnknown.class);
@@ -192,7 +190,7 @@ class ForgottenClaimsTest {
     @Test
     @DisplayName("D12 a claim whose caller gave up its future is released: the action did not run")
     void givenUp() throws InterruptedException {
-        store.failAt(Verb.WRITE, 1, Fault.HANGS);
+        store.failAt(Verb.CLAIM, 1, Fault.HANGS);
         CompletableFuture<Begun> begun =
                 once.begin(KEY, PRINT, Policy.standard(), Runnable::run).toCompletableFuture();
         store.untilHanging(1);
@@ -227,7 +225,7 @@ class ForgottenClaimsTest {
             throw new OutOfMemoryError("unable to create native thread");
         };
         OpenClaim claim = claim();
-        store.failAt(Verb.WRITE, 2, Fault.BEFORE);
+        store.failAt(Verb.SETTLE, 1, Fault.BEFORE);
         assertThatThrownBy(() -> Way.join(claim.settle(new Ending.Completed(new byte[0]), breaking)))
                 .isInstanceOf(StoreOutcomeUnknown.class);
         ended(State.COMPLETED);

@@ -1,7 +1,5 @@
 package dev.onlyonce.testkit;
 
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -60,12 +58,6 @@ class Mutated extends ForwardingStore {
             changed.add(change(settlements.get(i), results.get(i)));
         }
         return changed;
-    }
-
-    @Override
-    public BatchResult write(Batch batch) {
-        List<SettleResult> settled = settle(batch.settlements());
-        return new BatchResult(claim(batch.claims()), settled);
     }
 
     static Entry readAt(Entry e, Instant at) {

@@ -131,7 +131,6 @@ class OutageTest {
     @DisplayName("D1 a settlement that the store never answers does not keep a node from sweeping for ever")
     void sweepsInTheEnd() {
         OpenClaim stuck = ((Begun.Claimed) once.begin(key(1), PRINT)).claim();
-        store.failAlways(Verb.WRITE, Fault.LOST);
         store.failAlways(Verb.SETTLE, Fault.LOST);
         assertThatThrownBy(() -> stuck.complete(Requests.bytes("paid"))).isInstanceOf(StoreOutcomeUnknown.class);
         store.failAlways(Verb.RENEW, Fault.BEFORE);
@@ -143,7 +142,6 @@ class OutageTest {
     @DisplayName("D13 D2 what somebody else has decided meanwhile stands")
     void decidedMeanwhile() {
         OpenClaim claim = ((Begun.Claimed) once.begin(key(1), PRINT)).claim();
-        store.failAlways(Verb.WRITE, Fault.BEFORE);
         store.failAlways(Verb.SETTLE, Fault.BEFORE);
         store.failAlways(Verb.RENEW, Fault.BEFORE);
         assertThatThrownBy(() -> claim.complete(Requests.bytes("paid"))).isInstanceOf(StoreOutcomeUnknown.class);
@@ -159,7 +157,7 @@ class OutageTest {
     @DisplayName("D13 D5 a claim that was never confirmed is released after an outage of many leases: nothing ran")
     void unconfirmed() {
         for (int call = 1; call <= 3; call++) {
-            store.failAt(Verb.WRITE, call, Fault.AFTER);
+            store.failAt(Verb.CLAIM, call, Fault.AFTER);
         }
         store.failAlways(Verb.SETTLE, Fault.BEFORE);
         store.failAlways(Verb.SWEEP, Fault.BEFORE);
@@ -181,7 +179,7 @@ class OutageTest {
             @Override
             <T> T around(Verb verb, Object asked, Supplier<T> call) {
                 T answer = call.get();
-                if (verb == Verb.WRITE && !done) {
+                if (verb == Verb.CLAIM && !done) {
                     done = true;
                     // No heartbeat can come before its end.
                     time.advance(LEASE.minusSeconds(2));

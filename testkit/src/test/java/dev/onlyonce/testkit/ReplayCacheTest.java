@@ -108,7 +108,7 @@ class ReplayCacheTest {
             @Override
             <T> T around(Verb verb, Object asked, Supplier<T> call) {
                 T answer = call.get();
-                if (verb == Verb.WRITE && armed[0]) {
+                if (verb == Verb.CLAIM && armed[0]) {
                     armed[0] = false;
                     time.advance(Duration.ofMillis(1));
                     assertThat(evicting[0].operator().evict(KEY, "an operator", "wrong tenant"))
@@ -136,7 +136,7 @@ class ReplayCacheTest {
             @Override
             <T> T around(Verb verb, Object asked, Supplier<T> call) {
                 T answer = call.get();
-                if (verb == Verb.WRITE && armed[0]) {
+                if (verb == Verb.CLAIM && armed[0]) {
                     armed[0] = false;
                     assertThat(store.evict(KEY.entryId(), "an operator", "elsewhere"))
                             .isPresent();
@@ -179,8 +179,8 @@ class ReplayCacheTest {
         try (Onlyonce alone =
                 Onlyonce.builder(store).time(time.alone()).retention(retention).build()) {
             OpenClaim claim = ((Begun.Claimed) alone.begin(KEY, PRINT)).claim();
-            for (int call = 2; call <= 5; call++) {
-                store.failAt(Verb.WRITE, call, Fault.AFTER);
+            for (int call = 1; call <= 3; call++) {
+                store.failAt(Verb.SETTLE, call, Fault.AFTER);
             }
             claim.settle(new Ending.Completed(Requests.bytes("paid")));
             Duration tried = Duration.ofNanos(time.nanos() - begun);

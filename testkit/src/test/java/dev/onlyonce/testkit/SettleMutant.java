@@ -3,8 +3,6 @@ package dev.onlyonce.testkit;
 import static dev.onlyonce.store.State.RETRYABLE;
 import static dev.onlyonce.store.State.UNKNOWN;
 
-import dev.onlyonce.store.Batch;
-import dev.onlyonce.store.BatchResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
@@ -60,18 +58,6 @@ enum SettleMutant implements Mutant {
                             ? new Settled(clock.now(), clock.now().plusSeconds(86_400))
                             : super.settle(List.of(s)).get(0))
                     .toList();
-        }
-    }),
-    LOSES_THE_SETTLEMENTS_OF_A_MIXED_BATCH((store, clock) -> new Mutated(store) {
-        @Override
-        public BatchResult write(Batch batch) {
-            if (batch.claims().isEmpty() || batch.settlements().isEmpty()) {
-                return super.write(batch);
-            }
-            List<SettleResult> settled = batch.settlements().stream()
-                    .<SettleResult>map(s -> new Settled(clock.now(), clock.now()))
-                    .toList();
-            return new BatchResult(claim(batch.claims()), settled);
         }
     }),
     CUTS_RESULTS_AT_64_KIB((store, clock) -> new Mutated(store) {

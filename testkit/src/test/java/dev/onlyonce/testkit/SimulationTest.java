@@ -85,7 +85,8 @@ class SimulationTest {
             simulation.trace(seed).forEach(line -> all.append(line).append('\n'));
         }
         assertThat(all)
-                .contains("crashes before the effect", "crashes after the effect", "crashes after WRITE")
+                .contains("crashes before the effect", "crashes after the effect", "crashes after CLAIM")
+                .contains("crashes after SETTLE")
                 .contains("arrives late", "arrives now", "the answer is lost", "is slow on its way", "busy")
                 .contains("is cut off", "has a clock wrong", "RETRYABLE → PROCESSING", "PROCESSING → UNKNOWN")
                 .contains("UNKNOWN → COMPLETED", "UNKNOWN → RETRYABLE", "attempt 3")

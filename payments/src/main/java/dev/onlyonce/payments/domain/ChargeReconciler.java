@@ -5,7 +5,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Movement;
-import dev.onlyonce.sql.Outbox;
+import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
 import java.util.Optional;

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.payments.provider.Movement;
-import dev.onlyonce.sql.Inbox;
+import dev.onlyonce.sql.inbox.Inbox;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;

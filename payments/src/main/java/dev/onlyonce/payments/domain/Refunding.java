@@ -9,8 +9,8 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.payments.provider.Movement;
-import dev.onlyonce.sql.Stepped;
-import dev.onlyonce.sql.Steps;
+import dev.onlyonce.sql.steps.StepRunner;
+import dev.onlyonce.sql.steps.Steps;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -100,12 +100,12 @@ public final class Refunding {
      * @throws NotRefundable before anything was done
      * @throws ProviderClient.NoAnswer if the provider does not answer clearly; the same request goes on
      */
-    public Outcome<byte[]> refund(Stepped stepped, Key key, Fingerprint fingerprint, String paymentId, long amount)
+    public Outcome<byte[]> refund(Steps stepped, Key key, Fingerprint fingerprint, String paymentId, long amount)
             throws SQLException {
         return stepped.execute(key, fingerprint, Codec.bytes(), steps -> run(steps, key, paymentId, amount));
     }
 
-    private byte[] run(Steps steps, Key key, String paymentId, long amount) throws SQLException {
+    private byte[] run(StepRunner steps, Key key, String paymentId, long amount) throws SQLException {
         Codec<Begun> begunCodec = codec(Begun.class);
         Begun begun = steps.local(
                 "reserve", begunCodec, connection -> reserve(database.on(connection), key, paymentId, amount));

@@ -6,13 +6,13 @@ import dev.onlyonce.Listener;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.http.Boundary;
-import dev.onlyonce.http.Checked;
+import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.HttpRequest;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.db.Database;
-import dev.onlyonce.sql.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.store.StoreException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
@@ -42,30 +42,30 @@ final class Keyed {
     }
 
     ResponseEntity<byte[]> handle(Operation operation, HttpServletRequest request, byte[] body, Execution execution) {
-        Checked checked = boundary.check(operation, read(request, body));
-        if (checked instanceof Checked.Refused refused) {
-            return send(refused.answer());
-        }
-        if (!(checked instanceof Checked.Asked asked)) {
+        Exchange exchange = boundary.check(operation, read(request, body)).admit();
+        if (exchange.stage() == Exchange.Stage.UNPROTECTED) {
             throw new IllegalStateException(operation.name() + " needs a profile that requires a key");
         }
+        if (exchange.stage() != Exchange.Stage.READY) {
+            return send(exchange.answer());
+        }
         try {
-            return execute(operation, asked, execution);
+            return execute(exchange, execution);
         } finally {
-            asked.room().release();
+            exchange.release();
         }
     }
 
-    private ResponseEntity<byte[]> execute(Operation operation, Checked.Asked asked, Execution execution) {
+    private ResponseEntity<byte[]> execute(Exchange exchange, Execution execution) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return send(execution.execute(asked.key(), asked.fingerprint()));
+                return send(execution.execute(exchange.key(), exchange.fingerprint()));
             } catch (TransactionConflict e) {
                 if (attempt == TRIES) {
                     throw new Database.Unavailable(e);
                 }
             } catch (StoreException e) {
-                return send(boundary.unavailable(operation, e));
+                return send(exchange.answers().storeUnavailable(e));
             }
         }
     }
@@ -77,14 +77,12 @@ final class Keyed {
 
     /** The answer for what was recorded or is under way. */
     HttpAnswer answer(Operation operation, Outcome<byte[]> outcome) {
-        return outcome instanceof Outcome.Executed<byte[]> executed
-                ? first(new Outcome.Replayed<>(executed.value(), executed.expiresAt()), operation)
-                : boundary.answer(operation, outcome);
+        return boundary.answers(operation).to(outcome);
     }
 
     /** The answer to the request that was executed: as a replay's, but not marked as one. */
     HttpAnswer first(Outcome<byte[]> outcome, Operation operation) {
-        HttpAnswer answer = boundary.answer(operation, outcome);
+        HttpAnswer answer = boundary.answers(operation).to(outcome);
         Headers headers = new Headers(answer.headers().fields().stream()
                 .filter(field -> !field.name().equalsIgnoreCase("Idempotent-Replayed"))
                 .toList());

@@ -11,7 +11,7 @@ import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.payments.domain.RefundOrder;
 import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.spring.Unprotected;
-import dev.onlyonce.sql.Stepped;
+import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.StoreException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.SQLException;
@@ -26,12 +26,12 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 class RefundsController {
     private final Refunding refunding;
-    private final Stepped stepped;
+    private final Steps stepped;
     private final Keyed keyed;
     private final Bodies bodies;
     private final Operation operation;
 
-    RefundsController(Refunding refunding, Stepped stepped, Keyed keyed, Bodies bodies, Operations operations) {
+    RefundsController(Refunding refunding, Steps stepped, Keyed keyed, Bodies bodies, Operations operations) {
         this.refunding = refunding;
         this.stepped = stepped;
         this.keyed = keyed;

@@ -6,7 +6,7 @@ import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.domain.Invalid;
 import dev.onlyonce.payments.domain.ProviderClient;
 import dev.onlyonce.payments.domain.Refunding;
-import dev.onlyonce.sql.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.store.StoreException;
 import java.util.List;
 import java.util.Locale;

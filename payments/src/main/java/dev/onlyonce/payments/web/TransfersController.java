@@ -15,7 +15,7 @@ import dev.onlyonce.payments.domain.TransferOrder;
 import dev.onlyonce.payments.domain.Transfers;
 import dev.onlyonce.spring.Unprotected;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.SqlTransactions;
+import dev.onlyonce.sql.transactions.Transactions;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -31,7 +31,7 @@ import org.springframework.web.bind.annotation.RestController;
 class TransfersController {
     private final Database database;
     private final Transfers transfers;
-    private final SqlTransactions transactions;
+    private final Transactions transactions;
     private final Keyed keyed;
     private final Bodies bodies;
     private final Operation operation;

@@ -1,9 +1,9 @@
 package dev.onlyonce.server.cli;
 
 import dev.onlyonce.server.admin.Operator;
-import dev.onlyonce.sql.Schema;
 import dev.onlyonce.sql.SchemaMode;
-import dev.onlyonce.sql.SqlDatabase;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.schema.Schema;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

@@ -207,11 +207,12 @@ public final class ConfigFile {
         if (section == null) {
             return Limits.none();
         }
-        Limits limits = new Limits(
-                section.number("new-keys-per-second", 0, 0, MANY),
-                section.number("live-max", 0, 0, MANY),
-                section.number("stored-max", 0, 0, MANY),
-                section.number("look-ups-per-second", 0, 0, MANY));
+        Limits limits = Limits.builder()
+                .newKeysPerSecond(section.number("new-keys-per-second", 0, 0, MANY))
+                .liveMax(section.number("live-max", 0, 0, MANY))
+                .storedMax(section.number("stored-max", 0, 0, MANY))
+                .lookUpsPerSecond(section.number("look-ups-per-second", 0, 0, MANY))
+                .build();
         section.end();
         return limits;
     }

@@ -70,11 +70,13 @@ final class Defaults {
 
     private static Profile profile(Section section, Profile above) {
         Profile profile = section.as("profile", Profile::of, above);
-        profile = profile.keyRequired(section.flag("key-required", profile.keyRequired()));
-        profile = profile.onServerError(
-                section.as("on-server-error", text -> constant(OnServerError.class, text), profile.onServerError()));
-        return profile.whenRunning(
-                section.as("when-running", text -> constant(WhenRunning.class, text), profile.whenRunning()));
+        return profile.toBuilder()
+                .keyRequired(section.flag("key-required", profile.keyRequired()))
+                .onServerError(section.as(
+                        "on-server-error", text -> constant(OnServerError.class, text), profile.onServerError()))
+                .whenRunning(
+                        section.as("when-running", text -> constant(WhenRunning.class, text), profile.whenRunning()))
+                .build();
     }
 
     private static Policy policy(Section section, Policy above) {

@@ -3,10 +3,8 @@ package dev.onlyonce.server.gateway;
 import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
-import dev.onlyonce.http.HttpDecision;
 import dev.onlyonce.http.HttpRequest;
 import dev.onlyonce.http.Operation;
-import dev.onlyonce.http.Prepared;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.MemoryBudget;
@@ -128,7 +126,7 @@ final class ProtectedExchange {
         } else if (reserve((long) chunk.length() * REQUEST_COPIES)) {
             body.appendBuffer(chunk);
         } else {
-            refuse(loop.boundary().overloaded(operation));
+            refuse(loop.boundary().answers(operation).overloaded());
         }
     }
 
@@ -155,7 +153,7 @@ final class ProtectedExchange {
     }
 
     private void tooLarge() {
-        refuse(loop.boundary().tooLarge(operation));
+        refuse(loop.boundary().answers(operation).bodyTooLarge());
     }
 
     /** Answers before the whole body came; the rest is not looked at. */
@@ -174,7 +172,7 @@ final class ProtectedExchange {
         body = Buffer.buffer();
         HttpAnswer affordable = answer;
         if (!afford(answer.body().length)) {
-            affordable = loop.boundary().overloaded(operation);
+            affordable = loop.boundary().answers(operation).overloaded();
             loop.memory().force(affordable.body().length);
         }
         sending = new Sending(loop, request, affordable, this::end);
@@ -197,7 +195,7 @@ final class ProtectedExchange {
 
     private void fail(Throwable failure) {
         if (failure instanceof RejectedExecutionException) {
-            answer(loop.boundary().overloaded(operation));
+            answer(loop.boundary().answers(operation).overloaded());
             return;
         }
         end();
@@ -252,56 +250,54 @@ final class ProtectedExchange {
 
     private void decide() {
         if (body.length() <= SMALL_BODY_BYTES) {
-            prepared(loop.boundary().prepare(operation, asked(body.getBytes())));
+            checked(loop.boundary().exchange(operation, asked(body.getBytes())));
         } else {
             Buffer whole = body;
             GatewayLoop.follow(
                     () -> loop.elsewhere(
                             work -> loop.workers().compare(whole.length(), work),
-                            () -> loop.boundary().prepare(operation, asked(whole.getBytes()))),
-                    this::prepared,
+                            () -> loop.boundary().exchange(operation, asked(whole.getBytes()))),
+                    this::checked,
                     this::fail);
         }
     }
 
-    private void prepared(Prepared prepared) {
-        if (prepared instanceof Prepared.Decided decided) {
-            decided(decided.decision());
+    private void checked(Exchange exchange) {
+        if (exchange.stage() != Exchange.Stage.READY) {
+            decided(exchange);
             return;
         }
-        Prepared.Ready ready = (Prepared.Ready) prepared;
         GatewayLoop.follow(
-                () -> loop.timed(Metrics.Part.CLAIM, operation, trace, () -> ready.begin(loop.beginning())),
-                decision -> begun(ready, decision),
+                () -> loop.timed(Metrics.Part.CLAIM, operation, trace, () -> exchange.begin(loop.beginning())),
+                this::begun,
                 this::fail);
     }
 
-    private void begun(Prepared.Ready ready, HttpDecision decision) {
+    private void begun(Exchange exchange) {
         boolean mayWait = !operation.policy().waitMax().isZero();
-        if (mayWait && decision instanceof HttpDecision.Answer && ready.isInFlight()) {
-            await(ready, decision);
+        if (mayWait && exchange.stage() == Exchange.Stage.DUPLICATE) {
+            await(exchange);
         } else {
-            decided(decision);
+            decided(exchange);
         }
     }
 
-    private void await(Prepared.Ready ready, HttpDecision otherwise) {
-        GatewayLoop.follow(() -> loop.elsewhere(loop.workers()::await, ready::begin), this::decided, failure -> {
+    private void await(Exchange exchange) {
+        GatewayLoop.follow(() -> loop.elsewhere(loop.workers()::await, exchange::await), this::decided, failure -> {
             if (failure instanceof RejectedExecutionException) {
-                decided(otherwise);
+                // Too many wait already.
+                decided(exchange);
             } else {
                 fail(failure);
             }
         });
     }
 
-    private void decided(HttpDecision decision) {
-        if (decision instanceof HttpDecision.Answer answer) {
-            answer(answer.answer());
-        } else if (decision instanceof HttpDecision.Run run) {
-            forward(run.exchange());
-        } else {
-            throw new IllegalStateException("what passes through was not asked about");
+    private void decided(Exchange exchange) {
+        switch (exchange.stage()) {
+            case ANSWERED, DUPLICATE -> answer(exchange.answer());
+            case RUNNING -> forward(exchange);
+            default -> throw new IllegalStateException("not decided: " + exchange.stage());
         }
     }
 

@@ -11,9 +11,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Operations as upstreams that recognise keys themselves allow: a lost lease, a 502 and a 504 are no reason for doubt there,
- * because asking again is harmless. Which upstream a request goes to follows from its own path, not from its operation's, so that this is found out
- * anew for each.
+ * Operations for upstreams that recognise keys themselves: a lost lease, a 502 and a 504 leave no doubt there, because asking
+ * again is harmless. The upstream follows from the path of the request, not of its operation, so each request looks it up.
  */
 final class Repeatable {
     private final Map<String, Operation> operations;
@@ -30,24 +29,16 @@ final class Repeatable {
     }
 
     private static Operation repeatable(Operation operation) {
-        return new Operation(
-                operation.name(),
-                operation.method(),
-                operation.path(),
-                operation.scope(),
-                profile(operation.profile()),
-                operation.policy().toBuilder().onLeaseLost(OnLeaseLost.RETRY).build(),
-                operation.keys(),
-                operation.refusePersonalKeys(),
-                operation.bodyBytesMax(),
-                operation.fingerprintHeaders(),
-                operation.fingerprinter(),
-                operation.age());
+        return operation
+                .profile(profile(operation.profile()))
+                .policy(operation.policy().toBuilder()
+                        .onLeaseLost(OnLeaseLost.RETRY)
+                        .build());
     }
 
     private static Profile profile(Profile profile) {
         return profile.onServerError() == OnServerError.RETRY
-                ? profile.onServerError(OnServerError.RETRY_ALWAYS)
+                ? profile.toBuilder().onServerError(OnServerError.RETRY_ALWAYS).build()
                 : profile;
     }
 }

@@ -2,9 +2,9 @@ package dev.onlyonce.spring.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.Way;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Way;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.spring.Unprotected;

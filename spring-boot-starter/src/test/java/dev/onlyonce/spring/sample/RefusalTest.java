@@ -3,9 +3,9 @@ package dev.onlyonce.spring.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.Way;
 import dev.onlyonce.Event;
 import dev.onlyonce.Listener;
+import dev.onlyonce.Way;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.testservers.MariaDbServer;

@@ -1,10 +1,10 @@
 package dev.onlyonce.spring.sample;
 
+import dev.onlyonce.OutcomeException;
 import dev.onlyonce.Way;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
-import dev.onlyonce.OutcomeException;
 import dev.onlyonce.spring.Unprotected;
 import java.time.Instant;
 import java.util.List;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Outcome;
-import dev.onlyonce.micrometer.Metric;
 import dev.onlyonce.OutcomeException;
+import dev.onlyonce.micrometer.Metric;
 import dev.onlyonce.testservers.PostgresServer;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;

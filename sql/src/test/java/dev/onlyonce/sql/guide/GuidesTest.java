@@ -12,16 +12,16 @@ import dev.onlyonce.Reconciler.Finding;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.fingerprint.Fingerprinter;
 import dev.onlyonce.fingerprint.MalformedRequest;
-import dev.onlyonce.sql.Accepted;
-import dev.onlyonce.sql.Delivery;
-import dev.onlyonce.sql.DeliveryHandler;
-import dev.onlyonce.sql.Flow;
-import dev.onlyonce.sql.Outbox;
-import dev.onlyonce.sql.OutboxRow;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.SqlTransactions;
-import dev.onlyonce.sql.Stepped;
+import dev.onlyonce.sql.outbox.Accepted;
+import dev.onlyonce.sql.outbox.Delivery;
+import dev.onlyonce.sql.outbox.DeliveryHandler;
+import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxRow;
+import dev.onlyonce.sql.steps.Flow;
+import dev.onlyonce.sql.steps.Steps;
+import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.Encryption;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -162,7 +162,7 @@ final class GuidesTest {
         for (int attempt = 1; attempt <= 2; attempt++) {
             SqlStore store = SqlStore.open(dataSource);
             Onlyonce once = Onlyonce.builder(store).build();
-            Stepped stepped = store.stepped(once);
+            Steps stepped = store.stepped(once);
 
             Outcome<Refund> outcome = stepped.execute(key, fingerprint, Codec.json(Refund.class), steps -> {
                 String reference = steps.effect("refund", Codec.text(), k -> provider.refund(charge, k));
@@ -211,7 +211,7 @@ final class GuidesTest {
     void transactions() throws Exception {
         Receipt receipt = new Receipt(990);
         SqlStore store = SqlStore.open(dataSource);
-        SqlTransactions transactions = store.transactions(Policy.standard());
+        Transactions transactions = store.transactions(Policy.standard());
         for (int delivery = 1; delivery <= 2; delivery++) {
             try (Connection connection = dataSource.getConnection()) {
                 connection.setAutoCommit(false);

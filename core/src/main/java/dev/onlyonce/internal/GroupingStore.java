@@ -1,0 +1,185 @@
+package dev.onlyonce.internal;
+
+import dev.onlyonce.internal.PendingCall.Kind;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.RenewResult;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import dev.onlyonce.store.Transition;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Group commit: a store that sends many callers' claims, settlements and look-ups to another store in one call.
+ *
+ * <ol>
+ *   <li>A caller takes a free lane and leads, or joins the queue and waits. It also waits, although a lane is free, while
+ *       another lane carries more calls than wait here: a larger batch costs less per call, and the callers of the batch under
+ *       way are about to return with their next calls.
+ *   <li>A caller that must not block joins the queue and leaves; one of our own threads leads for it. Until that thread runs,
+ *       every new call joins the same batch.
+ *   <li>A leader takes up to {@link Store#BATCH_MAX} calls of its own kind with distinct ids from the queue and sends them,
+ *       with its own, in one call; see {@link BatchWriter}. There is no timer: a lone caller goes at once, and the next batch
+ *       gathers while a call is under way. Claims and settlements do not mix, because the store pays for every kind in a call,
+ *       and callers that were answered together return together.
+ *   <li>A caller that leads keeps its own time limit. Calls that it has no time for return to the head of the queue.
+ *   <li>The leader hands out the answers and passes its lane to the first caller in the queue, unless rule 1 tells it to let
+ *       more gather. A caller then returns; one of our threads leads again instead. So nobody waits unless a call is under way.
+ * </ol>
+ *
+ * <p>While the store is unavailable, callers are refused without an attempt for a short, growing time; see {@link Pause}. A
+ * caller that waits too long gives up by itself; one scheduled check does the same for all callers that do not block.
+ *
+ * <p>Lists with more than one item are batches already and go to the store as they are, as does every other verb. The pieces:
+ * {@link CallQueue} decides who leads and when, {@link Lanes} knows the calls under way, {@link BatchWriter} makes one call.
+ */
+public final class GroupingStore implements Store {
+    private final Store store;
+    private final Time time;
+    private final CallQueue queue;
+    private final Kind<ClaimRequest, ClaimResult> claims;
+    private final Kind<Settlement, SettleResult> settlements;
+    private final Kind<EntryId, Optional<Entry>> finds;
+
+    /**
+     * Groups the calls of a store, which stays the caller's to close.
+     *
+     * @param onFailure receives every failure of a grouped call
+     */
+    public GroupingStore(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
+        this.store = store;
+        this.time = time;
+        this.claims = new Kind<>(store::claim);
+        this.settlements = new Kind<>(store::settle);
+        this.finds = new Kind<>(store::find);
+        this.queue = new CallQueue(time, limits, onFailure);
+    }
+
+    /**
+     * Bounds the callers.
+     *
+     * @param queueMax how many may wait
+     * @param waitMax how long each may wait
+     */
+    public record Limits(int queueMax, Duration waitMax) {}
+
+    /** Claims; throws {@link StoreException}. */
+    public ClaimResult claim(ClaimRequest request) {
+        return queue.submit(new PendingCall<>(claims, request.id(), request, time.nanos(), null));
+    }
+
+    /** Claims without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
+    public CompletableFuture<ClaimResult> claimAsync(ClaimRequest request) {
+        CompletableFuture<ClaimResult> future = new CompletableFuture<>();
+        queue.enqueue(new PendingCall<>(claims, request.id(), request, time.nanos(), future));
+        return future;
+    }
+
+    /** Settles; throws {@link StoreException}. */
+    public SettleResult settle(Settlement settlement) {
+        return queue.submit(new PendingCall<>(settlements, settlement.id(), settlement, time.nanos(), null));
+    }
+
+    /** Settles without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
+    public CompletableFuture<SettleResult> settleAsync(Settlement settlement) {
+        CompletableFuture<SettleResult> future = new CompletableFuture<>();
+        queue.enqueue(new PendingCall<>(settlements, settlement.id(), settlement, time.nanos(), future));
+        return future;
+    }
+
+    /** Reads; throws {@link StoreException}. */
+    public Optional<Entry> find(EntryId id) {
+        return queue.submit(new PendingCall<>(finds, id, id, time.nanos(), null));
+    }
+
+    /** How many callers wait in the queue. */
+    int waiting() {
+        return queue.size();
+    }
+
+    @Override
+    public List<ClaimResult> claim(List<ClaimRequest> requests) {
+        return requests.size() == 1 ? List.of(claim(requests.get(0))) : store.claim(requests);
+    }
+
+    @Override
+    public List<SettleResult> settle(List<Settlement> settlements) {
+        return settlements.size() == 1 ? List.of(settle(settlements.get(0))) : store.settle(settlements);
+    }
+
+    @Override
+    public List<Optional<Entry>> find(List<EntryId> ids) {
+        return ids.size() == 1 ? List.of(find(ids.get(0))) : store.find(ids);
+    }
+
+    @Override
+    public List<RenewResult> renew(List<Renewal> renewals) {
+        return store.renew(renewals);
+    }
+
+    @Override
+    public List<Transition> sweep(int limit) {
+        return store.sweep(limit);
+    }
+
+    @Override
+    public int purge(int limit) {
+        return store.purge(limit);
+    }
+
+    @Override
+    public List<SettleResult> resolve(List<Resolution> resolutions) {
+        return store.resolve(resolutions);
+    }
+
+    @Override
+    public Optional<Transition> evict(EntryId id, String who, String reason) {
+        return store.evict(id, who, reason);
+    }
+
+    @Override
+    public List<Entry> list(EntryQuery query) {
+        return store.list(query);
+    }
+
+    @Override
+    public int countStored(@Nullable String tenant, int max) {
+        return store.countStored(tenant, max);
+    }
+
+    @Override
+    public List<AuditRecord> history(EntryId id) {
+        return store.history(id);
+    }
+
+    @Override
+    public List<AuditRecord> audit(AuditQuery query) {
+        return store.audit(query);
+    }
+
+    @Override
+    public int purgeAudit(Duration retention, int limit) {
+        return store.purgeAudit(retention, limit);
+    }
+
+    /** Ends our idle threads. Later calls still reach the store, which stays open. */
+    @Override
+    public void close() {
+        queue.close();
+    }
+}

@@ -1,0 +1,85 @@
+package dev.onlyonce.http;
+
+import dev.onlyonce.Key;
+import dev.onlyonce.MalformedKey;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.fingerprint.Fingerprinter;
+import dev.onlyonce.fingerprint.MalformedRequest;
+import dev.onlyonce.store.Time;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Checks tenant, key, age and body of a request, without asking the store. Thread-safe. */
+final class RequestCheck {
+    private final Callers callers;
+    private final Time time;
+
+    RequestCheck(Callers callers, Time time) {
+        this.callers = callers;
+        this.time = time;
+    }
+
+    /** The result of a check. */
+    sealed interface Result {}
+
+    /** The request breaks a rule. */
+    record Refused(Problem.Report report) implements Result {}
+
+    /** The request asks for this entry. */
+    record Accepted(Key key, Fingerprint fingerprint) implements Result {}
+
+    Result check(Operation operation, HttpRequest request) {
+        try {
+            String tenant = callers.tenant(request);
+            if (tenant == null) {
+                return new Refused(callers.unauthenticated());
+            }
+            Key key = new Key(tenant, operation.name(), key(operation, request.headers()), operation.scope());
+            Optional<Problem.Report> stale =
+                    operation.age() == null ? Optional.empty() : operation.age().check(request.headers(), time.now());
+            return stale.isPresent() ? new Refused(stale.get()) : new Accepted(key, fingerprint(operation, request));
+        } catch (MalformedKey e) {
+            return new Refused(report(e));
+        } catch (MalformedRequest e) {
+            Problem problem = e.tooLarge() ? Problem.BODY_TOO_LARGE : Problem.REQUEST_MALFORMED;
+            return new Refused(problem.because(e.getMessage()).member("reason", code(e.reason())));
+        }
+    }
+
+    private static String key(Operation operation, Headers headers) {
+        String key = KeyHeader.parse(headers.values(KeyHeader.NAME));
+        operation.keys().check(key);
+        if (operation.refusePersonalKeys()) {
+            PersonalData.refuse(key);
+        }
+        return key;
+    }
+
+    private Fingerprint fingerprint(Operation operation, HttpRequest request) {
+        Fingerprint fingerprint = operation
+                .fingerprinter()
+                .fingerprint(new Fingerprinter.Request(
+                        request.method(),
+                        request.path(),
+                        request.query(),
+                        request.headers().toMap(operation.fingerprinter().headers()),
+                        request.headers().first("Content-Type").orElse(null),
+                        request.body()));
+        return callers.credentials(request).map(fingerprint::boundTo).orElse(fingerprint);
+    }
+
+    static Problem.Report report(MalformedKey e) {
+        Problem problem = switch (e.reason()) {
+            case MISSING -> Problem.KEY_MISSING;
+            case BAD_FORMAT -> Problem.KEY_FORMAT;
+            case PERSONAL -> Problem.KEY_PERSONAL;
+            case EMPTY, TOO_LONG, BAD_CHARACTER, SEVERAL, BAD_QUOTING -> Problem.KEY_MALFORMED;
+        };
+        return problem.because(e.getMessage()).member("reason", code(e.reason()));
+    }
+
+    /** A reason as it is published. */
+    static String code(Enum<?> reason) {
+        return reason.name().toLowerCase(Locale.ROOT);
+    }
+}

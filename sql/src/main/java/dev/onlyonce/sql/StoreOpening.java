@@ -1,0 +1,104 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.connections.Pool;
+import dev.onlyonce.sql.connections.SourceCheck;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.connections.SqliteConnections;
+import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.Postgres;
+import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.Sqlite;
+import dev.onlyonce.sql.schema.Schema;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/** Finds out which database it is. */
+public final class StoreOpening {
+    private static final int SQLITE_FULL = 2;
+
+    private StoreOpening() {}
+
+    static SqlStore open(DataSource dataSource, SchemaMode mode, Optional<String> clock, Sealing sealing) {
+        SqlDatabase kind = kind(dataSource);
+        SourceCheck.check(dataSource, kind);
+        Calls calls = new Calls(new Pool(dataSource, kind != SqlDatabase.SQLITE), kind);
+        if (kind == SqlDatabase.SQLITE) {
+            calls.read(StoreOpening::checkSynchronous);
+        }
+        prepare(kind, calls, mode);
+        Database database = kind == SqlDatabase.POSTGRESQL
+                ? new Postgres(clock, calls.read(Postgres::isScripted), calls.read(Postgres::home))
+                : Database.of(kind, clock);
+        return new SqlStore(database, calls, sealing);
+    }
+
+    static SqlStore open(Path file, SchemaMode mode, Optional<String> clock, Sealing sealing) {
+        Calls calls = new Calls(new SqliteConnections(file), SqlDatabase.SQLITE);
+        try {
+            prepare(SqlDatabase.SQLITE, calls, mode);
+            return new SqlStore(new Sqlite(clock), calls, sealing);
+        } catch (RuntimeException e) {
+            calls.close();
+            throw e;
+        }
+    }
+
+    private static void prepare(SqlDatabase kind, Calls calls, SchemaMode mode) {
+        Schema schema = new Schema(calls, kind);
+        switch (mode) {
+            case CREATE -> schema.apply();
+            case VALIDATE -> schema.validate();
+            case LEAVE -> {}
+        }
+    }
+
+    /** With less than that, a commit that was acknowledged can be gone after a power failure. */
+    private static boolean checkSynchronous(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("PRAGMA synchronous")) {
+            row.next();
+            if (row.getInt(1) < SQLITE_FULL) {
+                throw new StoreRejected(
+                        "SQLite would forget acknowledged commits in a power failure: open it with synchronous=FULL, for example"
+                                + " jdbc:sqlite:entries.db?journal_mode=WAL&synchronous=FULL",
+                        null);
+            }
+            return true;
+        }
+    }
+
+    static SqlDatabase kind(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            DatabaseMetaData meta = connection.getMetaData();
+            String product = meta.getDatabaseProductName();
+            int major = meta.getDatabaseMajorVersion();
+            int minor = meta.getDatabaseMinorVersion();
+            return switch (product) {
+                case "PostgreSQL" -> atLeast(14, 0, major, minor, SqlDatabase.POSTGRESQL);
+                case "MySQL" -> atLeast(8, 0, major, minor, SqlDatabase.MYSQL);
+                case "MariaDB" -> atLeast(10, 6, major, minor, SqlDatabase.MYSQL);
+                case "SQLite" -> atLeast(3, 35, major, minor, SqlDatabase.SQLITE);
+                default -> throw new StoreRejected("no support for the database " + product, null);
+            };
+        } catch (SQLException e) {
+            throw new StoreUnavailable("no connection to the database", e);
+        }
+    }
+
+    private static SqlDatabase atLeast(int major, int minor, int isMajor, int isMinor, SqlDatabase kind) {
+        if (isMajor < major || (isMajor == major && isMinor < minor)) {
+            throw new StoreRejected(
+                    "the database is " + isMajor + "." + isMinor + ", but " + major + "." + minor + " is needed", null);
+        }
+        return kind;
+    }
+}

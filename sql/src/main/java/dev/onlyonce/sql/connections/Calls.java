@@ -1,0 +1,107 @@
+package dev.onlyonce.sql.connections;
+
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** Runs work on a connection, within bounds, and says what an error means. */
+public final class Calls implements AutoCloseable {
+    /**
+     * Deadlocks are rare because batches are sorted; what is left of them goes away by itself. A lost prepared statement is
+     * prepared again by the next try on the same connection.
+     */
+    private static final int TRIES_MAX = 5;
+
+    private final Source source;
+    private final SqlDatabase database;
+
+    public Calls(Source source, SqlDatabase database) {
+        this.source = source;
+        this.database = database;
+    }
+
+    /** Something to do with a connection in auto-commit mode. */
+    @FunctionalInterface
+    public interface Work<T> {
+        T run(Connection connection) throws SQLException;
+    }
+
+    /** Runs work that changes nothing. */
+    public <T> T read(Work<T> work) {
+        return run(false, work);
+    }
+
+    /** Runs work that is one transaction; again, if that is the cure for what it met. */
+    public <T> T write(Work<T> work) {
+        return run(true, work);
+    }
+
+    /** As {@link #write}, in a transaction that the work's own code may look at: auto-commit is off. */
+    public <T> T transaction(Work<T> work) {
+        return write(connection -> {
+            connection.setAutoCommit(false);
+            try {
+                T answer = work.run(connection);
+                connection.commit();
+                return answer;
+            } catch (Throwable e) {
+                rollBack(connection, e);
+                throw e;
+            } finally {
+                if (!connection.isClosed()) {
+                    connection.setAutoCommit(true);
+                }
+            }
+        });
+    }
+
+    private static void rollBack(Connection connection, Throwable cause) {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    private <T> T run(boolean writing, Work<T> work) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return once(writing, work);
+            } catch (SQLException e) {
+                SqlFailure failure = SqlFailure.of(database, e);
+                if (!failure.isCuredByRetry() || tries == TRIES_MAX) {
+                    throw failure.exception(writing, e);
+                }
+            }
+        }
+    }
+
+    private <T> T once(boolean writing, Work<T> work) throws SQLException {
+        Source.Taken taken = take(writing ? Source.Use.WRITE : Source.Use.READ);
+        boolean done = false;
+        try {
+            T answer = work.run(taken.connection());
+            done = true;
+            return answer;
+        } finally {
+            taken.give(done);
+        }
+    }
+
+    /** A connection; throws {@link StoreException} if there is none. */
+    public Source.Taken take(Source.Use use) {
+        try {
+            return source.take(use);
+        } catch (StoreException e) {
+            throw e;
+        } catch (SQLException | RuntimeException e) {
+            throw new StoreUnavailable("no connection to the database", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        source.close();
+    }
+}

@@ -1,0 +1,128 @@
+package dev.onlyonce.sql.connections;
+
+import dev.onlyonce.store.StoreRejected;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The caller's DataSource. Its connections go back with the settings they came with. */
+public final class Pool implements Source {
+    /** A server that does not answer for so long counts as lost. Longer than any bound that the server itself keeps. */
+    private static final int NETWORK_TIMEOUT_MS = 15_000;
+
+    private static final int SQLITE_ERROR = 1;
+
+    private static final Logger log = LoggerFactory.getLogger(Pool.class);
+
+    private final DataSource dataSource;
+    private final boolean network;
+    private final AtomicReference<@Nullable Connected> expected = new AtomicReference<>();
+
+    /**
+     * Wraps it.
+     *
+     * @param network whether there is one between us and the database
+     */
+    public Pool(DataSource dataSource, boolean network) {
+        this.dataSource = dataSource;
+        this.network = network;
+    }
+
+    @Override
+    public Taken take(Use use) throws SQLException {
+        Connection connection = dataSource.getConnection();
+        try {
+            boolean autoCommit = connection.getAutoCommit();
+            check(connection, autoCommit);
+            if (!autoCommit) {
+                connection.setAutoCommit(true);
+            }
+            return new Borrowed(
+                    connection, autoCommit, network && use != Use.TRANSACTION ? boundNetwork(connection) : -1);
+        } catch (Throwable e) {
+            // After an Error too: a small pool would soon have no connection left.
+            connection.close();
+            throw e;
+        }
+    }
+
+    /** The last line: what {@link SourceCheck} could not see when the store was opened. Needs no round trip. */
+    private void check(Connection connection, boolean autoCommit) throws SQLException {
+        String place = SourceCheck.place(connection);
+        Connected first = expected.updateAndGet(known -> known == null ? new Connected(place, autoCommit) : known);
+        if (!place.equals(first.place)) {
+            throw new StoreRejected(
+                    "the DataSource leads to " + place + ", but led to " + first.place + " before. "
+                            + SourceCheck.INSTEAD,
+                    null);
+        }
+        if (first.autoCommit && !autoCommit) {
+            throw new StoreRejected(
+                    "the DataSource hands out a connection with an open transaction. " + SourceCheck.INSTEAD, null);
+        }
+    }
+
+    /** Where the first connection led, and in which mode it was. */
+    private record Connected(String place, boolean autoCommit) {}
+
+    /** Returns what to set the time-out back to; negative: it was left alone. */
+    private static int boundNetwork(Connection connection) throws SQLException {
+        try {
+            int timeout = connection.getNetworkTimeout();
+            if (timeout > 0 && timeout <= NETWORK_TIMEOUT_MS) {
+                return -1;
+            }
+            connection.setNetworkTimeout(Runnable::run, NETWORK_TIMEOUT_MS);
+            return timeout;
+        } catch (SQLFeatureNotSupportedException e) {
+            return -1;
+        }
+    }
+
+    @Override
+    public void close() {}
+
+    private record Borrowed(Connection connection, boolean autoCommit, int networkTimeoutMs) implements Taken {
+        /** What ended badly may have left a transaction open, which must not go to whoever takes the connection next. */
+        @Override
+        public void give(boolean healthy) {
+            try (connection) {
+                if (!healthy && !connection.isClosed() && !isRolledBack()) {
+                    connection.abort(Runnable::run);
+                    // Its pool learns from the error that it is gone.
+                    isRolledBack();
+                }
+                if (!connection.isClosed()) {
+                    if (networkTimeoutMs >= 0) {
+                        connection.setNetworkTimeout(Runnable::run, networkTimeoutMs);
+                    }
+                    if (!autoCommit) {
+                        connection.setAutoCommit(false);
+                    }
+                }
+            } catch (SQLException | RuntimeException e) {
+                log.debug("A connection could not be given back in order", e);
+            }
+        }
+
+        private boolean isRolledBack() {
+            try (Statement statement = connection.createStatement()) {
+                if (connection.getAutoCommit()) {
+                    statement.execute("ROLLBACK");
+                } else {
+                    connection.rollback();
+                }
+                return true;
+            } catch (SQLException e) {
+                // SQLite calls it an error that there is nothing to roll back.
+                return e.getErrorCode() == SQLITE_ERROR;
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package dev.onlyonce.sql.connections;
+
+import dev.onlyonce.sql.SqlStore;
+
+/** The kinds of database that {@link SqlStore} speaks to. */
+public enum SqlDatabase {
+    /** PostgreSQL 14 and newer. */
+    POSTGRESQL("postgresql"),
+    /** MySQL 8 and MariaDB 10.6 and newer. */
+    MYSQL("mysql"),
+    /** SQLite 3.35 and newer. */
+    SQLITE("sqlite");
+
+    private final String folder;
+
+    SqlDatabase(String folder) {
+        this.folder = folder;
+    }
+
+    /** The folder of its schema in the jar, under {@code schema/}. */
+    public String folder() {
+        return folder;
+    }
+}

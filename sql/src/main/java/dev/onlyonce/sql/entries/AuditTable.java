@@ -1,0 +1,215 @@
+package dev.onlyonce.sql.entries;
+
+import static java.util.Objects.requireNonNullElse;
+
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.Transition;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads and purges {@code onlyonce_audit}; {@code {now}} is the database's clock. Who changes an entry writes to it.
+ *
+ * <p>The first change of an entry, from nothing to pending or processing, has no row of its own, so that an executed
+ * request costs one row and not two. It is on the entry itself until the next change, whose row carries it on. Readers see
+ * two records.
+ */
+public final class AuditTable {
+    /**
+     * The last column tells whether the row is the first about its entry: it ends the state that the entry was made in. A
+     * first attempt that a worker took from a pending entry has a row before it.
+     */
+    private static final String COLUMNS = """
+            SELECT a.id, a.at, a.tenant, a.space, a.key_, a.operation, a.entry_created_at, a.made_by, a.attempt,
+                   a.from_state, a.to_state, a.who, a.why,
+                   CASE WHEN a.from_state = a.to_state THEN 0
+                        WHEN a.from_state = 1 THEN 1
+                        WHEN a.from_state = 2 AND a.attempt = 1 AND NOT EXISTS (
+                            SELECT 1 FROM onlyonce_audit t
+                            WHERE t.tenant = a.tenant AND t.space = a.space AND t.key_ = a.key_
+                              AND t.entry_created_at = a.entry_created_at AND t.from_state = 1 AND t.to_state = 2)
+                        THEN 1 ELSE 0 END AS is_first
+            FROM onlyonce_audit a
+            """;
+
+    /** The rows, and the first change of an entry that has had no other; one statement, so that no change is missed. */
+    private static final String HISTORY = "SELECT * FROM (\n" + COLUMNS + """
+            WHERE a.tenant = ? AND a.space = ? AND a.key_ = ?
+            ORDER BY a.id DESC LIMIT ?) AS recorded
+            UNION ALL
+            SELECT 0, e.created_at, e.tenant, e.space, e.key_, e.operation, e.created_at, e.owner, e.attempt,
+                   e.state, e.state, e.owner, e.owner, 2
+            FROM onlyonce_entry e
+            WHERE e.tenant = ? AND e.space = ? AND e.key_ = ?
+              AND (e.state = 1 OR e.state = 2 AND e.attempt = 1 AND NOT EXISTS (
+                  SELECT 1 FROM onlyonce_audit t
+                  WHERE t.tenant = e.tenant AND t.space = e.space AND t.key_ = e.key_
+                    AND t.entry_created_at = e.created_at AND t.from_state = 1 AND t.to_state = 2))""";
+
+    private static final int FIRST = 1;
+    private static final int ONLY = 2;
+
+    private static final String PURGE = """
+            DELETE FROM onlyonce_audit WHERE (at, id) IN (
+                SELECT at, id FROM onlyonce_audit WHERE at <= {now} - ? ORDER BY at, id LIMIT ?)""";
+
+    /** Several nodes share the work. */
+    private static final String PURGE_POSTGRES = """
+            DELETE FROM onlyonce_audit WHERE (at, id) IN (
+                SELECT at, id FROM onlyonce_audit WHERE at <= {now} - ? ORDER BY at, id LIMIT ?
+                FOR UPDATE SKIP LOCKED)""";
+
+    /** MySQL takes no limit in a subquery, but one here. */
+    private static final String PURGE_MYSQL = """
+            DELETE FROM onlyonce_audit WHERE at <= {now} - ? ORDER BY at LIMIT ?""";
+
+    /** An operator's change of an outbox row leaves the entry as it is, and is recorded all the same. */
+    private static final String OPERATED = """
+            INSERT INTO onlyonce_audit (
+                at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+            SELECT {now}, o.tenant, o.space, o.key_, o.operation, o.entry_created_at, COALESCE(e.attempt, 0),
+                   e.state, e.state, ?, ?
+            FROM onlyonce_outbox o
+            LEFT JOIN onlyonce_entry e ON e.tenant = o.tenant AND e.space = o.space AND e.key_ = o.key_
+                AND e.created_at = o.entry_created_at
+            WHERE o.id = ?""";
+
+    private final SqlDatabase kind;
+    private final Columns columns;
+    private final String now;
+
+    public AuditTable(Database database) {
+        this.kind = database.kind();
+        this.columns = Columns.of(kind);
+        this.now = "(SELECT " + database.clock() + ")";
+    }
+
+    public List<AuditRecord> history(Connection connection, EntryId id) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(HISTORY)) {
+            Binding key = RowParameters.of(columns, id);
+            int next = key.bind(statement, 1);
+            statement.setInt(next++, AuditQuery.LIMIT_MAX);
+            key.bind(statement, next);
+            List<Row> rows = read(statement);
+            rows.sort(Comparator.comparing((Row row) -> row.first == ONLY).thenComparing(row -> row.number));
+            return records(rows);
+        }
+    }
+
+    public List<AuditRecord> list(Connection connection, AuditQuery query) throws SQLException {
+        StringBuilder sql = new StringBuilder(COLUMNS).append("WHERE a.at >= ?");
+        List<Binding> bindings = new ArrayList<>();
+        Instant from = requireNonNullElse(query.from(), Instant.EPOCH);
+        AuditRecord after = query.after();
+        bindings.add(
+                Binding.longs(Math.max(StoredEntry.micros(from), after == null ? 0 : StoredEntry.micros(after.at()))));
+        if (after != null) {
+            sql.append(" AND (a.at, a.id) > (?, ?)");
+            bindings.add(Binding.longs(StoredEntry.micros(after.at()), after.number()));
+        }
+        String tenant = query.tenant();
+        if (tenant != null) {
+            sql.append(" AND a.tenant = ?");
+            bindings.add(Binding.texts(columns, tenant));
+        }
+        sql.append("\nORDER BY a.at, a.id LIMIT ?");
+        bindings.add(Binding.longs(query.limit()));
+        try (PreparedStatement statement = connection.prepareStatement(sql.toString())) {
+            int next = 1;
+            for (Binding binding : bindings) {
+                next = binding.bind(statement, next);
+            }
+            return records(read(statement));
+        }
+    }
+
+    public int purge(Connection connection, long retentionUs, int limit) throws SQLException {
+        String sql = switch (kind) {
+            case POSTGRESQL -> PURGE_POSTGRES;
+            case MYSQL -> PURGE_MYSQL;
+            case SQLITE -> PURGE;
+        };
+        try (PreparedStatement statement = connection.prepareStatement(sql.replace("{now}", now))) {
+            statement.setLong(1, retentionUs);
+            statement.setInt(2, limit);
+            return statement.executeUpdate();
+        }
+    }
+
+    /** Records what an operator is about to do to an outbox row, in the same transaction. */
+    public void operated(Connection connection, long outboxId, String who, String why) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(OPERATED.replace("{now}", now))) {
+            columns.text(statement, 1, who);
+            columns.text(statement, 2, why);
+            statement.setLong(3, outboxId);
+            statement.executeUpdate();
+        }
+    }
+
+    /** A row as it is stored. */
+    private record Row(long number, Transition change, Instant at, Instant madeAt, String madeBy, int first) {}
+
+    private List<Row> read(PreparedStatement statement) throws SQLException {
+        List<Row> rows = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                String who = columns.text(row, 12);
+                Transition change = new Transition(
+                        StoredEntry.id(row, 3, columns),
+                        columns.text(row, 6),
+                        state(row, 10),
+                        state(row, 11),
+                        row.getInt(9),
+                        who,
+                        columns.text(row, 13));
+                Instant at = StoredEntry.instant(row.getLong(2));
+                Instant madeAt = StoredEntry.instant(row.getLong(7));
+                String madeBy = row.getBytes(8) == null ? who : columns.text(row, 8);
+                rows.add(new Row(row.getLong(1), change, at, madeAt, madeBy, row.getInt(14)));
+            }
+        }
+        return rows;
+    }
+
+    private static @Nullable State state(ResultSet row, int column) throws SQLException {
+        int code = row.getInt(column);
+        return row.wasNull() ? null : State.of(code);
+    }
+
+    private static List<AuditRecord> records(List<Row> rows) {
+        List<AuditRecord> records = new ArrayList<>();
+        for (Row row : rows) {
+            if (row.first == FIRST || row.first == ONLY) {
+                records.add(new AuditRecord(row.number, made(row), row.madeAt));
+            }
+            if (row.first != ONLY) {
+                records.add(new AuditRecord(row.number, row.change, row.at));
+            }
+        }
+        return records;
+    }
+
+    private static Transition made(Row row) {
+        Transition change = row.change;
+        boolean accepted = change.from() == State.PENDING;
+        return new Transition(
+                change.id(),
+                change.operation(),
+                null,
+                change.from(),
+                accepted ? 0 : 1,
+                row.madeBy,
+                accepted ? AuditRow.ACCEPTED : AuditRow.CLAIMED);
+    }
+}

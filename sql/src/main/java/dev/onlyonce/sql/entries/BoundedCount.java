@@ -1,0 +1,62 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.sql.connections.SqlDatabase;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** Bounded counts, from indexes alone. */
+public final class BoundedCount {
+    private static final String ENTRIES = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_entry WHERE tenant = ? LIMIT ?) bounded""";
+
+    private static final String ALL_ENTRIES = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_entry LIMIT ?) bounded""";
+
+    private static final String DEAD_LETTERS = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 1 LIMIT ?) bounded""";
+
+    private static final String WAITING = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 0 LIMIT ?) bounded""";
+
+    private BoundedCount() {}
+
+    /** The entries of a tenant, or of all of them, at most {@code max}. */
+    public static int entries(Connection connection, SqlDatabase kind, @Nullable String tenant, int max)
+            throws SQLException {
+        if (tenant == null) {
+            return bounded(connection, ALL_ENTRIES, max);
+        }
+        try (PreparedStatement statement = connection.prepareStatement(ENTRIES)) {
+            Columns.of(kind).text(statement, 1, tenant);
+            statement.setInt(2, max);
+            return number(statement);
+        }
+    }
+
+    /** The dead letters of all tenants, at most {@code max}. */
+    public static int deadLetters(Connection connection, int max) throws SQLException {
+        return bounded(connection, DEAD_LETTERS, max);
+    }
+
+    /** The outbox rows of all tenants that are to be delivered or being delivered, at most {@code max}. */
+    public static int waiting(Connection connection, int max) throws SQLException {
+        return bounded(connection, WAITING, max);
+    }
+
+    private static int bounded(Connection connection, String sql, int max) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setInt(1, max);
+            return number(statement);
+        }
+    }
+
+    private static int number(PreparedStatement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery()) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+}

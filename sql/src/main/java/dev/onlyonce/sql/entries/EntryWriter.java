@@ -1,0 +1,251 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims and settles a batch; a row that somebody else holds keeps nobody but its own caller.
+ *
+ * <ol>
+ *   <li>One statement settles, one inserts all new entries, in the order of their ids; rows that exist are left alone. Fresh
+ *       keys are done here, after one round trip on PostgreSQL.
+ *   <li>If that waits for a lock for longer than a moment, nothing of it was written, and for a while batches go around
+ *       locked rows: settlements skip them, and only what a look does not find is inserted, in halves down to the row that
+ *       somebody else is just making.
+ *   <li>The rest is read. Most are answered with what was read. A settlement whose claim still stands was skipped: busy.
+ *   <li>What was read as free (retryable, pending, past everything) or as the caller's own (a lost acknowledgement) is
+ *       taken by a statement that checks all that again and skips what is locked. Who comes too late starts again at 3.
+ * </ol>
+ */
+public final class EntryWriter {
+    /** Each round lost means that somebody else took the entry, or gave it back, in between: it is in flight. */
+    private static final int ROUNDS_MAX = 8;
+    /** Bounds how long one call looks for the rows that others hold; what is left then is busy. */
+    private static final Duration AROUND_MAX = Duration.ofSeconds(2);
+
+    private final Database database;
+    private final Calls calls;
+    private final Sealing sealing;
+    private final LockWatch locks = new LockWatch();
+
+    public EntryWriter(Database database, Calls calls, Sealing sealing) {
+        this.database = database;
+        this.calls = calls;
+        this.sealing = sealing;
+    }
+
+    /** The answers so far. */
+    private record Answers(Map<EntryId, SettleResult> settled, Map<EntryId, ClaimResult> claimed) {
+        private Answers() {
+            this(new HashMap<>(), new HashMap<>());
+        }
+
+        private boolean isChanged() {
+            return settled.values().stream().anyMatch(SettleResult.Settled.class::isInstance)
+                    || claimed.values().stream().anyMatch(ClaimResult.Claimed.class::isInstance);
+        }
+
+        private void claimed(Map<EntryId, Integer> attempts) {
+            attempts.forEach((id, attempt) -> claimed.put(id, new ClaimResult.Claimed(attempt)));
+        }
+
+        private void busy(ClaimRequest claim) {
+            claimed.put(claim.id(), new ClaimResult.Busy());
+        }
+
+        private List<ClaimRequest> open(List<ClaimRequest> claims) {
+            return claims.stream().filter(c -> !claimed.containsKey(c.id())).toList();
+        }
+    }
+
+    /** Claims; the list is sorted by id and not empty. */
+    public Map<EntryId, ClaimResult> claim(List<ClaimRequest> claims) {
+        return write(List.of(), claims).claimed();
+    }
+
+    /** Settles; the list is sorted by id and not empty. */
+    public Map<EntryId, SettleResult> settle(List<Settlement> settlements) {
+        return write(settlements, List.of()).settled();
+    }
+
+    private Answers write(List<Settlement> settlements, List<ClaimRequest> claims) {
+        Answers answers = new Answers();
+        return known(answers::isChanged, () -> {
+            boolean direct = !locks.isAround() && writeDirectly(settlements, claims, answers);
+            if (!direct && !settlements.isEmpty()) {
+                answers.settled.putAll(calls.write(c -> database.settleUnlocked(c, settlements)));
+            }
+            settleRest(settlements, answers);
+            claimRest(claims, answers, direct);
+            return answers;
+        });
+    }
+
+    /** What fails after a part was written leaves the outcome open, whatever it says about itself. */
+    public static <T> T known(Supplier<Boolean> changed, Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (StoreUnavailable | StoreBusy | StoreRejected e) {
+            if (changed.get()) {
+                throw new StoreOutcomeUnknown("a part of it was written before this failed", e);
+            }
+            throw e;
+        }
+    }
+
+    private boolean writeDirectly(List<Settlement> settlements, List<ClaimRequest> claims, Answers answers) {
+        try {
+            Database.Written written = calls.write(c -> database.write(c, settlements, claims));
+            answers.settled.putAll(written.settled());
+            answers.claimed(written.claimed());
+            return true;
+        } catch (StoreBusy e) {
+            locks.met();
+            return false;
+        }
+    }
+
+    private void settleRest(List<Settlement> settlements, Answers answers) {
+        List<Settlement> rest = settlements.stream()
+                .filter(s -> !answers.settled.containsKey(s.id()))
+                .toList();
+        Map<EntryId, Entry> found = find(rest.stream().map(Settlement::id).toList());
+        for (Settlement settlement : rest) {
+            answers.settled.put(settlement.id(), unsettled(settlement, found.get(settlement.id())));
+        }
+    }
+
+    private static SettleResult unsettled(Settlement settlement, @Nullable Entry stored) {
+        if (stored == null) {
+            return new SettleResult.Lost(null);
+        }
+        boolean mine = settlement.token().equals(stored.token());
+        if (mine && stored.state() == State.PROCESSING) {
+            return new SettleResult.Busy();
+        }
+        return mine && settlement.to() == stored.state() && stored.settledAt() != null
+                ? new SettleResult.Settled(stored.settledAt(), stored.expiresAt())
+                : new SettleResult.Lost(StoredEntry.shown(stored).state());
+    }
+
+    private void claimRest(List<ClaimRequest> claims, Answers answers, boolean inserted) {
+        long begun = System.nanoTime();
+        Set<EntryId> skipped = new HashSet<>();
+        List<ClaimRequest> open = answers.open(claims);
+        for (int round = 1; !open.isEmpty() && round <= ROUNDS_MAX; round++) {
+            List<ClaimRequest> absent = takeOrRead(open, answers, skipped);
+            if (round > 1 || !inserted) {
+                insert(absent, answers, begun);
+            }
+            List<ClaimRequest> gone = answers.open(absent);
+            if (!gone.isEmpty()) {
+                answers.claimed(calls.write(c -> database.replace(c, gone)));
+            }
+            open = answers.open(open);
+        }
+        open.forEach(answers::busy);
+    }
+
+    /**
+     * Takes what is free, and answers with what is not.
+     *
+     * @param skipped what was locked in the last round; still the same, it is busy
+     * @return what is not there
+     */
+    private List<ClaimRequest> takeOrRead(List<ClaimRequest> claims, Answers answers, Set<EntryId> skipped) {
+        Map<EntryId, Entry> found = find(claims.stream().map(ClaimRequest::id).toList());
+        List<ClaimRequest> own = new ArrayList<>();
+        List<ClaimRequest> free = new ArrayList<>();
+        List<ClaimRequest> absent = new ArrayList<>();
+        for (ClaimRequest claim : claims) {
+            Entry stored = found.get(claim.id());
+            if (stored == null) {
+                absent.add(claim);
+            } else if (stored.state() == claim.start() && claim.token().equals(stored.token())) {
+                if (skipped.contains(claim.id())) {
+                    answers.claimed.put(claim.id(), unkept(stored));
+                }
+                own.add(claim);
+            } else if (isFree(stored, claim)) {
+                if (skipped.contains(claim.id())) {
+                    answers.busy(claim);
+                }
+                free.add(claim);
+            } else {
+                answers.claimed.put(claim.id(), new ClaimResult.Existing(sealing.shown(stored)));
+            }
+        }
+        keepOrTake(answers.open(own), database::keep, answers, skipped);
+        keepOrTake(answers.open(free), database::take, answers, skipped);
+        return absent;
+    }
+
+    private void keepOrTake(
+            List<ClaimRequest> claims, InTransaction.Claiming claiming, Answers answers, Set<EntryId> skipped) {
+        if (!claims.isEmpty()) {
+            answers.claimed(calls.write(c -> claiming.claim(c, claims)));
+            answers.open(claims).forEach(c -> skipped.add(c.id()));
+        }
+    }
+
+    /** Somebody else locks a row that is the caller's: it is left alone if the lease that it has already is long enough. */
+    private static ClaimResult unkept(Entry own) {
+        Duration enough = own.terms().lease().dividedBy(2);
+        return own.leaseLeft().compareTo(enough) < 0 ? new ClaimResult.Busy() : new ClaimResult.Claimed(own.attempt());
+    }
+
+    private static boolean isFree(Entry stored, ClaimRequest claim) {
+        return claim.start() == State.PROCESSING
+                && stored.state().canBecome(State.PROCESSING)
+                && stored.operation().equals(claim.operation())
+                && stored.fingerprint().matches(claim.fingerprint());
+    }
+
+    /** Inserts what was not there. Who is just making the same entry is not waited for. */
+    private void insert(List<ClaimRequest> claims, Answers answers, long begun) {
+        claims.stream().filter(c -> locks.isMet(c.id())).forEach(answers::busy);
+        List<ClaimRequest> open = answers.open(claims);
+        if (open.isEmpty()) {
+            return;
+        }
+        try {
+            Database.Inserted inserted = calls.write(c -> database.insert(c, open));
+            answers.claimed(inserted.claimed());
+            inserted.others().forEach(id -> answers.claimed.put(id, new ClaimResult.Busy()));
+        } catch (StoreBusy e) {
+            if (open.size() == 1) {
+                locks.met(open.get(0).id());
+                answers.busy(open.get(0));
+            } else if (System.nanoTime() - begun > AROUND_MAX.toNanos()) {
+                open.forEach(answers::busy);
+            } else {
+                locks.met();
+                insert(open.subList(0, open.size() / 2), answers, begun);
+                insert(open.subList(open.size() / 2, open.size()), answers, begun);
+            }
+        }
+    }
+
+    private Map<EntryId, Entry> find(List<EntryId> ids) {
+        return ids.isEmpty() ? Map.of() : calls.read(c -> database.find(c, ids));
+    }
+}

@@ -1,0 +1,53 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Statements inside a transaction that somebody else has begun and will end. They leave its settings as they were. */
+public interface InTransaction {
+
+    /**
+     * Makes a new entry. Waits no longer than told for a transaction that is making the same one.
+     *
+     * @return its attempt; empty if there is one already
+     */
+    Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
+
+    /** Reads an entry that is not past everything. */
+    Optional<Entry> find(Connection connection, EntryId id) throws SQLException;
+
+    /** As {@link Database#take}. Waits no longer than told for whoever has the entry. */
+    Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
+
+    /** As {@link Database#replace}. Waits no longer than told for whoever has the entry. */
+    Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
+
+    /**
+     * Settles many claims and resolves many unknown entries, as the last statements of a transaction: it may leave the
+     * transaction's settings changed. Both lists are sorted by id.
+     *
+     * @return those changed
+     */
+    Map<EntryId, SettleResult.Settled> end(
+            Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException;
+
+    /** Settles the transaction's own claim; empty if it is not its own any more. */
+    Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException;
+
+    /** A statement that claims, and what the audit is told of it. Answers the attempts of those claimed. */
+    @FunctionalInterface
+    interface Claiming {
+        /** Claims in the transaction that is open. */
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims) throws SQLException;
+    }
+}

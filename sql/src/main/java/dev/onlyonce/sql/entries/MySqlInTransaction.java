@@ -1,0 +1,125 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * An insert that meets an entry locks it until the transaction ends, whatever becomes of the insert, and so would hold up
+ * its owner. Therefore we look first, without a lock, and insert only where we see nothing. The insert still decides.
+ */
+final class MySqlInTransaction implements InTransaction {
+    private final MySql mysql;
+
+    MySqlInTransaction(MySql mysql) {
+        this.mysql = mysql;
+    }
+
+    @Override
+    public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        if (read(connection, MySqlStatements.FIND, claim.id()).isPresent()) {
+            return Optional.empty();
+        }
+        return claim(
+                connection,
+                claim,
+                waitMax,
+                (c, claims, wait) -> mysql.written(c, List.of(), claims, wait).claimed());
+    }
+
+    @Override
+    public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.taken(c, claims, wait));
+    }
+
+    @Override
+    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.replaced(c, claims, wait));
+    }
+
+    @FunctionalInterface
+    private interface WaitingClaim {
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, MySql.Wait wait)
+                throws SQLException;
+    }
+
+    private Optional<Integer> claim(Connection connection, ClaimRequest claim, Duration waitMax, WaitingClaim claiming)
+            throws SQLException {
+        // Whole seconds. The statement waits for one lock, perhaps for two.
+        int seconds = Math.toIntExact(waitMax.toSeconds());
+        MySql.Wait wait = new MySql.Wait(seconds == 0, seconds * 2 + 3);
+        try (Statement statement = connection.createStatement()) {
+            long before = replaceLockWait(statement, seconds);
+            try {
+                return Optional.ofNullable(
+                        claiming.claim(connection, List.of(claim), wait).get(claim.id()));
+            } finally {
+                setLockWait(statement, before);
+            }
+        }
+    }
+
+    /** Returns what it was. Not to wait at all is MariaDB's; MySQL waits a second at least. */
+    private static long replaceLockWait(Statement statement, int seconds) throws SQLException {
+        long before;
+        long least;
+        try (ResultSet row = statement.executeQuery("SELECT @@SESSION.innodb_lock_wait_timeout, VERSION()")) {
+            row.next();
+            before = row.getLong(1);
+            least = row.getString(2).contains("MariaDB") ? 0 : 1;
+        }
+        setLockWait(statement, Math.max(least, seconds));
+        return before;
+    }
+
+    private static void setLockWait(Statement statement, long seconds) throws SQLException {
+        statement.execute("SET SESSION innodb_lock_wait_timeout = " + seconds);
+    }
+
+    /** What the transaction's snapshot does not show, a locking read does. */
+    @Override
+    public Optional<Entry> find(Connection connection, EntryId id) throws SQLException {
+        Optional<Entry> seen = read(connection, MySqlStatements.FIND, id);
+        return seen.isPresent() ? seen : read(connection, MySqlStatements.FIND + "\nFOR UPDATE", id);
+    }
+
+    private Optional<Entry> read(Connection connection, String sql, EntryId id) throws SQLException {
+        List<Entry> found = new ArrayList<>();
+        List<Binding> row = List.of(RowParameters.of(MySql.COLUMNS, id));
+        mysql.query(connection, sql, row, r -> found.add(StoredEntry.read(r, MySql.COLUMNS)));
+        return found.stream().findFirst();
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> end(
+            Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
+        Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
+        if (!settlements.isEmpty()) {
+            ended.putAll(mysql.written(connection, settlements, List.of(), MySql.WAIT)
+                    .settled());
+        }
+        if (!resolutions.isEmpty()) {
+            ended.putAll(mysql.resolved(connection, resolutions));
+        }
+        return ended;
+    }
+
+    @Override
+    public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
+        return Optional.ofNullable(
+                end(connection, List.of(settlement), List.of()).get(settlement.id()));
+    }
+}

@@ -1,0 +1,375 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * PostgreSQL 14 and newer.
+ *
+ * <p>{@link PostgresStatements#SETTINGS} goes before a statement in the same string: the driver sends both in
+ * one round trip, and in auto-commit mode they are one transaction, so the settings end with it and the caller's
+ * connection is as it was. Some settings of the driver (preferQueryMode=simple, prepareThreshold=-1) take such a string
+ * apart, or cannot send it: then each statement goes by itself, in a transaction that is begun and ended around them.
+ */
+public final class Postgres implements Database {
+    private static final Logger log = LoggerFactory.getLogger(Postgres.class);
+
+    private static final Set<String> ONE =
+            Set.of(PostgresStatements.INSERT_ONE, PostgresStatements.SETTLE_ONE, PostgresStatements.FIND_ONE);
+
+    private static final Part WAIT = new Part(PostgresStatements.WAIT, Binding.NONE, row -> {});
+    private static final Part HARDLY_WAIT = new Part(PostgresStatements.HARDLY_WAIT, Binding.NONE, row -> {});
+
+    private static final List<String> BEGIN = List.of("BEGIN");
+
+    private final Optional<String> clock;
+    private final boolean scripted;
+    private final String settings;
+    private final String settingsOne;
+    private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
+
+    /** With another clock than the server's: for tests only. */
+    public Postgres(Optional<String> clock) {
+        this(clock, true, Optional.empty());
+    }
+
+    /**
+     * With a driver that is known.
+     *
+     * @param scripted whether it sends several statements together, see {@link #isScripted}
+     * @param home the schema with the entries, see {@link #home}; statements that would reach another one's are refused
+     */
+    public Postgres(Optional<String> clock, boolean scripted, Optional<String> home) {
+        this.clock = clock;
+        this.scripted = scripted;
+        String check = home.map(PostgresStatements::at).orElse("");
+        this.settings = PostgresStatements.SETTINGS + check;
+        this.settingsOne = PostgresStatements.SETTINGS_ONE + check;
+    }
+
+    /** The schema whose entries a connection reaches, quoted; empty if there are none. */
+    public static Optional<String> home(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(PostgresStatements.HOME)) {
+            return row.next() ? Optional.of(row.getString(1)) : Optional.empty();
+        }
+    }
+
+    /** Whether a setting in a string of several statements holds for those behind it. */
+    public static boolean isScripted(Connection connection) {
+        List<String> seen = new ArrayList<>();
+        try {
+            new Postgres(Optional.empty())
+                    .runAll(
+                            connection,
+                            List.of(
+                                    new Part(
+                                            "SELECT set_config('lock_timeout', '4321ms', true), 1",
+                                            Binding.NONE,
+                                            r -> {}),
+                                    new Part(
+                                            "SELECT current_setting('lock_timeout'), ?::text",
+                                            Binding.texts(Columns.NATIVE, "x"),
+                                            row -> seen.add(row.getString(1)))));
+        } catch (SQLException e) {
+            log.debug("The driver cannot send several statements at once", e);
+        }
+        return seen.equals(List.of("4321ms"));
+    }
+
+    @Override
+    public SqlDatabase kind() {
+        return SqlDatabase.POSTGRESQL;
+    }
+
+    @Override
+    public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
+        Map<EntryId, Integer> claimed = new HashMap<>();
+        List<Part> parts = new ArrayList<>(2);
+        if (!settlements.isEmpty()) {
+            parts.add(settle(settlements, row -> settled.put(id(row), StoredEntry.settled(row, 4))));
+        }
+        if (!claims.isEmpty()) {
+            parts.add(insert(claims, row -> claimed.put(id(row), row.getInt(4))));
+        }
+        run(connection, parts.toArray(Part[]::new));
+        return new Written(settled, claimed);
+    }
+
+    @Override
+    public Map<EntryId, Entry> find(Connection connection, List<EntryId> ids) throws SQLException {
+        Map<EntryId, Entry> found = new HashMap<>();
+        run(connection, find(ids, row -> {
+            Entry entry = StoredEntry.read(row, Columns.NATIVE);
+            found.put(entry.id(), entry);
+        }));
+        return found;
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
+        RowReader each = row -> settled.put(id(row), StoredEntry.settled(row, 4));
+        Binding arrays = ArrayParameters.ofSettlements(settlements);
+        run(connection, HARDLY_WAIT, new Part(PostgresStatements.SETTLE_UNLOCKED, arrays, each));
+        return settled;
+    }
+
+    /** An entry that is not committed shows itself by nothing but the wait for it. */
+    @Override
+    public Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        Map<EntryId, Integer> claimed = new HashMap<>();
+        run(connection, HARDLY_WAIT, insert(claims, row -> claimed.put(id(row), row.getInt(4))));
+        return new Inserted(claimed, Set.of());
+    }
+
+    static Part insert(List<ClaimRequest> claims, RowReader each) {
+        return claims.size() == 1
+                ? new Part(PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each)
+                : new Part(PostgresStatements.INSERT, ArrayParameters.of(claims), each);
+    }
+
+    static Part settle(List<Settlement> settlements, RowReader each) {
+        return settlements.size() == 1
+                ? new Part(PostgresStatements.SETTLE_ONE, withReason(settlements.get(0)), each)
+                : new Part(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements), each);
+    }
+
+    static Binding withReason(Settlement settlement) {
+        Binding row = RowParameters.of(Columns.NATIVE, settlement);
+        Binding reason = Binding.texts(Columns.NATIVE, settlement.reason());
+        return (statement, first) -> reason.bind(statement, row.bind(statement, first));
+    }
+
+    static Part find(List<EntryId> ids, RowReader each) {
+        return ids.size() == 1
+                ? new Part(PostgresStatements.FIND_ONE, RowParameters.of(Columns.NATIVE, ids.get(0)), each)
+                : new Part(PostgresStatements.FIND, new ArrayParameters<>(ids).ids(id -> id), each);
+    }
+
+    @Override
+    public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return attempts(connection, PostgresStatements.KEEP, claims);
+    }
+
+    @Override
+    public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return attempts(connection, PostgresStatements.TAKE, claims);
+    }
+
+    @Override
+    public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return attempts(connection, PostgresStatements.REPLACE, claims);
+    }
+
+    private Map<EntryId, Integer> attempts(Connection connection, String sql, List<ClaimRequest> claims)
+            throws SQLException {
+        Map<EntryId, Integer> attempts = new HashMap<>();
+        run(
+                connection,
+                HARDLY_WAIT,
+                new Part(sql, ArrayParameters.of(claims), row -> attempts.put(id(row), row.getInt(4))));
+        return attempts;
+    }
+
+    @Override
+    public Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+        Set<EntryId> renewed = new HashSet<>();
+        ArrayParameters<Renewal> arrays = new ArrayParameters<>(renewals)
+                .ids(Renewal::id)
+                .tokens(Renewal::token)
+                .longs(r -> StoredEntry.micros(r.lease()));
+        run(connection, HARDLY_WAIT, new Part(PostgresStatements.RENEW, arrays, row -> renewed.add(id(row))));
+        return renewed;
+    }
+
+    @Override
+    public Chunk chunk(Connection connection, long after, int rows) throws SQLException {
+        List<Chunk> chunks = new ArrayList<>();
+        Binding binding = Binding.longs(after, rows);
+        run(connection, new Part(PostgresStatements.CHUNK, binding, row -> chunks.add(StoredEntry.chunk(row))));
+        return chunks.get(0);
+    }
+
+    @Override
+    public List<Lapsed> lapsed(Connection connection, long after, long upTo, int limit) throws SQLException {
+        List<Lapsed> lapsed = new ArrayList<>();
+        Binding binding = Binding.longs(after, upTo, limit);
+        run(
+                connection,
+                new Part(
+                        PostgresStatements.LAPSED,
+                        binding,
+                        row -> lapsed.add(StoredEntry.lapsed(row, Columns.NATIVE))));
+        return lapsed;
+    }
+
+    @Override
+    public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
+        Set<EntryId> ended = new HashSet<>();
+        ArrayParameters<Lapsed> arrays = new ArrayParameters<>(lapsed)
+                .ids(Lapsed::id)
+                .ints(Lapsed::attempt)
+                .shorts(l -> l.from().code())
+                .shorts(l -> l.to().code())
+                .texts(Lapsed::why);
+        run(connection, new Part(PostgresStatements.END, arrays, row -> ended.add(id(row))));
+        return ended;
+    }
+
+    @Override
+    public Reaped reap(Connection connection, int limit) throws SQLException {
+        List<Reaped> reaped = new ArrayList<>();
+        Binding binding = Binding.longs(limit);
+        run(
+                connection,
+                new Part(
+                        PostgresStatements.REAP, binding, row -> reaped.add(new Reaped(row.getInt(1), row.getInt(2)))));
+        return reaped.get(0);
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
+        ArrayParameters<Resolution> arrays = new ArrayParameters<>(resolutions)
+                .ids(Resolution::id)
+                .ints(Resolution::attempt)
+                .shorts(r -> r.to().code())
+                .bytes(Resolution::result)
+                .texts(Resolution::who)
+                .texts(Resolution::reason)
+                .longs(StoredEntry::madeAt);
+        run(
+                connection,
+                WAIT,
+                new Part(
+                        PostgresStatements.RESOLVE, arrays, row -> resolved.put(id(row), StoredEntry.settled(row, 4))));
+        return resolved;
+    }
+
+    @Override
+    public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
+        List<Entry> evicted = new ArrayList<>();
+        Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.space(), id.key(), who, why);
+        run(
+                connection,
+                WAIT,
+                new Part(PostgresStatements.EVICT, binding, row -> evicted.add(StoredEntry.read(row, Columns.NATIVE))));
+        return evicted.stream().findFirst();
+    }
+
+    @Override
+    public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
+        List<Entry> entries = new ArrayList<>();
+        EntryListing listing = new EntryListing(query, Columns.NATIVE, "(SELECT " + PostgresStatements.CLOCK + ")");
+        run(connection, new Part(listing.sql(), listing, row -> entries.add(StoredEntry.read(row, Columns.NATIVE))));
+        return entries;
+    }
+
+    @Override
+    public String clock() {
+        return clock.orElse(PostgresStatements.CLOCK);
+    }
+
+    @Override
+    public InTransaction inside() {
+        return new PostgresInTransaction(this);
+    }
+
+    private static EntryId id(ResultSet row) throws SQLException {
+        return StoredEntry.id(row, 1, Columns.NATIVE);
+    }
+
+    /** Sends the settings and the parts in one round trip; without an open transaction they are one. */
+    private void run(Connection connection, Part... parts) throws SQLException {
+        boolean one = ONE.containsAll(Stream.of(parts).map(Part::sql).toList());
+        List<Part> all = new ArrayList<>(parts.length + 1);
+        all.add(new Part(one ? settingsOne : settings, Binding.NONE, row -> {}));
+        all.addAll(List.of(parts));
+        if (scripted || !connection.getAutoCommit()) {
+            runAll(connection, all);
+        } else {
+            Transaction.run(connection, BEGIN, c -> {
+                runAll(c, all);
+                return true;
+            });
+        }
+    }
+
+    /** Sends all parts, in one round trip if the driver can do so. */
+    void runAll(Connection connection, List<Part> parts) throws SQLException {
+        if (scripted) {
+            runScript(connection, parts);
+        } else {
+            for (Part part : parts) {
+                runScript(connection, List.of(part));
+            }
+        }
+    }
+
+    private void runScript(Connection connection, List<Part> parts) throws SQLException {
+        List<String> texts = new ArrayList<>(parts.size());
+        for (Part part : parts) {
+            texts.add(part.sql);
+        }
+        try (PreparedStatement statement = connection.prepareStatement(script(texts))) {
+            int next = 1;
+            for (Part part : parts) {
+                next = part.binding.bind(statement, next);
+            }
+            statement.execute();
+            for (Part part : parts) {
+                try (ResultSet rows = statement.getResultSet()) {
+                    while (rows.next()) {
+                        part.each.accept(rows);
+                    }
+                }
+                statement.getMoreResults();
+            }
+        }
+    }
+
+    private String script(List<String> texts) {
+        // A text that is always the same object finds its prepared statement without being read.
+        return scripts.computeIfAbsent(texts, list -> {
+            String script = String.join(";\n", list);
+            return clock.isPresent() ? script.replace(PostgresStatements.CLOCK, clock.get()) : script;
+        });
+    }
+
+    /** A statement that returns rows, its parameters, and what to do with each row. */
+    record Part(String sql, Binding binding, RowReader each) {}
+
+    @FunctionalInterface
+    interface RowReader {
+        void accept(ResultSet row) throws SQLException;
+    }
+}

@@ -1,0 +1,100 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A conflict is no error here, and leaves no lock on the entry. A lock time-out is one: the caller has set a savepoint,
+ * and going back to it restores the settings too.
+ */
+final class PostgresInTransaction implements InTransaction {
+    static final String SAVE_WAIT = "SELECT set_config('onlyonce.lock_timeout', current_setting('lock_timeout'), true)";
+    static final String SET_WAIT = "SELECT set_config('lock_timeout', ?, true)";
+    static final String RESTORE_WAIT =
+            "SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)";
+
+    private final Postgres postgres;
+
+    PostgresInTransaction(Postgres postgres) {
+        this.postgres = postgres;
+    }
+
+    @Override
+    public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        List<Integer> attempts = new ArrayList<>();
+        return claim(
+                connection, Postgres.insert(List.of(claim), row -> attempts.add(row.getInt(4))), attempts, waitMax);
+    }
+
+    @Override
+    public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, PostgresStatements.TAKE, claim, waitMax);
+    }
+
+    @Override
+    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        return claim(connection, PostgresStatements.REPLACE, claim, waitMax);
+    }
+
+    private Optional<Integer> claim(Connection connection, String sql, ClaimRequest claim, Duration waitMax)
+            throws SQLException {
+        List<Integer> attempts = new ArrayList<>();
+        Binding arrays = ArrayParameters.of(List.of(claim));
+        return claim(connection, new Postgres.Part(sql, arrays, row -> attempts.add(row.getInt(4))), attempts, waitMax);
+    }
+
+    private Optional<Integer> claim(
+            Connection connection, Postgres.Part claim, List<Integer> attempts, Duration waitMax) throws SQLException {
+        // Zero would mean to wait for ever.
+        String millis = String.valueOf(Math.max(1, waitMax.toMillis()));
+        postgres.runAll(
+                connection,
+                List.of(
+                        new Postgres.Part(SAVE_WAIT, Binding.NONE, row -> {}),
+                        new Postgres.Part(SET_WAIT, Binding.texts(Columns.NATIVE, millis), row -> {}),
+                        claim,
+                        new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {})));
+        return attempts.stream().findFirst();
+    }
+
+    @Override
+    public Optional<Entry> find(Connection connection, EntryId id) throws SQLException {
+        List<Entry> found = new ArrayList<>();
+        Postgres.RowReader each = row -> found.add(StoredEntry.read(row, Columns.NATIVE));
+        postgres.runAll(connection, List.of(Postgres.find(List.of(id), each)));
+        return found.stream().findFirst();
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> end(
+            Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
+        Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
+        if (!settlements.isEmpty()) {
+            ended.putAll(postgres.write(connection, settlements, List.of()).settled());
+        }
+        if (!resolutions.isEmpty()) {
+            ended.putAll(postgres.resolve(connection, resolutions));
+        }
+        return ended;
+    }
+
+    @Override
+    public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
+        List<SettleResult.Settled> settled = new ArrayList<>();
+        Postgres.RowReader each = row -> settled.add(StoredEntry.settled(row, 4));
+        postgres.runAll(connection, List.of(Postgres.settle(List.of(settlement), each)));
+        return settled.stream().findFirst();
+    }
+}

@@ -1,0 +1,126 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.Terms;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** From rows to entries. Times are stored in microseconds since 1970-01-01 UTC, so that no driver or zone is involved. */
+public final class StoredEntry {
+    private static final long ANY_TIME = -1;
+
+    private StoredEntry() {}
+
+    /**
+     * Reads the columns tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner, attempt,
+     * lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, settled_at, expires_at, result and
+     * the clock, in this order.
+     */
+    public static Entry read(ResultSet row, Columns columns) throws SQLException {
+        return new Entry(
+                id(row, 1, columns),
+                columns.text(row, 4),
+                Fingerprint.stored(row.getInt(5), row.getBytes(6)),
+                State.of(row.getInt(7)),
+                columns.token(row, 8),
+                columns.text(row, 9),
+                row.getInt(10),
+                new Terms(
+                        duration(row.getLong(11)),
+                        OnLeaseLost.of(row.getInt(12)),
+                        duration(row.getLong(13)),
+                        duration(row.getLong(14))),
+                instant(row.getLong(15)),
+                instant(row.getLong(16)),
+                instantOrNull(row, 17),
+                instantOrNull(row, 18),
+                row.getBytes(19),
+                instant(row.getLong(20)));
+    }
+
+    /** Reads an id from three columns. */
+    public static EntryId id(ResultSet row, int first, Columns columns) throws SQLException {
+        return new EntryId(columns.text(row, first), columns.text(row, first + 1), columns.text(row, first + 2));
+    }
+
+    /** Reads settled_at and expires_at. */
+    public static SettleResult.Settled settled(ResultSet row, int first) throws SQLException {
+        return new SettleResult.Settled(instant(row.getLong(first)), instantOrNull(row, first + 1));
+    }
+
+    /** Reads a chunk's end (null if it is empty), its rows, and the clock. */
+    public static Database.Chunk chunk(ResultSet row) throws SQLException {
+        return new Database.Chunk(row.getLong(1), row.getInt(2), row.getLong(3));
+    }
+
+    /** Reads tenant, space, key_, operation, attempt, state, on_lease_lost and lease_until. */
+    public static Database.Lapsed lapsed(ResultSet row, Columns columns) throws SQLException {
+        State from = State.of(row.getInt(6));
+        State to = from == State.PENDING
+                ? State.FAILED
+                : OnLeaseLost.of(row.getInt(7)).next();
+        return new Database.Lapsed(id(row, 1, columns), columns.text(row, 4), row.getInt(5), from, to, row.getLong(8));
+    }
+
+    /** The entry as the store's contract shows it: expired when its retention is over, though no reaper has come by. */
+    public static Entry shown(Entry stored) {
+        Instant expiresAt = stored.expiresAt();
+        boolean over = expiresAt != null && !expiresAt.isAfter(stored.readAt());
+        if (!over || !stored.state().isAnswered()) {
+            return stored;
+        }
+        return new Entry(
+                stored.id(),
+                stored.operation(),
+                stored.fingerprint(),
+                State.EXPIRED,
+                stored.token(),
+                stored.owner(),
+                stored.attempt(),
+                stored.terms(),
+                stored.createdAt(),
+                stored.leaseUntil(),
+                stored.settledAt(),
+                expiresAt,
+                null,
+                stored.readAt());
+    }
+
+    public static long micros(Duration duration) {
+        return TimeUnit.SECONDS.toMicros(duration.getSeconds()) + duration.getNano() / 1000;
+    }
+
+    public static long micros(Instant instant) {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
+    }
+
+    /** When the entry was made that a resolution is about; {@link #ANY_TIME} if it does not say. */
+    public static long madeAt(Resolution resolution) {
+        Instant createdAt = resolution.createdAt();
+        return createdAt == null ? ANY_TIME : micros(createdAt);
+    }
+
+    public static Instant instant(long micros) {
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+    }
+
+    private static Duration duration(long micros) {
+        return Duration.of(micros, ChronoUnit.MICROS);
+    }
+
+    private static @Nullable Instant instantOrNull(ResultSet row, int column) throws SQLException {
+        long micros = row.getLong(column);
+        return row.wasNull() ? null : instant(micros);
+    }
+}

@@ -1,0 +1,136 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.Listener;
+import dev.onlyonce.Policy;
+import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.Terms;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What was configured. */
+record OutboxSettings(
+        Policy policy,
+        Duration pendingMax,
+        String name,
+        Time time,
+        Map<String, DeliveryHandler> handlers,
+        List<Listener> listeners,
+        Tries tries,
+        Load load) {
+
+    private static final Logger log = LoggerFactory.getLogger(OutboxSettings.class);
+
+    /** For ever, in numbers that can be added. */
+    private static final Duration LIFETIME_MAX = Duration.ofDays(36_500);
+
+    record Tries(int max, Duration backoffFirst, Duration backoffLongest, Duration parkFor) {}
+
+    record Load(int concurrency, int rowsMax, Duration pollEvery, Duration closeWaitMax, int payloadBytesMax) {}
+
+    Duration lease() {
+        return policy.terms().lease();
+    }
+
+    /** A worker that dies during a call leaves an unknown outcome behind, whatever the policy says. */
+    Terms claimTerms() {
+        Terms terms = policy.terms();
+        return new Terms(terms.lease(), OnLeaseLost.UNKNOWN, terms.retention(), terms.tombstone());
+    }
+
+    Terms acceptTerms() {
+        Terms terms = policy.terms();
+        return new Terms(pendingMax, OnLeaseLost.UNKNOWN, terms.retention(), terms.tombstone());
+    }
+
+    int resultBytesMax() {
+        return policy.resultBytesMax();
+    }
+
+    int triesMax() {
+        return tries.max;
+    }
+
+    Duration parkFor() {
+        return tries.parkFor;
+    }
+
+    int concurrency() {
+        return load.concurrency;
+    }
+
+    int rowsMax() {
+        return load.rowsMax;
+    }
+
+    /**
+     * How many rows are taken ahead. All of them are in doubt if the node dies. Where no provider honours a key, nobody could
+     * ask again: then no more is taken than is called at once.
+     */
+    int rowsAhead() {
+        boolean asks =
+                handlers.keySet().stream().allMatch(topic -> keyLifetime(topic).compareTo(lease()) > 0);
+        return asks ? load.rowsMax : Math.min(load.rowsMax, load.concurrency);
+    }
+
+    Duration pollEvery() {
+        return load.pollEvery;
+    }
+
+    Duration closeWaitMax() {
+        return load.closeWaitMax;
+    }
+
+    DeliveryHandler handler(TakenRow held) {
+        String topic = held.stored().row().topic();
+        DeliveryHandler handler = handlers.get(topic);
+        if (handler == null) {
+            throw new IllegalStateException("no handler for topic " + topic);
+        }
+        return handler;
+    }
+
+    /**
+     * Whether the call may be made again: the provider still honours the key, for a whole lease from now, and there were
+     * not too many tries.
+     *
+     * @param tried how often it was tried
+     */
+    boolean canAsk(OutboxTable.Stored row, int tried) {
+        return tried < tries.max && askLeftUs(row) > 0;
+    }
+
+    /** For how long after it was taken a call may begin that lasts no longer than a lease. */
+    long askLeftUs(OutboxTable.Stored row) {
+        long sentAt = row.firstSentAt() == null ? row.takenAt() : row.firstSentAt();
+        return sentAt
+                + StoredEntry.micros(keyLifetime(row.row().topic()))
+                - row.takenAt()
+                - StoredEntry.micros(lease());
+    }
+
+    /** A handler that cannot tell promises nothing. */
+    private Duration keyLifetime(String topic) {
+        DeliveryHandler handler = handlers.get(topic);
+        try {
+            Duration lifetime = handler == null ? Duration.ZERO : handler.keyLifetime();
+            return lifetime.compareTo(LIFETIME_MAX) < 0 ? lifetime : LIFETIME_MAX;
+        } catch (Throwable e) {
+            log.error("A handler does not tell its key lifetime, so nothing is asked again: {}", topic, e);
+            return Duration.ZERO;
+        }
+    }
+
+    /** Doubles with every try; half of it is chance, so that rows that failed together do not come back together. */
+    long backoffUs(int tried) {
+        long first = StoredEntry.micros(tries.backoffFirst);
+        long longest = StoredEntry.micros(tries.backoffLongest);
+        long full = Math.min(longest, first << Math.min(Math.max(tried - 1, 0), 20));
+        return full / 2 + ThreadLocalRandom.current().nextLong(full / 2 + 1);
+    }
+}

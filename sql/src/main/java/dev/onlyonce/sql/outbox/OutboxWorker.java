@@ -1,0 +1,333 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.NotExecuted;
+import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers in the background: one thread takes rows, a bounded pool calls the handlers, one thread finishes what has come
+ * back, many at a time, never waiting for a slow one. Heartbeats keep the leases of all rows in hand.
+ */
+final class OutboxWorker implements AutoCloseable {
+    private static final Duration PAUSE = Duration.ofMillis(250);
+    private static final long IDLE_SECONDS = 30;
+    private static final Logger log = LoggerFactory.getLogger(OutboxWorker.class);
+
+    private final OutboxContext parts;
+    private final RowTaker intake;
+    private final RowFinisher finish;
+    private final Time time;
+    private final Map<Long, TakenRow> inHand = new ConcurrentHashMap<>();
+    private final LinkedBlockingQueue<TakenRow> done = new LinkedBlockingQueue<>();
+    private final ThreadPoolExecutor callers;
+    private final Thread taker;
+    private final Thread finisher;
+    private volatile CompletableFuture<Void> wake = new CompletableFuture<>();
+    /** Answers wait to be recorded on rows whose lease is over: this node must not take those from itself. */
+    private volatile boolean behind;
+
+    private volatile boolean stopping;
+    private volatile boolean stopped;
+    private volatile Time.Scheduled beat = () -> {};
+
+    OutboxWorker(OutboxContext parts) {
+        this.parts = parts;
+        this.intake = new RowTaker(parts);
+        this.finish = new RowFinisher(parts);
+        this.time = parts.settings().time();
+        int threads = parts.settings().concurrency();
+        callers = new ThreadPoolExecutor(
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), r -> daemon(r, "call"));
+        callers.allowCoreThreadTimeOut(true);
+        taker = daemon(this::takeAll, "take");
+        finisher = daemon(this::finishAll, "finish");
+    }
+
+    private static Thread daemon(Runnable work, String what) {
+        Thread thread = new Thread(work, "onlyonce-outbox-" + what);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    void start() {
+        taker.start();
+        finisher.start();
+        beatLater();
+    }
+
+    void wake() {
+        wake.complete(null);
+    }
+
+    /** Takes what is due, delivers it and finishes it, on the calling thread. Returns how many rows that were. */
+    static int deliverDue(OutboxContext parts, RowTaker intake) {
+        Time time = parts.settings().time();
+        // There are no heartbeats here, and after the calls their answers have to be recorded.
+        long until = time.nanos() + parts.settings().lease().dividedBy(2).toNanos();
+        List<TakenRow> taken = intake.take(parts.settings().rowsAhead());
+        boolean interrupted = false;
+        for (TakenRow held : taken) {
+            if (time.nanos() - until < 0) {
+                call(parts, held);
+            } else if (!held.isAnswered()) {
+                held.giveBack();
+            }
+            // A handler's interrupt is its own: the next call must not fail of it.
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        new RowFinisher(parts).finish(taken).ifPresent(unfinished -> {
+            throw unfinished.cause();
+        });
+        return taken.size();
+    }
+
+    /** Calls the handler, unless there is an answer, or it is too late to call. */
+    private static void call(OutboxContext parts, TakenRow held) {
+        if (held.isAnswered()) {
+            return;
+        }
+        if (held.mayCall(parts.settings().time().nanos())) {
+            held.delivery(deliver(parts.settings().handler(held), held.row()));
+        } else {
+            held.giveBack();
+        }
+    }
+
+    private static Delivery deliver(DeliveryHandler handler, OutboxRow row) {
+        try {
+            Delivery delivery = handler.deliver(row);
+            return delivery == null ? new Delivery.Ambiguous("the handler answered nothing") : delivery;
+        } catch (NotExecuted e) {
+            return new Delivery.NotExecuted(String.valueOf(e.getMessage()));
+        } catch (Throwable e) {
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            } else if (e instanceof Error) {
+                log.error("A handler failed: {}", row, e);
+            }
+            return new Delivery.Ambiguous(e.toString());
+        }
+    }
+
+    private void takeAll() {
+        int rowsMax = parts.settings().rowsAhead();
+        boolean more = true;
+        while (!stopping) {
+            try {
+                if (!more || inHand.size() > rowsMax / 2) {
+                    time.await(wake, parts.settings().pollEvery());
+                    wake = new CompletableFuture<>();
+                }
+                int room = rowsMax - inHand.size();
+                if (room < 1 || stopping || behind) {
+                    more = false;
+                    continue;
+                }
+                List<TakenRow> taken = intake.take(room);
+                more = taken.size() == room;
+                taken.forEach(held -> inHand.put(held.stored().row().id(), held));
+                taken.forEach(this::dispatch);
+            } catch (InterruptedException e) {
+                // Only closing ends this thread; whoever else interrupts it has no right to.
+                log.debug("Interrupted while waiting for rows", e);
+            } catch (StoreException e) {
+                parts.tell(new Event.StoreFailed(e));
+                log.warn("No rows can be taken now: {}", e.getMessage());
+                more = false;
+            } catch (Throwable e) {
+                log.error("Taking rows failed", e);
+                more = false;
+            }
+        }
+    }
+
+    private void dispatch(TakenRow held) {
+        if (held.isAnswered()) {
+            done.add(held);
+        } else {
+            callers.execute(new Call(held));
+        }
+    }
+
+    /** A call that waits for a thread. */
+    private final class Call implements Runnable {
+        private final TakenRow held;
+
+        Call(TakenRow held) {
+            this.held = held;
+        }
+
+        @Override
+        public void run() {
+            boolean over = false;
+            try {
+                call(parts, held);
+                over = true;
+            } finally {
+                if (over) {
+                    done.add(held);
+                } else {
+                    // An error: whoever takes the row next finds out.
+                    inHand.remove(held.stored().row().id(), held);
+                }
+            }
+        }
+    }
+
+    private void finishAll() {
+        while (!stopped) {
+            List<TakenRow> batch = new ArrayList<>();
+            try {
+                TakenRow first = done.poll(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+                if (first == null) {
+                    continue;
+                }
+                batch.add(first);
+                done.drainTo(batch, parts.settings().rowsMax() - 1);
+                Optional<RowFinisher.Unfinished> unfinished = finish.finish(batch);
+                if (unfinished.isPresent()) {
+                    StoreException e = unfinished.get().cause();
+                    List<TakenRow> rows = unfinished.get().rows();
+                    batch.removeAll(rows);
+                    parts.tell(new Event.StoreFailed(e));
+                    log.warn("{} rows cannot be finished now: {}", rows.size(), e.getMessage());
+                    again(rows);
+                } else {
+                    behind = false;
+                }
+                drop(batch);
+            } catch (InterruptedException e) {
+                // A handler may have interrupted its own thread. Only closing ends this one.
+                log.debug("Interrupted while waiting for calls", e);
+            } catch (Throwable e) {
+                log.error("{} rows could not be finished; they are taken again when their lease ends", batch.size(), e);
+                behind = false;
+                drop(batch);
+            }
+        }
+    }
+
+    private void drop(List<TakenRow> batch) {
+        batch.forEach(held -> inHand.remove(held.stored().row().id(), held));
+        if (inHand.size() <= parts.settings().rowsMax() / 2) {
+            wake();
+        }
+    }
+
+    /** What we know is in memory only: keep it until it is recorded, or the database says that the row is lost. */
+    private void again(List<TakenRow> batch) {
+        try {
+            time.await(new CompletableFuture<Void>(), PAUSE);
+        } catch (InterruptedException e) {
+            log.debug("Interrupted while waiting for the database", e);
+        }
+        long now = time.nanos();
+        Duration heldMax = parts.settings().policy().heldMax();
+        behind = batch.stream().anyMatch(held -> !held.isHeld(now) && !held.isHeldFor(heldMax, now));
+        done.addAll(batch);
+    }
+
+    private void beatLater() {
+        if (!stopped) {
+            beat = time.schedule(parts.settings().lease().dividedBy(3), this::beat);
+        }
+    }
+
+    private void beat() {
+        try {
+            long now = time.nanos();
+            Duration heldMax = parts.settings().policy().heldMax();
+            List<TakenRow> rows = new ArrayList<>(inHand.values());
+            // A call that does not come back must not keep its key for ever.
+            rows.removeIf(held -> held.isHeldFor(heldMax, now));
+            if (!rows.isEmpty()) {
+                renew(rows);
+            }
+        } catch (StoreException e) {
+            parts.tell(new Event.StoreFailed(e));
+            log.warn("Leases cannot be renewed now: {}", e.getMessage());
+        } catch (Throwable e) {
+            log.error("Renewing leases failed", e);
+        } finally {
+            beatLater();
+        }
+    }
+
+    private void renew(List<TakenRow> rows) {
+        Duration lease = parts.settings().lease();
+        long begun = time.nanos();
+        List<Renewal> entries = rows.stream()
+                .filter(h -> h.hold() == TakenRow.Hold.CLAIMED)
+                .map(h -> new Renewal(h.stored().entry(), h.token(), lease))
+                .sorted(Comparator.comparing(Renewal::id))
+                .toList();
+        if (!entries.isEmpty()) {
+            parts.calls().write(c -> parts.database().renew(c, entries));
+        }
+        rows.sort(Comparator.comparing(h -> h.stored().row().id()));
+        List<Boolean> renewed = parts.calls()
+                .write(c -> Transaction.run(
+                        c, parts.begin(), t -> parts.table().renew(t, rows, StoredEntry.micros(lease))));
+        for (int i = 0; i < rows.size(); i++) {
+            if (renewed.get(i)) {
+                rows.get(i).heldUntil(begun + lease.toNanos());
+            }
+        }
+    }
+
+    /** Takes nothing more, gives back what has not been called, and waits, within a bound, for what has. */
+    @Override
+    public void close() {
+        long until = time.nanos() + parts.settings().closeWaitMax().toNanos();
+        stopping = true;
+        wake();
+        try {
+            taker.join(TimeUnit.NANOSECONDS.toMillis(Math.max(1_000_000, until - time.nanos())));
+            List<Runnable> waiting = new ArrayList<>();
+            callers.getQueue().drainTo(waiting);
+            callers.shutdown();
+            giveBack(waiting.stream().map(call -> ((Call) call).held).toList());
+            while (!inHand.isEmpty() && time.nanos() - until < 0) {
+                time.await(new CompletableFuture<Void>(), Duration.ofMillis(5));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (!inHand.isEmpty()) {
+            log.warn("{} calls have not come back in time; they are unknown when their lease ends", inHand.size());
+        }
+        stopped = true;
+        beat.cancel();
+        callers.shutdownNow();
+        finisher.interrupt();
+    }
+
+    private void giveBack(List<TakenRow> rows) {
+        try {
+            finish.release(rows);
+        } catch (StoreException e) {
+            log.warn("{} rows could not be given back; their lease runs out", rows.size(), e);
+        }
+        rows.forEach(held -> inHand.remove(held.stored().row().id(), held));
+    }
+}

@@ -1,0 +1,289 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Envelope;
+import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Transition;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes due rows and decides what each needs.
+ *
+ * <ol>
+ *   <li>One transaction takes the rows with a token and a lease, and notes that a call may follow.
+ *   <li>Their entries are read. A row whose entry is gone, or was started anew, is deleted.
+ *   <li>Pending and retryable entries are claimed with the same token, all in one statement. Who gets no claim makes no
+ *       call: the sweeper may have answered 408 in the meantime.
+ *   <li>A row whose entry is unknown is asked about again by the same downstream key, as long as the provider honours that;
+ *       else it is parked.
+ *   <li>A row with a recorded answer, or with an answered entry, only has to be finished.
+ * </ol>
+ */
+final class RowTaker {
+    /** How long to wait for an entry that somebody else has just changed. */
+    private static final Duration SHORTLY = Duration.ofMillis(200);
+    /** A sweep after the lease's end should have passed by then. */
+    private static final Duration SWEPT = Duration.ofSeconds(1);
+
+    private static final Delivery NONE = new Delivery.Ambiguous("not called yet");
+    private static final Logger log = LoggerFactory.getLogger(RowTaker.class);
+
+    private final OutboxContext parts;
+    private final List<String> begin;
+    /** Claims whose acknowledgement was lost: no call was made, so they are released. */
+    private final List<Settlement> unconfirmed = new ArrayList<>();
+
+    RowTaker(OutboxContext parts) {
+        this.parts = parts;
+        this.begin = parts.begin();
+    }
+
+    /** The decisions about one batch. */
+    private static final class Sorted {
+        final List<TakenRow> held = new ArrayList<>();
+        final List<OutboxTable.Stored> free = new ArrayList<>();
+        final List<OutboxTable.End> ends = new ArrayList<>();
+        final List<TakenRow> resent = new ArrayList<>();
+    }
+
+    /** Takes at most so many rows. Returns those that need a call, or have an answer to be finished; one at a time. */
+    synchronized List<TakenRow> take(int max) {
+        releaseUnconfirmed();
+        UUID token = UUID.randomUUID();
+        OutboxSettings settings = parts.settings();
+        long begun = settings.time().nanos();
+        long leaseUs = StoredEntry.micros(settings.lease());
+        List<String> topics = List.copyOf(settings.handlers().keySet());
+        if (topics.isEmpty()) {
+            return List.of();
+        }
+        List<OutboxTable.Stored> rows = parts.calls()
+                .write(c -> Transaction.run(c, begin, t -> parts.table().take(t, topics, token, leaseUs, max)));
+        if (rows.isEmpty()) {
+            return List.of();
+        }
+        List<EntryId> ids =
+                rows.stream().map(OutboxTable.Stored::entry).distinct().sorted().toList();
+        Map<EntryId, Entry> entries = parts.calls().read(c -> parts.database().find(c, ids));
+        Sorted sorted = new Sorted();
+        rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
+        claim(sorted, entries, token);
+        write(sorted);
+        for (TakenRow held : sorted.held) {
+            held.taken(begun);
+            held.heldUntil(begun + settings.lease().toNanos());
+            if (held.hold() == TakenRow.Hold.UNKNOWN) {
+                held.askUntil(begun + TimeUnit.MICROSECONDS.toNanos(settings.askLeftUs(held.stored())));
+            }
+        }
+        return sorted.held;
+    }
+
+    private void write(Sorted sorted) {
+        if (sorted.ends.isEmpty() && sorted.resent.isEmpty()) {
+            return;
+        }
+        try {
+            parts.calls()
+                    .write(c -> Transaction.run(
+                            c,
+                            begin,
+                            transaction -> parts.table().bounded(transaction, true, t -> {
+                                parts.table().sending(t, sorted.resent);
+                                return parts.table().end(t, sorted.ends);
+                            })));
+        } catch (Throwable e) {
+            // Nobody is called. What was claimed must not be taken for a call that nobody knows the end of.
+            sorted.held.stream()
+                    .filter(held -> held.hold() == TakenRow.Hold.CLAIMED)
+                    .forEach(held -> unconfirmed.add(Settlement.of(
+                            held.stored().entry(),
+                            held.token(),
+                            State.RETRYABLE,
+                            Optional.empty(),
+                            "taking it failed; nobody called")));
+            throw e;
+        }
+    }
+
+    private void sort(OutboxTable.Stored row, @Nullable Entry stored, UUID token, Sorted sorted) {
+        if (stored == null || !stored.createdAt().equals(StoredEntry.instant(row.entryAt()))) {
+            gone(row, stored, token, sorted);
+            return;
+        }
+        Entry entry = parts.sealing().shown(stored);
+        switch (entry.state()) {
+            case PENDING, RETRYABLE -> sorted.free.add(row);
+            case PROCESSING ->
+                sorted.ends.add(end(row, token, later(row, entry.leaseLeft().plus(SWEPT))));
+            case COMPLETED, FAILED -> ended(row, entry, token, sorted);
+            case EXPIRED -> gone(row, null, token, sorted);
+            case UNKNOWN -> {
+                if (row.answer() != null) {
+                    sorted.held.add(new TakenRow(row, token, TakenRow.Hold.UNKNOWN, entry.attempt(), row.answer()));
+                } else if (!row.row().dead()
+                        && parts.settings().canAsk(row, row.row().tries())) {
+                    sorted.held.add(new TakenRow(row, token, TakenRow.Hold.UNKNOWN, entry.attempt(), NONE));
+                } else {
+                    park(row, token, sorted);
+                }
+            }
+        }
+    }
+
+    /** What the provider did must reach the business data, unless the key has been used again since. */
+    private static void gone(OutboxTable.Stored row, @Nullable Entry another, UUID token, Sorted sorted) {
+        Delivery answer = row.answer();
+        if (another == null && answer != null && !(answer instanceof Delivery.Ambiguous)) {
+            sorted.held.add(new TakenRow(row, token, TakenRow.Hold.ENDED, 0, answer));
+            return;
+        }
+        log.info("Dropped: its entry is gone: {}", row.row());
+        sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
+    }
+
+    private void ended(OutboxTable.Stored row, Entry entry, UUID token, Sorted sorted) {
+        try {
+            sorted.held.add(new TakenRow(row, token, TakenRow.Hold.ENDED, entry.attempt(), answer(row, entry)));
+        } catch (StoreUnavailable e) {
+            log.error("Put off, because what its entry says cannot be read: {}: {}", row.row(), e.getMessage());
+            sorted.ends.add(end(row, token, later(row, parts.settings().parkFor())));
+        }
+    }
+
+    private void park(OutboxTable.Stored row, UUID token, Sorted sorted) {
+        if (!row.row().dead()) {
+            log.warn("Dead letter, the reconciler or an operator has to decide: {}", row.row());
+            parts.tell(new Event.Delivery(row.entry(), row.row().key().operation(), Event.Delivery.Fate.DEAD));
+        }
+        long delay = StoredEntry.micros(parts.settings().parkFor());
+        Long sentAt = row.firstSentAt() == null ? Long.valueOf(row.takenAt()) : row.firstSentAt();
+        sorted.ends.add(end(
+                row,
+                token,
+                new OutboxTable.Fate(
+                        delay, row.row().tries(), sentAt, true, row.row().lastError())));
+    }
+
+    /** What the reconciler, an operator or the sweeper made of it. */
+    private static Delivery answer(OutboxTable.Stored row, Entry entry) {
+        Envelope.Content content = Envelope.open(entry.result());
+        if (entry.state() == State.FAILED) {
+            Failure failure = content instanceof Envelope.Content.Failed failed
+                    ? failed.failure()
+                    : new Failure(Failure.DELIVERY_FAILED, "it failed");
+            return new Delivery.NotExecuted(failure.code() + ": " + failure.message());
+        }
+        if (row.answer() != null && !(row.answer() instanceof Delivery.Ambiguous)) {
+            return row.answer();
+        }
+        byte[] result = content instanceof Envelope.Content.Value value ? value.bytes() : new byte[0];
+        return new Delivery.Delivered(row.row().providerId(), result);
+    }
+
+    @SuppressWarnings("NullAway") // It does not see in class files that a result may be null.
+    private void claim(Sorted sorted, Map<EntryId, Entry> entries, UUID token) {
+        if (sorted.free.isEmpty()) {
+            return;
+        }
+        OutboxSettings settings = parts.settings();
+        List<ClaimRequest> claims = new ArrayList<>();
+        for (OutboxTable.Stored row : sorted.free) {
+            Entry entry = entries.get(row.entry());
+            if (entry != null) {
+                claims.add(new ClaimRequest(
+                        entry.id(),
+                        entry.operation(),
+                        entry.fingerprint(),
+                        token,
+                        settings.name(),
+                        settings.claimTerms(),
+                        State.PROCESSING));
+            }
+        }
+        claims.sort(Comparator.comparing(ClaimRequest::id));
+        Map<EntryId, Integer> attempts;
+        try {
+            attempts = parts.calls().write(c -> parts.database().take(c, claims));
+        } catch (StoreOutcomeUnknown e) {
+            claims.forEach(c -> unconfirmed.add(Settlement.of(
+                    c.id(), token, State.RETRYABLE, Optional.empty(), "the claim was not confirmed; nobody called")));
+            throw e;
+        }
+        for (OutboxTable.Stored row : sorted.free) {
+            Integer attempt = attempts.get(row.entry());
+            if (attempt == null) {
+                sorted.ends.add(end(row, token, later(row, SHORTLY)));
+            } else {
+                Delivery known = row.answer() == null ? NONE : row.answer();
+                TakenRow held = new TakenRow(row, token, TakenRow.Hold.CLAIMED, attempt, known);
+                sorted.held.add(held);
+                if (row.firstSentAt() != null) {
+                    sorted.resent.add(held);
+                }
+                claimed(held);
+            }
+        }
+    }
+
+    private void claimed(TakenRow held) {
+        OutboxRow row = held.stored().row();
+        parts.tell(new Event.Changed(new Transition(
+                held.stored().entry(),
+                row.key().operation(),
+                held.attempt() == 1 ? State.PENDING : State.RETRYABLE,
+                State.PROCESSING,
+                held.attempt(),
+                parts.settings().name(),
+                "a worker took it")));
+    }
+
+    private void releaseUnconfirmed() {
+        if (!unconfirmed.isEmpty()) {
+            List<Settlement> release = unconfirmed.stream()
+                    .sorted(Comparator.comparing(Settlement::id))
+                    .toList();
+            try {
+                parts.calls().write(c -> parts.database().write(c, release, List.of()));
+            } catch (StoreBusy e) {
+                log.debug("Claims that were not confirmed are released later", e);
+                return;
+            }
+            unconfirmed.clear();
+        }
+    }
+
+    /** Nothing was done: this try does not count. */
+    private static OutboxTable.Fate later(OutboxTable.Stored row, Duration delay) {
+        return new OutboxTable.Fate(
+                StoredEntry.micros(delay),
+                row.row().tries(),
+                row.firstSentAt(),
+                row.row().dead(),
+                row.row().lastError());
+    }
+
+    private static OutboxTable.End end(OutboxTable.Stored row, UUID token, OutboxTable.Fate fate) {
+        return new OutboxTable.End(new TakenRow(row, token, TakenRow.Hold.ENDED, 0, NONE), fate);
+    }
+}

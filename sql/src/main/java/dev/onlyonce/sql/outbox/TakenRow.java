@@ -1,0 +1,125 @@
+package dev.onlyonce.sql.outbox;
+
+import java.time.Duration;
+import java.util.UUID;
+
+/**
+ * A row that this node's worker has taken. It belongs to one thread at a time: the taker, a caller of the handler, the
+ * finisher; only the end of its lease is shared.
+ */
+final class TakenRow {
+    /** What has become of its entry. */
+    enum Hold {
+        /** It is claimed with this row's token. */
+        CLAIMED,
+        /** It is unknown: a call may have had its effect. Only an answer ends it. */
+        UNKNOWN,
+        /** It has been answered elsewhere: by the reconciler, an operator, or the sweeper. */
+        ENDED
+    }
+
+    private final OutboxTable.Stored stored;
+    private final UUID token;
+    private final Hold hold;
+    private final int attempt;
+    private volatile long heldUntilNanos;
+    private volatile long takenNanos;
+    private volatile long askUntilNanos = Long.MAX_VALUE;
+    private boolean givenBack;
+    private Delivery delivery;
+
+    /**
+     * With what is known before the call.
+     *
+     * @param attempt of the entry
+     * @param delivery the recorded answer, or what the entry says; else anything
+     */
+    TakenRow(OutboxTable.Stored stored, UUID token, Hold hold, int attempt, Delivery delivery) {
+        this.stored = stored;
+        this.token = token;
+        this.hold = hold;
+        this.attempt = attempt;
+        this.delivery = delivery;
+    }
+
+    OutboxTable.Stored stored() {
+        return stored;
+    }
+
+    /** The row as the handler sees it: with this try counted. */
+    OutboxRow row() {
+        OutboxRow row = stored.row();
+        return new OutboxRow(
+                row.id(),
+                row.key(),
+                row.topic(),
+                row.payload(),
+                row.tries() + 1,
+                row.acceptedAt(),
+                row.firstSentAt(),
+                row.providerId(),
+                row.dead(),
+                row.lastError());
+    }
+
+    UUID token() {
+        return token;
+    }
+
+    Hold hold() {
+        return hold;
+    }
+
+    int attempt() {
+        return attempt;
+    }
+
+    /** Whether there is nothing left to ask the provider. */
+    boolean isAnswered() {
+        return hold == Hold.ENDED || stored.answer() != null;
+    }
+
+    /** When it was taken, at the latest. */
+    void taken(long nanos) {
+        takenNanos = nanos;
+    }
+
+    boolean isHeldFor(Duration span, long nanos) {
+        return nanos - takenNanos >= span.toNanos();
+    }
+
+    /** The provider does not honour the downstream key for long enough after this. */
+    void askUntil(long nanos) {
+        askUntilNanos = nanos;
+    }
+
+    /** Whether a call may begin: the row is held, and a key that may have been sent before is still honoured. */
+    boolean mayCall(long nanos) {
+        return isHeld(nanos) && (askUntilNanos == Long.MAX_VALUE || nanos - askUntilNanos < 0);
+    }
+
+    /** It is given back without a call. */
+    void giveBack() {
+        givenBack = true;
+    }
+
+    boolean isGivenBack() {
+        return givenBack;
+    }
+
+    void heldUntil(long nanos) {
+        heldUntilNanos = nanos;
+    }
+
+    boolean isHeld(long nanos) {
+        return nanos - heldUntilNanos < 0;
+    }
+
+    Delivery delivery() {
+        return delivery;
+    }
+
+    void delivery(Delivery delivery) {
+        this.delivery = delivery;
+    }
+}

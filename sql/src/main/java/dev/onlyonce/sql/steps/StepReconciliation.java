@@ -1,0 +1,68 @@
+package dev.onlyonce.sql.steps;
+
+import dev.onlyonce.DownstreamKey;
+import dev.onlyonce.Key;
+import dev.onlyonce.Reconciler;
+import dev.onlyonce.Scope;
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Reconciles a stepped operation by its step in doubt: a step that is found becomes a finished one. From there on nothing is in
+ * doubt, and the entry may be retryable: the next request resumes. If the process dies in between, the next round goes on.
+ */
+public final class StepReconciliation implements Reconciler {
+    private final StepTable table;
+    private final Calls calls;
+    private final StepReconciler steps;
+
+    public StepReconciliation(StepTable table, Calls calls, StepReconciler steps) {
+        this.table = table;
+        this.calls = calls;
+        this.steps = steps;
+    }
+
+    @Override
+    public Finding reconcile(Entry unknown) throws Exception {
+        StepTable.Of of = new StepTable.Of(unknown.id(), StoredEntry.micros(unknown.createdAt()));
+        List<StepTable.Step> doubtful = calls.read(c -> table.inDoubt(c, of));
+        if (doubtful.isEmpty()) {
+            return new Finding.Absent("no step is in doubt");
+        }
+        StepTable.Step step = doubtful.get(0);
+        Finding finding = steps.reconcile(unknown, step.name(), DownstreamKey.of(key(unknown), step.name()));
+        if (!(finding instanceof Finding.Found found)) {
+            return finding;
+        }
+        byte[] result = found.result();
+        if (result == null) {
+            return new Finding.CannotTell("step " + step.name() + " was found, but not its result");
+        }
+        StepTable.Step finished = new StepTable.Step(step.number(), step.name(), StepTable.FINISHED, result);
+        boolean recorded = calls.transaction(c -> {
+            boolean still = table.found(c, of, unknown.attempt(), finished);
+            if (!still) {
+                c.rollback();
+            }
+            return still;
+        });
+        return recorded
+                ? new Finding.Absent("step " + step.name() + " was found and recorded; nothing else is in doubt")
+                : new Finding.CannotTell("the entry has changed meanwhile");
+    }
+
+    @Override
+    public Duration absentAfter() {
+        return steps.absentAfter();
+    }
+
+    private static Key key(Entry entry) {
+        EntryId id = entry.id();
+        Scope scope = id.space().isEmpty() ? Scope.TENANT : Scope.OPERATION;
+        return new Key(id.tenant(), entry.operation(), id.key(), scope);
+    }
+}

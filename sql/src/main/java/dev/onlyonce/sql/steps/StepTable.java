@@ -1,0 +1,277 @@
+package dev.onlyonce.sql.steps;
+
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.connections.SqlFailure;
+import dev.onlyonce.sql.entries.Columns;
+import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The statements on {@code onlyonce_step}. Nothing here begins or ends a transaction. */
+public final class StepTable {
+    /** By older releases: nobody knows whether it happened, and its entry may be retryable all the same. */
+    static final int STARTED_BEFORE = 1;
+
+    static final int FINISHED = 2;
+    /** Its entry becomes unknown if its owner is lost: once it is claimed again, it is proven that it did not happen. */
+    static final int STARTED = 3;
+
+    /** Longer than anybody waits: what has begun must not be forgotten and begun again. */
+    static final Duration HALF_DONE_RETENTION = Duration.ofDays(3650);
+
+    private static final String HELD = """
+            SELECT created_at FROM onlyonce_entry
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2""";
+
+    /**
+     * The fence, and what becomes of the entry if its owner is lost from here on. The new lease keeps out a sweep that has
+     * read the entry as it was before.
+     */
+    private static final String FENCE = """
+            UPDATE onlyonce_entry SET on_lease_lost = ?, lease_until = {now} + lease_us
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2""";
+
+    /** What has steps does not expire when it is retryable: before it is settled so. */
+    private static final String KEEP = """
+            UPDATE onlyonce_entry SET retention_us = ?
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2
+              AND EXISTS (
+                SELECT 1 FROM onlyonce_step s
+                WHERE s.tenant = onlyonce_entry.tenant AND s.space = onlyonce_entry.space
+                  AND s.key_ = onlyonce_entry.key_ AND s.entry_created_at = onlyonce_entry.created_at)""";
+
+    private static final String IN_DOUBT = """
+            SELECT s.number, s.name, s.state, NULL
+            FROM onlyonce_step s
+            WHERE s.tenant = ? AND s.space = ? AND s.key_ = ? AND s.entry_created_at = ? AND s.state IN (1, 3)
+            ORDER BY s.number""";
+
+    private static final String FOUND = """
+            UPDATE onlyonce_step SET state = 2, result = ?
+            WHERE tenant = ? AND space = ? AND key_ = ? AND entry_created_at = ? AND number = ? AND state IN (1, 3)""";
+
+    private static final String UNKNOWN = """
+            SELECT 1 FROM onlyonce_entry
+            WHERE tenant = ? AND space = ? AND key_ = ? AND created_at = ? AND attempt = ? AND state = 6""";
+
+    private static final String READ = """
+            SELECT number, name, state, result FROM onlyonce_step
+            WHERE tenant = ? AND space = ? AND key_ = ? AND entry_created_at = ?
+            ORDER BY number""";
+
+    private static final String DELETE = """
+            DELETE FROM onlyonce_step
+            WHERE tenant = ? AND space = ? AND key_ = ? AND entry_created_at = ? AND number = ?""";
+
+    private static final String INSERT = """
+            INSERT INTO onlyonce_step (tenant, space, key_, entry_created_at, number, name, state, result)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)""";
+
+    private static final String FORGET = """
+            DELETE FROM onlyonce_step
+            WHERE tenant = ? AND space = ? AND key_ = ? AND entry_created_at = ?""";
+
+    /** Steps of entries that have been answered, or are gone, or were started anew. */
+    private static final String ORPHANS = """
+            SELECT s.tenant, s.space, s.key_, s.entry_created_at
+            FROM onlyonce_step s
+            WHERE NOT EXISTS (
+                SELECT 1 FROM onlyonce_step f
+                WHERE f.tenant = s.tenant AND f.space = s.space AND f.key_ = s.key_
+                  AND f.entry_created_at = s.entry_created_at AND f.number < s.number)
+              AND NOT EXISTS (
+                SELECT 1 FROM onlyonce_entry e
+                WHERE e.tenant = s.tenant AND e.space = s.space AND e.key_ = s.key_
+                  AND e.created_at = s.entry_created_at AND e.state IN (1, 2, 5, 6))
+            LIMIT\s""";
+
+    private final SqlDatabase kind;
+    private final Columns columns;
+    private final Sealing sealing;
+    private final String now;
+
+    public StepTable(Database database, Sealing sealing) {
+        this.kind = database.kind();
+        this.sealing = sealing;
+        this.columns = Columns.of(kind);
+        this.now = "(SELECT " + database.clock() + ")";
+    }
+
+    /** Which entry, as it was made. */
+    public record Of(EntryId id, long createdAt) {}
+
+    /** Who writes: one claim of an entry. */
+    record Owner(EntryId id, UUID token) {}
+
+    /** A step of an earlier attempt. */
+    record Step(int number, String name, int state, byte @Nullable [] result) {
+
+        /** What is sealed: a result cannot be taken for another step's. */
+        String use() {
+            return "step " + number + " " + name;
+        }
+    }
+
+    boolean isConflict(SQLException e) {
+        return SqlFailure.of(kind, e) == SqlFailure.CONFLICT;
+    }
+
+    /** Whether a transaction that reads before it writes may find the database changed in between. */
+    boolean locksWhole() {
+        return kind == SqlDatabase.SQLITE;
+    }
+
+    /** The created_at of the entry; empty if the claim is lost. */
+    Optional<Long> held(Connection connection, Owner owner) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(HELD)) {
+            bind(statement, 1, owner);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? Optional.of(row.getLong(1)) : Optional.empty();
+            }
+        }
+    }
+
+    /**
+     * Locks the entry until the transaction ends; false if the claim is lost. Last in a transaction, so that the lock is
+     * short: nobody's code runs under it.
+     *
+     * @param onLeaseLost what becomes of the entry if the owner is lost after this
+     */
+    boolean fence(Connection connection, Owner owner, OnLeaseLost onLeaseLost) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(FENCE.replace("{now}", now))) {
+            statement.setInt(1, onLeaseLost.code());
+            bind(statement, 2, owner);
+            return statement.executeUpdate() == 1;
+        }
+    }
+
+    /** If anything was begun, the entry does not expire when it is settled as retryable next. */
+    void keep(Connection connection, Owner owner) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(KEEP)) {
+            statement.setLong(1, StoredEntry.micros(HALF_DONE_RETENTION));
+            bind(statement, 2, owner);
+            statement.executeUpdate();
+        }
+    }
+
+    /** The steps that were started and not finished: one at most, unless the flow is broken. */
+    List<Step> inDoubt(Connection connection, Of of) throws SQLException {
+        return read(connection, IN_DOUBT, of);
+    }
+
+    /**
+     * Records the result of a step in doubt. False, and the transaction must be rolled back, if its entry is not unknown at
+     * this attempt any more: from there on the step may be run again.
+     */
+    boolean found(Connection connection, Of of, int attempt, Step step) throws SQLException {
+        byte[] result = step.result == null ? new byte[0] : step.result;
+        try (PreparedStatement statement = connection.prepareStatement(FOUND)) {
+            statement.setBytes(1, sealing.seal(of.id, step.use(), result));
+            bind(statement, 2, of.id);
+            statement.setLong(5, of.createdAt);
+            statement.setInt(6, step.number);
+            if (statement.executeUpdate() != 1) {
+                return false;
+            }
+        }
+        String lock = kind == SqlDatabase.SQLITE ? "" : "\nFOR UPDATE";
+        try (PreparedStatement statement = prepare(connection, UNKNOWN + lock, of)) {
+            statement.setInt(5, attempt);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    List<Step> read(Connection connection, Of of) throws SQLException {
+        return read(connection, READ, of);
+    }
+
+    private List<Step> read(Connection connection, String sql, Of of) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, of);
+                ResultSet row = statement.executeQuery()) {
+            List<Step> steps = new ArrayList<>();
+            while (row.next()) {
+                steps.add(opened(of, new Step(row.getInt(1), columns.text(row, 2), row.getInt(3), row.getBytes(4))));
+            }
+            return steps;
+        }
+    }
+
+    private Step opened(Of of, Step step) {
+        return step.result == null
+                ? step
+                : new Step(step.number, step.name, step.state, sealing.open(of.id, step.use(), step.result));
+    }
+
+    /** Writes a step, over what stands there. */
+    void write(Connection connection, Of of, Step step) throws SQLException {
+        erase(connection, of, step.number);
+        try (PreparedStatement statement = prepare(connection, INSERT, of)) {
+            statement.setInt(5, step.number);
+            columns.text(statement, 6, step.name);
+            statement.setInt(7, step.state);
+            if (step.result == null) {
+                statement.setNull(8, Types.VARBINARY);
+            } else {
+                statement.setBytes(8, sealing.seal(of.id, step.use(), step.result));
+            }
+            statement.executeUpdate();
+        }
+    }
+
+    void erase(Connection connection, Of of, int number) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, DELETE, of)) {
+            statement.setInt(5, number);
+            statement.executeUpdate();
+        }
+    }
+
+    public void forget(Connection connection, Of of) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, FORGET, of)) {
+            statement.executeUpdate();
+        }
+    }
+
+    public List<Of> orphans(Connection connection, int limit) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(ORPHANS + limit);
+                ResultSet row = statement.executeQuery()) {
+            List<Of> orphans = new ArrayList<>();
+            while (row.next()) {
+                orphans.add(new Of(StoredEntry.id(row, 1, columns), row.getLong(4)));
+            }
+            return orphans;
+        }
+    }
+
+    private PreparedStatement prepare(Connection connection, String sql, Of of) throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(sql);
+        bind(statement, 1, of.id);
+        statement.setLong(4, of.createdAt);
+        return statement;
+    }
+
+    private void bind(PreparedStatement statement, int first, Owner owner) throws SQLException {
+        bind(statement, first, owner.id);
+        columns.token(statement, first + 3, owner.token);
+    }
+
+    private void bind(PreparedStatement statement, int first, EntryId id) throws SQLException {
+        columns.text(statement, first, id.tenant());
+        columns.text(statement, first + 1, id.space());
+        columns.text(statement, first + 2, id.key());
+    }
+}

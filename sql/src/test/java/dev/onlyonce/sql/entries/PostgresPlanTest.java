@@ -1,0 +1,191 @@
+package dev.onlyonce.sql.entries;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.sql.Claims;
+import dev.onlyonce.sql.Pools;
+import dev.onlyonce.sql.SqlClock;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import dev.onlyonce.testservers.PostgresServer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("PostgreSQL's plans")
+final class PostgresPlanTest {
+    private static final List<ClaimRequest> CLAIMS = Claims.claims("asked", 64);
+
+    private static HikariDataSource dataSource;
+    private static SqlStore store;
+
+    @BeforeAll
+    static void open() {
+        dataSource = Pools.open(PostgresServer.shared().createDatabase(), 4);
+        store = SqlStore.open(dataSource);
+    }
+
+    @AfterAll
+    static void close() {
+        dataSource.close();
+    }
+
+    @ParameterizedTest(name = "{0} rows")
+    @ValueSource(ints = {0, 100, 50_000})
+    @DisplayName("C2 every statement of the store goes by index, on an empty, a small and a large analysed table")
+    void byIndex(int rows) throws SQLException {
+        fill(rows);
+        for (Map.Entry<String, Binding> statement : statements().entrySet()) {
+            for (int repeat = 0; repeat < 3; repeat++) {
+                assertThat(plan(statement.getKey(), statement.getValue()))
+                        .as(statement.getKey())
+                        .doesNotContain("Seq Scan on onlyonce_entry", "Bitmap Heap Scan", "Hash Join", "Merge Join")
+                        .doesNotContain("Seq Scan on onlyonce_step");
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0} rows")
+    @ValueSource(ints = {0, 100, 50_000})
+    @DisplayName("C2 a claim is an insert that reads nothing of the table first; the unique key decides")
+    void claimReadsNothing(int rows) throws SQLException {
+        fill(rows);
+        Map<String, Binding> inserts = Map.of(
+                PostgresStatements.INSERT, ArrayParameters.of(CLAIMS),
+                PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)));
+        for (Map.Entry<String, Binding> insert : inserts.entrySet()) {
+            String plan = plan(insert.getKey(), insert.getValue());
+            assertThat(plan)
+                    .contains("Insert on onlyonce_entry")
+                    .contains("Conflict Arbiter Indexes: onlyonce_entry_pkey");
+            assertThat(plan.replace("Insert on onlyonce_entry", "").replace("onlyonce_entry_pkey", ""))
+                    .doesNotContain("onlyonce_entry");
+        }
+    }
+
+    @Test
+    @DisplayName("Settling is a heap-only update: it touches no index")
+    void heapOnly() throws SQLException {
+        fill(0);
+        long before = number("SELECT pg_stat_get_tuples_updated('onlyonce_entry'::regclass)");
+        long hotBefore = number("SELECT pg_stat_get_tuples_hot_updated('onlyonce_entry'::regclass)");
+        int batches = 40;
+        for (int i = 0; i < batches; i++) {
+            List<ClaimRequest> claims = Claims.claims("hot" + i + "-", 50);
+            store.claim(claims);
+            store.settle(claims.stream()
+                    .map(c -> new Settlement(c.id(), c.token(), State.COMPLETED, new byte[512], "done"))
+                    .toList());
+        }
+        SqlClock.execute(dataSource, "SELECT pg_stat_force_next_flush()");
+        long deadline = System.nanoTime() + 30_000_000_000L;
+        long updated = 0;
+        while (updated < batches * 50L && System.nanoTime() < deadline) {
+            // Every backend reports what it did when it is next idle.
+            store.find(List.of(Claims.id("hot0-0")));
+            updated = number("SELECT pg_stat_get_tuples_updated('onlyonce_entry'::regclass)") - before;
+        }
+        long hot = number("SELECT pg_stat_get_tuples_hot_updated('onlyonce_entry'::regclass)") - hotBefore;
+        assertThat(updated).isEqualTo(batches * 50L);
+        assertThat((double) hot / updated).as("share of heap-only updates").isGreaterThan(0.95);
+    }
+
+    private static Map<String, Binding> statements() {
+        Map<String, Binding> statements = new LinkedHashMap<>();
+        Binding claims = ArrayParameters.of(CLAIMS);
+        List<Settlement> settlements = Claims.complete(CLAIMS);
+        Binding ids = new ArrayParameters<>(CLAIMS).ids(ClaimRequest::id);
+        Binding id = RowParameters.of(Columns.NATIVE, Claims.id("asked1"));
+        statements.put(PostgresStatements.KEEP, claims);
+        statements.put(PostgresStatements.TAKE, claims);
+        statements.put(PostgresStatements.REPLACE, claims);
+        statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
+        statements.put(PostgresStatements.SETTLE_UNLOCKED, ArrayParameters.ofSettlements(settlements));
+        statements.put(PostgresStatements.SETTLE_ONE, Postgres.withReason(settlements.get(0)));
+        statements.put(PostgresStatements.FIND, ids);
+        statements.put(PostgresStatements.FIND_ONE, id);
+        EntryId asked = Claims.id("asked1");
+        statements.put(
+                PostgresStatements.EVICT,
+                Binding.texts(Columns.NATIVE, asked.tenant(), asked.space(), asked.key(), "alice", "ticket 42"));
+        statements.put(PostgresStatements.CHUNK, Binding.longs(0, 1000));
+        statements.put(PostgresStatements.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
+        statements.put(PostgresStatements.REAP, Binding.longs(500));
+        statements.put(
+                PostgresStatements.END,
+                new ArrayParameters<>(CLAIMS)
+                        .ids(ClaimRequest::id)
+                        .ints(c -> 1)
+                        .shorts(c -> 2)
+                        .shorts(c -> 6)
+                        .texts(c -> "lapsed"));
+        statements.put(
+                PostgresStatements.RESOLVE,
+                new ArrayParameters<>(CLAIMS)
+                        .ids(ClaimRequest::id)
+                        .ints(c -> 1)
+                        .shorts(c -> 3)
+                        .bytes(c -> null)
+                        .texts(c -> "alice")
+                        .texts(c -> "ticket 42")
+                        .longs(c -> -1L));
+        statements.put(
+                PostgresStatements.RENEW,
+                new ArrayParameters<>(CLAIMS)
+                        .ids(ClaimRequest::id)
+                        .tokens(ClaimRequest::token)
+                        .longs(c -> 1L));
+        return statements;
+    }
+
+    /** The plan with the settings that the store sends along; rolled back, for EXPLAIN does not run it anyway. */
+    private static String plan(String sql, Binding binding) throws SQLException {
+        boolean one = sql.equals(PostgresStatements.INSERT_ONE)
+                || sql.equals(PostgresStatements.SETTLE_ONE)
+                || sql.equals(PostgresStatements.FIND_ONE);
+        try (Connection connection = dataSource.getConnection();
+                Statement settings = connection.createStatement();
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql)) {
+            connection.setAutoCommit(false);
+            settings.execute(one ? PostgresStatements.SETTINGS_ONE : PostgresStatements.SETTINGS);
+            binding.bind(explain, 1);
+            List<String> lines = new ArrayList<>();
+            try (ResultSet row = explain.executeQuery()) {
+                while (row.next()) {
+                    lines.add(row.getString(1));
+                }
+            }
+            connection.rollback();
+            connection.setAutoCommit(true);
+            return String.join("\n", lines);
+        }
+    }
+
+    private static void fill(int rows) {
+        SqlClock.execute(dataSource, "TRUNCATE onlyonce_entry", """
+                INSERT INTO onlyonce_entry (tenant, space, key_, operation, fingerprint_version, fingerprint, state, token,
+                    owner, attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at)
+                SELECT 'tenant', '', 'key' || i, 'POST /payments', 1, '', 3, gen_random_uuid(),
+                    'node', 1, 1000000, 1, 1000000, 0, i, i, i FROM generate_series(1, %d) AS i""".formatted(rows), "VACUUM ANALYZE onlyonce_entry");
+    }
+
+    private static long number(String query) {
+        return SqlClock.number(dataSource, query);
+    }
+}

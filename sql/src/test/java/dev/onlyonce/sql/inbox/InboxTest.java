@@ -1,0 +1,168 @@
+package dev.onlyonce.sql.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Codec;
+import dev.onlyonce.Key;
+import dev.onlyonce.MalformedKey;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.SqlClock;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.store.StoreBusy;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("The inbox")
+class InboxTest {
+    private static final Duration REMEMBER = Duration.ofDays(30);
+
+    @TempDir
+    private static Path folder;
+
+    /** A message's effect on every database: it counts, and breaks if it is told to. */
+    private static void effect(Connection transaction, boolean breaks) throws SQLException {
+        try (Statement statement = transaction.createStatement()) {
+            statement.executeUpdate("UPDATE effect SET done = done + 1");
+        }
+        if (breaks) {
+            throw new IllegalStateException("the effect broke");
+        }
+    }
+
+    @FunctionalInterface
+    private interface Body {
+        void run(HikariDataSource source, Inbox inbox) throws Exception;
+    }
+
+    private static void on(TestDatabase database, Body body) throws Exception {
+        try (HikariDataSource source = database.create(folder);
+                SqlStore store = SqlStore.open(source)) {
+            SqlClock.execute(source, "CREATE TABLE effect (done INTEGER NOT NULL)", "INSERT INTO effect VALUES (0)");
+            body.run(source, store.inbox(REMEMBER));
+        }
+    }
+
+    private static int effects(HikariDataSource source) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT done FROM effect")) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("N3 of many simultaneous deliveries of a message one applies it")
+    void once(TestDatabase database) throws Exception {
+        on(database, (source, inbox) -> {
+            ExecutorService threads = Executors.newFixedThreadPool(8);
+            try {
+                List<Future<Boolean>> applied = new ArrayList<>();
+                for (int i = 0; i < 16; i++) {
+                    applied.add(threads.submit(() -> deliver(inbox, "evt_1")));
+                }
+                int times = 0;
+                for (Future<Boolean> one : applied) {
+                    times += one.get() ? 1 : 0;
+                }
+                assertThat(times).isEqualTo(1);
+            } finally {
+                threads.shutdownNow();
+            }
+            assertThat(effects(source)).isEqualTo(1);
+            assertThat(inbox.apply("another source", "evt_1", c -> effect(c, false)))
+                    .isTrue();
+            assertThat(inbox.apply("provider", "evt_2", c -> effect(c, false))).isTrue();
+            assertThat(effects(source)).isEqualTo(3);
+        });
+    }
+
+    /** As a sender would: a message that is just being applied is delivered again. */
+    private static boolean deliver(Inbox inbox, String id) throws Exception {
+        while (true) {
+            try {
+                return inbox.apply("provider", id, c -> effect(c, false));
+            } catch (StoreBusy e) {
+                java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("N3 a message whose effect breaks is not remembered, and its effect is undone")
+    void breaks(TestDatabase database) throws Exception {
+        on(database, (source, inbox) -> {
+            assertThatThrownBy(() -> inbox.apply("provider", "evt_1", c -> effect(c, true)))
+                    .hasMessage("the effect broke");
+            assertThat(effects(source)).isZero();
+            assertThat(inbox.apply("provider", "evt_1", c -> effect(c, false))).isTrue();
+            assertThat(inbox.apply("provider", "evt_1", c -> effect(c, true))).isFalse();
+            assertThat(effects(source)).isEqualTo(1);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName(
+            "N3 in the caller's transaction a message is remembered only if that commits, and a repeat does not harm it")
+    void callersTransaction(TestDatabase database) throws Exception {
+        on(database, (source, inbox) -> {
+            try (Connection transaction = source.getConnection()) {
+                transaction.setAutoCommit(false);
+                assertThat(inbox.apply(transaction, "provider", "evt_1", c -> effect(c, false)))
+                        .isTrue();
+                transaction.rollback();
+                assertThat(inbox.apply(transaction, "provider", "evt_1", c -> effect(c, false)))
+                        .isTrue();
+                transaction.commit();
+                assertThat(inbox.apply(transaction, "provider", "evt_1", c -> effect(c, false)))
+                        .isFalse();
+                assertThat(inbox.apply(transaction, "provider", "evt_2", c -> effect(c, false)))
+                        .isTrue();
+                transaction.commit();
+            }
+            assertThat(effects(source)).isEqualTo(2);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("messages and clients' keys never meet, and an id that is none is refused")
+    void apart(TestDatabase database) throws Exception {
+        on(database, (source, inbox) -> {
+            try (SqlStore store = SqlStore.open(source)) {
+                inbox.apply("alice", "key-1", c -> effect(c, false));
+                Outcome<byte[]> clients = store.transactions(Policy.standard())
+                        .execute(
+                                Key.of("alice", "POST /payments", "key-1"),
+                                Fingerprint.of("request".getBytes(StandardCharsets.UTF_8)),
+                                Codec.bytes(),
+                                c -> new byte[0]);
+                assertThat(clients).isInstanceOf(Outcome.Executed.class);
+            }
+            assertThatThrownBy(() -> inbox.apply("provider", "", c -> effect(c, false)))
+                    .isInstanceOf(MalformedKey.class);
+        });
+    }
+}

@@ -1,0 +1,70 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.sql.DatabaseContract;
+import dev.onlyonce.sql.SqlClock;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.TestDatabase;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** The queued way, the same on every database, with a clock that only moves when told. The tests are in the chapters. */
+abstract class OutboxContract extends DatabaseContract
+        implements OutboxAcceptChapter,
+                OutboxFailureChapter,
+                OutboxNeighboursChapter,
+                OutboxOperatorChapter,
+                OutboxPatienceChapter,
+                OutboxWorkerChapter {
+    private SqlStore store;
+    private SqlClock clock;
+    private Provider provider;
+    private List<Event> events;
+
+    OutboxContract(TestDatabase database) {
+        super(database);
+    }
+
+    @BeforeEach
+    final void create() {
+        SqlStore.open(dataSource()).close();
+        clock = SqlClock.start(dataSource());
+        store = SqlClock.store(dataSource()).build();
+        SqlClock.execute(
+                dataSource(),
+                "DELETE FROM onlyonce_entry",
+                "DELETE FROM onlyonce_audit",
+                "DELETE FROM onlyonce_outbox",
+                "DROP TABLE IF EXISTS payment",
+                "CREATE TABLE payment (id VARCHAR(100) NOT NULL PRIMARY KEY, state VARCHAR(100) NOT NULL)");
+        provider = new Provider();
+        events = new CopyOnWriteArrayList<>();
+    }
+
+    @AfterEach
+    final void close() {
+        store.close();
+    }
+
+    @Override
+    public final SqlStore store() {
+        return store;
+    }
+
+    @Override
+    public final SqlClock clock() {
+        return clock;
+    }
+
+    @Override
+    public final Provider provider() {
+        return provider;
+    }
+
+    @Override
+    public final List<Event> events() {
+        return events;
+    }
+}

@@ -1,0 +1,205 @@
+package dev.onlyonce.sql.outbox;
+
+import static dev.onlyonce.sql.outbox.OutboxChapter.await;
+import static dev.onlyonce.sql.outbox.OutboxChapter.key;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.sql.SqlClock;
+import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.testkit.ManualTime;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Rows that somebody else has locked, on databases that lock rows. */
+interface OutboxLocksChapter extends OutboxChapter {
+    /** By its unique key: MySQL locks every row that it looks at. */
+    String LOCK_FIRST =
+            "SELECT * FROM onlyonce_outbox WHERE tenant = 'tenant' AND space = '' AND key_ = 'key-1' FOR UPDATE";
+
+    @Test
+    @DisplayName("D11 a locked business row holds up only its own row; it is finished later, without another call")
+    default void lockedBusinessRow() throws Exception {
+        Outbox outbox = outbox();
+        for (int i = 1; i <= 3; i++) {
+            accept(outbox, key(i));
+        }
+        try (Connection other = begin()) {
+            lock(other, "SELECT * FROM payment WHERE id = 'key-2' FOR UPDATE");
+            assertThat(outbox.deliverDue()).isEqualTo(3);
+            assertThat(entry(key(1)).state()).isEqualTo(State.COMPLETED);
+            assertThat(entry(key(2)).state()).isEqualTo(State.UNKNOWN);
+            assertThat(entry(key(3)).state()).isEqualTo(State.COMPLETED);
+            other.rollback();
+        }
+        clock().advance(Duration.ofSeconds(2));
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+        assertThat(entry(key(2)).state()).isEqualTo(State.COMPLETED);
+        assertThat(payment(key(2))).isEqualTo("paid");
+        assertThat(provider().keys).hasSize(3);
+    }
+
+    @Test
+    @DisplayName("D11 a row of the outbox that somebody has locked costs its neighbours no lease")
+    default void lockedRow() throws Exception {
+        CountDownLatch called = new CountDownLatch(2);
+        CountDownLatch goOn = new CountDownLatch(1);
+        Provider slow = new Provider() {
+            @Override
+            public Delivery deliver(OutboxRow row) {
+                called.countDown();
+                await(goOn);
+                return super.deliver(row);
+            }
+        };
+        try (ManualTime time = new ManualTime();
+                Outbox outbox = builder()
+                        .handler("charge", slow)
+                        .time(time)
+                        .closeWaitMax(Duration.ZERO)
+                        .build()) {
+            accept(outbox, key(1));
+            accept(outbox, key(2));
+            outbox.start();
+            await(called);
+            try (Connection other = begin()) {
+                lock(other, LOCK_FIRST);
+                clock().advance(LEASE.dividedBy(2));
+                time.advance(LEASE.dividedBy(2));
+                assertThat(
+                                SqlClock.number(
+                                        dataSource(),
+                                        "SELECT due_at - micros FROM onlyonce_outbox, onlyonce_test_clock WHERE key_ = 'key-2'"))
+                        .as("microseconds left")
+                        .isEqualTo(StoredEntry.micros(LEASE));
+                other.rollback();
+            }
+            goOn.countDown();
+        }
+    }
+
+    @Test
+    @DisplayName("D11 rows of the outbox that somebody has locked cost their neighbours no delivery")
+    default void lockedRows() throws Exception {
+        Outbox outbox = outbox();
+        for (int i = 1; i <= 4; i++) {
+            accept(outbox, key(i));
+        }
+        List<Connection> others = new ArrayList<>();
+        Provider locked = new Provider() {
+            @Override
+            public Delivery deliver(OutboxRow row) {
+                try {
+                    if (others.size() < 2) {
+                        others.add(begin());
+                        lock(
+                                others.get(others.size() - 1),
+                                LOCK_FIRST.replace("key-1", row.key().value()));
+                    }
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+                return super.deliver(row);
+            }
+        };
+        assertThatThrownBy(() -> builder().handler("charge", locked).build().deliverDue())
+                .isInstanceOf(StoreBusy.class);
+        others.forEach(OutboxLocksChapter::unlock);
+        assertThat(SqlClock.number(dataSource(), "SELECT count(*) FROM onlyonce_entry WHERE state = 3"))
+                .as("completed")
+                .isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("D11 many locked business rows do not hold up a free one for a second each")
+    default void manyLockedBusinessRows() throws Exception {
+        Outbox outbox = outbox();
+        for (int i = 1; i <= 30; i++) {
+            accept(outbox, key(i));
+        }
+        try (Connection other = begin()) {
+            lock(other, "SELECT * FROM payment WHERE id <> 'key-30' FOR UPDATE");
+            long begun = System.nanoTime();
+            assertThat(outbox.deliverDue()).isEqualTo(30);
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(20));
+            other.rollback();
+        }
+        assertThat(provider().keys).hasSize(30);
+    }
+
+    @Test
+    @DisplayName("D4 D6 a lost answer stays unknown although its row is locked while that is recorded: no second call")
+    default void lockedInDoubt() throws Exception {
+        Provider charging = losing();
+        charging.lifetime = Duration.ZERO;
+        Outbox outbox = builder().handler("charge", charging).build();
+        accept(outbox, KEY);
+        outbox.deliverDue();
+        assertThat(entry(KEY).state()).isEqualTo(State.UNKNOWN);
+        clock().advance(Duration.ofMinutes(2));
+        outbox.deliverDue();
+        assertThat(charging.keys).hasSize(1);
+        assertThat(outbox.listDead(0, 10)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("W2 a locked row does not make the provider's key younger than it is")
+    default void lockedAsking() throws Exception {
+        Provider charging = losing();
+        charging.lifetime = Duration.ofMinutes(10);
+        Outbox outbox = builder().handler("charge", charging).build();
+        accept(outbox, KEY);
+        for (int i = 0; i < 2; i++) {
+            outbox.deliverDue();
+            clock().advance(Duration.ofMinutes(5));
+        }
+        outbox.deliverDue();
+        assertThat(charging.keys).as("calls in the first ten minutes").hasSize(2);
+    }
+
+    /** Loses its answers, and somebody locks the row for longer than its end waits, and not much longer. */
+    private Provider losing() {
+        Executor later = CompletableFuture.delayedExecutor(1500, TimeUnit.MILLISECONDS);
+        Provider losing = new Provider() {
+            @Override
+            public Delivery deliver(OutboxRow row) {
+                try {
+                    Connection other = begin();
+                    lock(other, LOCK_FIRST);
+                    later.execute(() -> unlock(other));
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+                return super.deliver(row);
+            }
+        };
+        losing.answer = Provider.Answer.LOSE_ANSWER;
+        return losing;
+    }
+
+    private static void unlock(Connection connection) {
+        try (connection) {
+            connection.rollback();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void lock(Connection connection, String select) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(select);
+        }
+    }
+}

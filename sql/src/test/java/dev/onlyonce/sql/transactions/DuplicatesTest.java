@@ -1,0 +1,110 @@
+package dev.onlyonce.sql.transactions;
+
+import static dev.onlyonce.sql.transactions.TransactionsChapter.KEY;
+import static dev.onlyonce.sql.transactions.TransactionsChapter.POLICY;
+import static dev.onlyonce.sql.transactions.TransactionsChapter.REQUEST;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Codec;
+import dev.onlyonce.Key;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.sql.Pools;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.TestDatabase;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("Transactions of many callers on a small pool")
+final class DuplicatesTest {
+    private static final int CONNECTIONS = 5;
+    private static final int DUPLICATES = 20;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("D16 duplicates that wait for the running one leave the connections to others, and replay in the end")
+    void waitWithoutConnection(TestDatabase database) throws Exception {
+        ExecutorService callers = Executors.newFixedThreadPool(DUPLICATES);
+        try (HikariDataSource pool = Pools.open(database.url(folder), CONNECTIONS);
+                HikariDataSource other = Pools.open(pool.getJdbcUrl(), 1);
+                SqlStore store = SqlStore.open(pool);
+                Connection running = other.getConnection()) {
+            Transactions patient = store.transactions(
+                    POLICY.toBuilder().waitMax(Duration.ofSeconds(60)).build());
+            running.setAutoCommit(false);
+            store.transactions(POLICY).execute(running, KEY, REQUEST, Codec.text(), c -> "done");
+            List<Future<Outcome<String>>> duplicates = new ArrayList<>();
+            for (int i = 0; i < DUPLICATES; i++) {
+                duplicates.add(callers.submit(() -> patient.execute(KEY, REQUEST, Codec.text(), c -> "again")));
+            }
+            for (int i = 0; i < 50; i++) {
+                Key key = Key.of("neighbour", "POST /payments", "key-" + i);
+                assertThat(patient.execute(key, REQUEST, Codec.text(), c -> "done"))
+                        .isInstanceOf(Outcome.Executed.class);
+            }
+            assertThat(duplicates).as("the neighbour did not wait for them").noneMatch(Future::isDone);
+            running.commit();
+            for (Future<Outcome<String>> duplicate : duplicates) {
+                assertThat(duplicate.get(60, TimeUnit.SECONDS)).isInstanceOf(Outcome.Replayed.class);
+            }
+        } finally {
+            callers.shutdownNow();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("D16 a duplicate that is not to wait is in flight at once")
+    void doesNotWait(TestDatabase database) throws Exception {
+        try (HikariDataSource pool = Pools.open(database.url(folder), CONNECTIONS);
+                SqlStore store = SqlStore.open(pool);
+                Connection running = pool.getConnection();
+                Connection second = pool.getConnection()) {
+            running.setAutoCommit(false);
+            second.setAutoCommit(false);
+            Transactions transactions = store.transactions(POLICY);
+            transactions.execute(running, KEY, REQUEST, Codec.text(), c -> "done");
+            long begun = System.nanoTime();
+            for (int i = 0; i < DUPLICATES; i++) {
+                assertThat(transactions.execute(second, KEY, REQUEST, Codec.text(), c -> "again"))
+                        .isInstanceOf(Outcome.InFlight.class);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(DUPLICATES / 2));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(TestDatabase.class)
+    @DisplayName("D11 different keys at once are all executed: a busy database is not a running key")
+    void differentKeys(TestDatabase database) throws Exception {
+        ExecutorService callers = Executors.newFixedThreadPool(16);
+        try (HikariDataSource pool = Pools.open(database.url(folder), 16);
+                SqlStore store = SqlStore.open(pool)) {
+            Transactions transactions = store.transactions(POLICY);
+            List<Future<Outcome<String>>> outcomes = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                Key key = Key.of("tenant", "POST /payments", "key-" + i);
+                outcomes.add(callers.submit(() -> transactions.execute(key, REQUEST, Codec.text(), c -> "done")));
+            }
+            for (Future<Outcome<String>> outcome : outcomes) {
+                assertThat(outcome.get(60, TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
+            }
+        } finally {
+            callers.shutdownNow();
+        }
+    }
+}

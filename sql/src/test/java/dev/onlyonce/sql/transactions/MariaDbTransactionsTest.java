@@ -1,0 +1,16 @@
+package dev.onlyonce.sql.transactions;
+
+import dev.onlyonce.sql.TestDatabase;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("Transactions on MariaDB, or MySQL at a URL from outside")
+final class MariaDbTransactionsTest extends TransactionsContract {
+    MariaDbTransactionsTest() {
+        super(TestDatabase.MARIADB);
+    }
+
+    @Override
+    public String lockWait() {
+        return "SELECT @@SESSION.innodb_lock_wait_timeout";
+    }
+}
