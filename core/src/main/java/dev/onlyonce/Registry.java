@@ -5,7 +5,9 @@ import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 /**
  * What all ways to execute share: the store, the operations with their policies, the listeners, the time, and this node's name.
@@ -21,6 +23,7 @@ public final class Registry {
     private final Events events;
     private final Policy standard;
     private final Map<String, Policy> policies;
+    private final Map<String, Way> declared;
     private final Map<String, Way> ways = new ConcurrentHashMap<>();
 
     Registry(
@@ -37,6 +40,7 @@ public final class Registry {
         this.events = events;
         this.standard = standard;
         this.policies = new ConcurrentHashMap<>(policies);
+        this.declared = Map.copyOf(ways);
         this.ways.putAll(ways);
     }
 
@@ -65,8 +69,16 @@ public final class Registry {
         return Optional.ofNullable(policies.get(operation));
     }
 
+    /** The operations that were declared to be executed in a way. */
+    public Set<String> declared(Way way) {
+        return declared.entrySet().stream()
+                .filter(operation -> operation.getValue() == way)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
     /** The shortest lease of all policies. */
-    Duration shortestLease() {
+    public Duration shortestLease() {
         Duration shortest = standard.terms().lease();
         for (Policy policy : policies.values()) {
             Duration lease = policy.terms().lease();

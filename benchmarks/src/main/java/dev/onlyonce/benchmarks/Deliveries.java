@@ -1,5 +1,6 @@
 package dev.onlyonce.benchmarks;
 
+import dev.onlyonce.Onlyonce;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Event;
 import dev.onlyonce.sql.SqlStore;
@@ -107,13 +108,13 @@ final class Deliveries {
 
     private double outbox(SqlStore store) throws InterruptedException {
         CountDownLatch left = new CountDownLatch(rows());
-        try (Outbox outbox = store.outbox()
-                .handler(TOPIC, row -> new Delivery.Delivered("provider-" + row.id(), Work.response()))
-                .listener(event -> {
+        try (Onlyonce once = Onlyonce.builder(store).listener(event -> {
                     if (event instanceof Event.Delivery) {
                         left.countDown();
                     }
-                })
+                }).build();
+                Outbox outbox = Outbox.builder(once)
+                .handler(TOPIC, row -> new Delivery.Delivered("provider-" + row.id(), Work.response()))
                 .build()) {
             long begun = System.nanoTime();
             outbox.start();

@@ -1,9 +1,10 @@
 package dev.onlyonce.payments;
 
+import dev.onlyonce.sql.inbox.Inbox;
+import dev.onlyonce.Way;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.Policy;
 import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
@@ -129,13 +130,18 @@ class Wiring {
                 .lease(properties.lease())
                 .reconciler(ChargeReconciler.OPERATION, reconciler);
         operations.all().forEach(operation -> once.operation(operation.name(), operation.policy()));
+        // The controller waits after the commit. To wait for an uncommitted duplicate would hold a connection.
+        once.operation(
+                operations.payment().name(),
+                o -> o.policy(operations.payment().policy()).waitMax(Duration.ZERO).way(Way.QUEUED));
+        once.operation(Inbox.OPERATION, o -> o.retention(ProviderEvents.REMEMBER));
         listeners.orderedStream().forEach(once::listener);
         return once.build();
     }
 
     @Bean
-    Steps stepped(SqlStore store, Onlyonce once) {
-        return store.stepped(once);
+    Steps stepped(Onlyonce once) {
+        return Steps.of(once);
     }
 
     @Bean
@@ -192,29 +198,22 @@ class Wiring {
 
     @Bean
     ChargeReconciler chargeReconciler(
-            Outbox outbox,
+            ObjectProvider<Outbox> outbox,
             Database database,
             Payments payments,
             ProviderClient provider,
             PaymentsProperties properties) {
         return new ChargeReconciler(
-                outbox, database, payments, provider, properties.provider().absentAfter());
+                outbox::getObject, database, payments, provider, properties.provider().absentAfter());
     }
 
     @Bean(initMethod = "start")
-    Outbox outbox(
-            SqlStore store, Charging charging, Time time, Operations operations, ObjectProvider<Listener> listeners) {
-        // The controller waits after the commit. To wait for an uncommitted duplicate would hold a connection.
-        Policy policy =
-                operations.payment().policy().toBuilder().waitMax(Duration.ZERO).build();
-        Outbox.Builder outbox = store.outbox()
-                .policy(policy)
-                .time(time)
+    Outbox outbox(Onlyonce once, Charging charging) {
+        return Outbox.builder(once)
                 .handler(Charging.TOPIC, charging)
                 .backoff(Duration.ofMillis(200), Duration.ofSeconds(30))
-                .parkFor(Duration.ofSeconds(5));
-        listeners.orderedStream().forEach(outbox::listener);
-        return outbox.build();
+                .parkFor(Duration.ofSeconds(5))
+                .build();
     }
 
     @Bean
@@ -223,7 +222,7 @@ class Wiring {
     }
 
     @Bean
-    ProviderEvents providerEvents(SqlStore store, Database database, Payments payments) {
-        return new ProviderEvents(store.inbox(ProviderEvents.REMEMBER), database, payments);
+    ProviderEvents providerEvents(Onlyonce once, Database database, Payments payments) {
+        return new ProviderEvents(Inbox.of(once), database, payments);
     }
 }

@@ -2,11 +2,14 @@ package dev.onlyonce.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.server.cli.Cli;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
@@ -54,7 +57,8 @@ class AdminOutboxTest extends AdminFixture {
     private List<Long> deadLetters(String... keys) throws Exception {
         Path file = gateway.data().resolve("onlyonce.db");
         try (SqlStore store = SqlStore.sqlite(file);
-                Outbox outbox = store.outbox()
+                Onlyonce once = Onlyonce.builder(store).build();
+                Outbox outbox = Outbox.builder(once)
                         .triesMax(1)
                         .handler("charge", row -> {
                             throw new IllegalStateException("no answer");
@@ -65,7 +69,11 @@ class AdminOutboxTest extends AdminFixture {
             for (String key : keys) {
                 byte[] payload = key.getBytes(StandardCharsets.UTF_8);
                 outbox.accept(
-                        connection, Key.of("default", "POST /**", key), Fingerprint.of(payload), "charge", payload);
+                        connection,
+                        Key.of("default", "POST /**", key),
+                        Fingerprint.of(payload),
+                        Codec.bytes(),
+                        new OutboxCall("charge", payload));
             }
             connection.commit();
             assertThat(outbox.deliverDue()).isEqualTo(keys.length);

@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -112,7 +113,7 @@ final class EntryTransactions {
     <T> T run(TransactionDefinition definition, Key key, Predicate<T> changed, Work<T> work) throws Exception {
         for (int attempt = 1; ; attempt++) {
             try {
-                return tryOnce(definition, changed, work);
+                return tryOnce(definition, key, changed, work);
             } catch (Conflict e) {
                 if (!e.isRepeatable || attempt == TRIES_MAX) {
                     throw failed(
@@ -120,8 +121,6 @@ final class EntryTransactions {
                             new StoreUnavailable(
                                     "The transaction conflicts with another one; nothing happened", e.getCause()));
                 }
-            } catch (StoreException e) {
-                throw failed(key, e);
             }
         }
     }
@@ -139,17 +138,28 @@ final class EntryTransactions {
         }
     }
 
-    private <T> T tryOnce(TransactionDefinition definition, Predicate<T> changed, Work<T> work) throws Exception {
-        TransactionStatus status = begin(definition);
-        T result = bound(status, () -> runIn(new Current(status), work));
-        if (changed.test(result)) {
-            commit(status);
-        } else if (status.isNewTransaction()) {
+    private <T> T tryOnce(TransactionDefinition definition, Key key, Predicate<T> changed, Work<T> work)
+            throws Exception {
+        TransactionStatus status = published(key, () -> begin(definition));
+        T result = bound(status, () -> runIn(new Current(status), key, work));
+        if (!changed.test(result) && status.isNewTransaction()) {
             rollBack(status, new RolledBack());
         } else {
-            commit(status);
+            published(key, () -> {
+                commit(status);
+                return status;
+            });
         }
         return result;
+    }
+
+    /** Listeners hear of failures of Spring's transaction here; of those within it, they have heard. */
+    private <T> T published(Key key, Supplier<T> step) {
+        try {
+            return step.get();
+        } catch (StoreException e) {
+            throw failed(key, e);
+        }
     }
 
     /** With the transaction to be found by {@link #flush}. */
@@ -188,7 +198,7 @@ final class EntryTransactions {
         }
     }
 
-    private <T> T runIn(Current current, Work<T> work) throws Exception {
+    private <T> T runIn(Current current, Key key, Work<T> work) throws Exception {
         TransactionStatus status = current.status;
         try {
             Connection connection = DataSourceUtils.getConnection(dataSource);
@@ -204,10 +214,13 @@ final class EntryTransactions {
         } catch (StoreException e) {
             rollBack(status, e);
             if (current.returned && isAborted(e)) {
-                log.warn("A statement failed and its exception was caught, after which the database undoes the whole"
-                        + " transaction");
+                log.warn(
+                        "{}: a statement failed and its exception was caught, after which the database undoes the whole"
+                                + " transaction",
+                        key);
                 throw new RolledBack();
             }
+            log(key, e);
             throw e;
         } catch (Throwable e) {
             rollBack(status, e);
@@ -225,6 +238,12 @@ final class EntryTransactions {
     }
 
     private <E extends StoreException> E failed(Key key, E failure) {
+        log(key, failure);
+        registry.publish(new Event.StoreFailed(failure));
+        return failure;
+    }
+
+    private static void log(Key key, StoreException failure) {
         if (failure.getCause() != null) {
             // Those that did not even try have no cause, and may be many.
             log.warn(
@@ -233,8 +252,6 @@ final class EntryTransactions {
                     failure.getMessage(),
                     failure.getCause());
         }
-        registry.publish(new Event.StoreFailed(failure));
-        return failure;
     }
 
     private TransactionStatus begin(TransactionDefinition definition) {

@@ -24,7 +24,7 @@ public class OnlyonceOutboxAutoConfiguration {
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     Outbox onlyonceOutbox(Onlyonce once, DeliveryHandlers handlers, OnlyonceProperties properties) {
-        if (!(once.registry().store() instanceof SqlStore store)) {
+        if (!(once.registry().store() instanceof SqlStore)) {
             throw new InvalidSettings(
                     "There are beans of type DeliveryHandler, but the entries are not in an SQL database, where an outbox is",
                     "Keep the entries in the application's DataSource (no Store bean of another kind), or remove "
@@ -33,10 +33,7 @@ public class OnlyonceOutboxAutoConfiguration {
         }
         try {
             OnlyonceProperties.OutboxSettings settings = properties.outbox();
-            Outbox.Builder builder = store.outbox()
-                    .time(once.registry().time())
-                    .name(once.registry().name())
-                    .listener(once.registry()::publish)
+            Outbox.Builder builder = Outbox.builder(once)
                     .pendingMax(settings.pendingMax())
                     .triesMax(settings.triesMax())
                     .backoff(settings.backoffFirst(), settings.backoffLongest())
@@ -63,9 +60,9 @@ public class OnlyonceOutboxAutoConfiguration {
     @Bean
     @Nullable
     QueuedWay onlyonceQueuedWay(
-            ObjectProvider<EntryTransactions> transactions, Outbox outbox, Onlyonce once, ObjectProvider<Json> json) {
+            ObjectProvider<EntryTransactions> transactions, Outbox outbox, ObjectProvider<Json> json) {
         EntryTransactions available = transactions.getIfAvailable();
-        return available == null ? null : new QueuedWay(available, outbox, once, json.getIfAvailable(Json::standard));
+        return available == null ? null : new QueuedWay(available, outbox, json.getIfAvailable(Json::standard));
     }
 
     /** With Spring Boot's actuator. */

@@ -51,8 +51,6 @@ public class OnlyonceTransactionsAutoConfiguration {
     @Nullable
     TransactionalWay onlyonceTransactionalWay(ObjectProvider<EntryTransactions> transactions, Onlyonce once) {
         EntryTransactions available = transactions.getIfAvailable();
-        return available != null && once.registry().store() instanceof SqlStore sql
-                ? new TransactionalWay(available, sql, once)
-                : null;
+        return available == null ? null : new TransactionalWay(available, once);
     }
 }

@@ -1,12 +1,12 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.Event;
-import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Codec;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.http.StoredResponse;
 import dev.onlyonce.servlet.Execution;
 import dev.onlyonce.sql.outbox.Accepted;
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import org.springframework.transaction.TransactionDefinition;
@@ -30,20 +30,18 @@ final class QueuedWay {
 
     private final EntryTransactions transactions;
     private final Outbox outbox;
-    private final Onlyonce once;
     private final Json json;
 
-    QueuedWay(EntryTransactions transactions, Outbox outbox, Onlyonce once, Json json) {
+    QueuedWay(EntryTransactions transactions, Outbox outbox, Json json) {
         this.transactions = transactions;
         this.outbox = outbox;
-        this.once = once;
         this.json = json;
     }
 
     Outcome<byte[]> execute(
             TransactionDefinition definition, String topic, Execution.Call call, Execution.Handler handler)
             throws Exception {
-        Accepted accepted = transactions.run(
+        Accepted<byte[]> accepted = transactions.run(
                 definition,
                 call.key(),
                 result -> call.request().getAttribute(QUEUED) != null,
@@ -51,15 +49,9 @@ final class QueuedWay {
                         connection,
                         call.key(),
                         call.fingerprint(),
-                        topic,
-                        any -> current.call(() -> payload(call, handler))));
-        Event.Decision decision = accepted instanceof Accepted.Existing existing
-                ? Event.Decision.of(existing.outcome())
-                : Event.Decision.CREATED;
-        once.registry().publish(new Event.Decided(call.key(), decision));
-        return accepted instanceof Accepted.Existing existing && !(existing.outcome() instanceof Outcome.InFlight)
-                ? existing.outcome()
-                : await(call);
+                        Codec.bytes(),
+                        any -> new OutboxCall(topic, current.call(() -> payload(call, handler)))));
+        return accepted.outcome() instanceof Outcome.InFlight ? await(call) : accepted.outcome();
     }
 
     private byte[] payload(Execution.Call call, Execution.Handler handler) throws Exception {
@@ -78,7 +70,8 @@ final class QueuedWay {
     private Outcome<byte[]> await(Execution.Call call) {
         try {
             Duration max = call.operation().policy().waitMax();
-            return outbox.await(call.key(), call.fingerprint(), max).orElse(PENDING);
+            return outbox.await(call.key(), call.fingerprint(), Codec.bytes(), max)
+                    .orElse(PENDING);
         } catch (StoreException e) {
             // It is accepted, whatever can be read now.
             return PENDING;

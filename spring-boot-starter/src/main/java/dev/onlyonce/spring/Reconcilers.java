@@ -6,6 +6,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.steps.StepReconciler;
+import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -85,7 +86,7 @@ final class Reconcilers implements SmartInitializingSingleton, Listener {
                     "Keep the entries in the application's DataSource (no Store bean of another kind), or remove the bean.",
                     null);
         }
-        return store.reconciler(steps);
+        return Steps.reconciler(store, steps);
     }
 
     @Override

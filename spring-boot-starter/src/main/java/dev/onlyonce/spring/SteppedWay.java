@@ -13,7 +13,7 @@ final class SteppedWay {
     private final @Nullable Steps stepped;
 
     SteppedWay(Onlyonce once) {
-        stepped = once.registry().store() instanceof SqlStore sql ? sql.stepped(once) : null;
+        stepped = once.registry().store() instanceof SqlStore ? Steps.of(once) : null;
     }
 
     /** Whether the store can record steps. */

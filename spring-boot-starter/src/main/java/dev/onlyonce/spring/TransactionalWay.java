@@ -1,25 +1,22 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.Event;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.StoreException;
 import java.util.concurrent.Callable;
 import org.springframework.transaction.TransactionDefinition;
 
 /** One Spring transaction around claim, method and record. */
 final class TransactionalWay {
-    private final EntryTransactions transactions;
-    private final SqlStore store;
-    private final Onlyonce once;
+    private final EntryTransactions entries;
+    private final Transactions transactions;
 
-    TransactionalWay(EntryTransactions transactions, SqlStore store, Onlyonce once) {
-        this.transactions = transactions;
-        this.store = store;
-        this.once = once;
+    TransactionalWay(EntryTransactions entries, Onlyonce once) {
+        this.entries = entries;
+        this.transactions = Transactions.of(once);
     }
 
     /**
@@ -33,14 +30,11 @@ final class TransactionalWay {
     <T> Outcome<T> execute(
             TransactionDefinition definition, Policy policy, Asked asked, Codec<T> codec, Callable<T> action)
             throws Exception {
-        Outcome<T> outcome = transactions.run(
+        return entries.run(
                 definition,
                 asked.key(),
                 Outcome.Executed.class::isInstance,
-                (connection, current) -> store.transactions(policy)
-                        .execute(connection, asked.key(), asked.fingerprint(), codec, any -> current.call(action)));
-        // After the commit: what was rolled back was not decided.
-        once.registry().publish(new Event.Decided(asked.key(), Event.Decision.of(outcome)));
-        return outcome;
+                (connection, current) -> transactions.execute(
+                        connection, asked.key(), asked.fingerprint(), policy, codec, any -> current.call(action)));
     }
 }

@@ -1,28 +1,20 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.Policy;
-import dev.onlyonce.Reconciler;
 import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SourceCheck;
 import dev.onlyonce.sql.entries.AuditTable;
 import dev.onlyonce.sql.entries.BoundedCount;
-import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.EntryWriter;
 import dev.onlyonce.sql.entries.NameCheck;
 import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.sql.entries.StepPurge;
 import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.sql.entries.Sweep;
 import dev.onlyonce.sql.entries.WriteCheck;
-import dev.onlyonce.sql.inbox.Inbox;
-import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.sql.schema.Schema;
-import dev.onlyonce.sql.steps.StepReconciler;
-import dev.onlyonce.sql.steps.StepReconciliation;
-import dev.onlyonce.sql.steps.StepTable;
-import dev.onlyonce.sql.steps.Steps;
-import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.AuditText;
@@ -67,6 +59,7 @@ public final class SqlStore implements Store {
     /** Bounds a purge: so many entries are looked at for each that may be removed. */
     private static final int REAP_VISITS = 10;
 
+    private final SqlAccess access;
     private final Database database;
     private final Calls calls;
     private final Sealing sealing;
@@ -74,10 +67,11 @@ public final class SqlStore implements Store {
     private final Sweep sweep;
     private final AuditTable audit;
 
-    SqlStore(Database database, Calls calls, Sealing sealing) {
-        this.database = database;
-        this.calls = calls;
-        this.sealing = sealing;
+    SqlStore(SqlAccess access) {
+        this.access = access;
+        this.database = access.database();
+        this.calls = access.calls();
+        this.sealing = access.sealing();
         this.writer = new EntryWriter(database, calls, sealing);
         this.sweep = new Sweep(database, calls);
         this.audit = new AuditTable(database);
@@ -128,6 +122,28 @@ public final class SqlStore implements Store {
         } catch (SQLException e) {
             throw new StoreUnavailable("no connection to the database", e);
         }
+    }
+
+    /**
+     * The SQL store that an {@link Onlyonce} is built on, for ways to execute that need one.
+     *
+     * @param way what needs it, for the message
+     * @throws IllegalArgumentException if it is built on another kind of store
+     */
+    public static SqlStore of(Onlyonce once, String way) {
+        Store store = once.registry().store();
+        if (store instanceof SqlStore sql) {
+            return sql;
+        }
+        throw new IllegalArgumentException(
+                way + " needs a SqlStore, but this Onlyonce is built on a "
+                        + store.getClass().getSimpleName()
+                        + ": build it with Onlyonce.builder(SqlStore.open(dataSource)), on the database with the business data");
+    }
+
+    /** For the ways to execute in this module. */
+    public SqlAccess access() {
+        return access;
     }
 
     /** Whether results are encrypted before they are stored. */
@@ -209,22 +225,8 @@ public final class SqlStore implements Store {
                 break;
             }
         }
-        purgeSteps(limit);
+        new StepPurge(database).run(calls, limit);
         return removed;
-    }
-
-    /** Most steps are removed when their operation completes; these are of operations that ended otherwise, or are gone. */
-    private void purgeSteps(int limit) {
-        StepTable table = new StepTable(database, sealing);
-        List<StepTable.Of> orphans = limit < 1 ? List.of() : calls.read(c -> table.orphans(c, limit));
-        if (!orphans.isEmpty()) {
-            calls.transaction(c -> {
-                for (StepTable.Of orphan : orphans) {
-                    table.forget(c, orphan);
-                }
-                return true;
-            });
-        }
     }
 
     @Override
@@ -265,12 +267,12 @@ public final class SqlStore implements Store {
 
     @Override
     public int countStored(@Nullable String tenant, int max) {
-        return calls.read(c -> BoundedCount.entries(c, database.kind(), tenant, max));
+        return calls.read(c -> BoundedCount.entries(c, database, tenant, max));
     }
 
     /** How many dead letters the outbox has, for gauges; stops counting at {@code max}. */
     public int countDeadLetters(int max) {
-        return calls.read(c -> BoundedCount.deadLetters(c, max));
+        return calls.read(c -> BoundedCount.deadLetters(c, database, max));
     }
 
     @Override
@@ -288,36 +290,6 @@ public final class SqlStore implements Store {
         return calls.write(c -> audit.purge(c, StoredEntry.micros(retention), limit));
     }
 
-    /** The transactional way to execute, under this policy: claim, effect and result commit together. */
-    public Transactions transactions(Policy policy) {
-        return new Transactions(database, calls, sealing, policy);
-    }
-
-    /**
-     * Messages that are delivered at least once, applied once.
-     *
-     * @param remember for how long a repeat is recognised: longer than the sender goes on delivering
-     */
-    public Inbox inbox(Duration remember) {
-        return new Inbox(transactions(
-                Policy.builder().retention(remember).waitMax(Inbox.WAIT_MAX).build()));
-    }
-
-    /** The queued way to execute: write first, call later. */
-    public Outbox.Builder outbox() {
-        return new Outbox.Builder(database, calls, sealing);
-    }
-
-    /** The stepped way to execute: several external effects in a row. The other must be on this store. */
-    public Steps stepped(Onlyonce onlyonce) {
-        return new Steps(new StepTable(database, sealing), calls, onlyonce);
-    }
-
-    /** Finds out about a stepped operation's step in doubt: for {@link Onlyonce.Builder#reconciler}. */
-    public Reconciler reconciler(StepReconciler steps) {
-        return new StepReconciliation(new StepTable(database, sealing), calls, steps);
-    }
-
     /** The tables, for looking at their version. */
     public Schema schema() {
         return new Schema(calls, database.kind());
@@ -329,7 +301,7 @@ public final class SqlStore implements Store {
      * @throws dev.onlyonce.store.StoreException if they cannot: the disk is full, the database is read-only or cannot be reached
      */
     public void checkWritable() {
-        calls.transaction(c -> WriteCheck.run(c, Columns.of(database.kind())));
+        calls.transaction(c -> WriteCheck.run(c, database));
     }
 
     /** Closes the connections of an embedded database; a DataSource stays its owner's. */

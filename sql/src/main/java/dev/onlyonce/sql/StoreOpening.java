@@ -8,6 +8,7 @@ import dev.onlyonce.sql.connections.SqliteConnections;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.Postgres;
 import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.sql.entries.Sqlite;
 import dev.onlyonce.sql.schema.Schema;
 import dev.onlyonce.store.StoreRejected;
@@ -38,14 +39,14 @@ public final class StoreOpening {
         Database database = kind == SqlDatabase.POSTGRESQL
                 ? new Postgres(clock, calls.read(Postgres::isScripted), calls.read(Postgres::home))
                 : Database.of(kind, clock);
-        return new SqlStore(database, calls, sealing);
+        return new SqlStore(new SqlAccess(database, calls, sealing));
     }
 
     static SqlStore open(Path file, SchemaMode mode, Optional<String> clock, Sealing sealing) {
         Calls calls = new Calls(new SqliteConnections(file), SqlDatabase.SQLITE);
         try {
             prepare(SqlDatabase.SQLITE, calls, mode);
-            return new SqlStore(new Sqlite(clock), calls, sealing);
+            return new SqlStore(new SqlAccess(new Sqlite(clock), calls, sealing));
         } catch (RuntimeException e) {
             calls.close();
             throw e;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
-import dev.onlyonce.Policy;
 import dev.onlyonce.sql.transactions.TransactionsChapter;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
@@ -60,7 +59,7 @@ final class DriverSettingsTest {
             assertThat(store.evict(first.id(), "alice", "ticket 42")).isPresent();
             foreign.setAutoCommit(false);
             Key unborn = Key.of("tenant", "POST /payments", "unborn");
-            store.transactions(Policy.standard())
+            Ways.transactions(store)
                     .execute(foreign, unborn, TransactionsChapter.REQUEST, Codec.text(), c -> "not committed");
             long begun = System.nanoTime();
             assertThat(store.claim(List.of(Claims.claim("unborn"))).get(0)).isInstanceOf(ClaimResult.Busy.class);

@@ -9,12 +9,12 @@ import dev.onlyonce.Key;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.Encryption;
@@ -76,7 +76,7 @@ final class EncryptionTest {
     }
 
     private Outcome<String> transactional(SqlStore store, String key) {
-        return store.transactions(Policy.standard()).execute(key(key), REQUEST, Codec.text(), connection -> secret());
+        return Ways.transactions(store).execute(key(key), REQUEST, Codec.text(), connection -> secret());
     }
 
     /** What stands in the database, in every column that holds a result. */
@@ -143,8 +143,9 @@ final class EncryptionTest {
                         .hasMessage("reset");
                 once.operator().reconcile();
                 assertThat(replayed(leased(store, "lost"))).isEqualTo("secret found");
-
-                Steps stepped = store.stepped(once);
+            }
+            try (Onlyonce once = engine(store)) {
+                Steps stepped = Steps.of(once);
                 assertThatThrownBy(() -> flow(stepped, true)).isInstanceOf(NotExecuted.class);
                 assertSealed(dataSource, 2);
                 assertThat(flow(stepped, false)).isInstanceOf(Outcome.Executed.class);
@@ -184,13 +185,15 @@ final class EncryptionTest {
                     }
                 }
             };
-            try (Outbox outbox = store.outbox()
-                    .handler("charge", provider)
-                    .backoff(java.time.Duration.ofMillis(1), java.time.Duration.ofMillis(1))
-                    .build()) {
+            try (Onlyonce once = engine(store);
+                    Outbox outbox = Outbox.builder(once)
+                            .handler("charge", provider)
+                            .backoff(java.time.Duration.ofMillis(1), java.time.Duration.ofMillis(1))
+                            .build()) {
                 try (Connection connection = dataSource.getConnection()) {
                     connection.setAutoCommit(false);
-                    outbox.accept(connection, key("queued"), REQUEST, "charge", new byte[0]);
+                    outbox.accept(
+                            connection, key("queued"), REQUEST, Codec.text(), new OutboxCall("charge", new byte[0]));
                     connection.commit();
                 }
                 outbox.deliverDue();
@@ -256,21 +259,24 @@ final class EncryptionTest {
             SqlStore sealing = open(dataSource, first());
             SqlStore plain = SqlStore.open(dataSource);
             try (Onlyonce once = engine(sealing)) {
-                Steps stepped = sealing.stepped(once);
+                Steps stepped = Steps.of(once);
                 assertThatThrownBy(() -> flow(stepped, true)).isInstanceOf(NotExecuted.class);
             }
             try (Onlyonce once = engine(plain)) {
-                Steps stepped = plain.stepped(once);
+                Steps stepped = Steps.of(once);
                 assertThatThrownBy(() -> flow(stepped, false)).isInstanceOf(StoreUnavailable.class);
             }
             assertThat(effects).hasValue(1);
 
             List<Delivery> told = new ArrayList<>();
-            try (Outbox answering = charging(sealing, told, true);
-                    Outbox without = charging(plain, told, false)) {
+            try (Onlyonce sealed = engine(sealing);
+                    Onlyonce keyless = engine(plain);
+                    Outbox answering = charging(sealed, told, true);
+                    Outbox without = charging(keyless, told, false)) {
                 try (Connection connection = dataSource.getConnection()) {
                     connection.setAutoCommit(false);
-                    answering.accept(connection, key("queued"), REQUEST, "charge", new byte[0]);
+                    answering.accept(
+                            connection, key("queued"), REQUEST, Codec.text(), new OutboxCall("charge", new byte[0]));
                     connection.commit();
                 }
                 answering.deliverDue();
@@ -285,8 +291,8 @@ final class EncryptionTest {
         }
     }
 
-    private Outbox charging(SqlStore store, List<Delivery> told, boolean failing) {
-        return store.outbox()
+    private Outbox charging(Onlyonce once, List<Delivery> told, boolean failing) {
+        return Outbox.builder(once)
                 .handler("charge", new DeliveryHandler() {
                     @Override
                     public Delivery deliver(OutboxRow row) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
-import dev.onlyonce.Policy;
 import dev.onlyonce.sql.transactions.TransactionsChapter;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
@@ -142,7 +141,7 @@ final class LockedRowsTest {
                     }
                 }
                 Key unborn = Key.of("tenant", "POST /payments", "unborn");
-                store.transactions(Policy.standard())
+                Ways.transactions(store)
                         .execute(foreign, unborn, TransactionsChapter.REQUEST, Codec.text(), c -> "not committed");
                 for (int round = 0; round < 3; round++) {
                     List<ClaimRequest> claims = new ArrayList<>(Claims.claims("fresh" + round + "-", 20));

@@ -1,5 +1,6 @@
 package dev.onlyonce.payments.domain;
 
+import java.util.function.Supplier;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
 import dev.onlyonce.Reconciler;
@@ -19,7 +20,7 @@ public final class ChargeReconciler implements Reconciler {
     /** The operation whose entries it looks after. */
     public static final String OPERATION = "POST /payments";
 
-    private final Outbox outbox;
+    private final Supplier<Outbox> outbox;
     private final Database database;
     private final Payments payments;
     private final ProviderClient provider;
@@ -32,7 +33,7 @@ public final class ChargeReconciler implements Reconciler {
      * @param absentAfter how long a call may be on its way at most
      */
     public ChargeReconciler(
-            Outbox outbox, Database database, Payments payments, ProviderClient provider, Duration absentAfter) {
+            Supplier<Outbox> outbox, Database database, Payments payments, ProviderClient provider, Duration absentAfter) {
         this.outbox = outbox;
         this.database = database;
         this.payments = payments;
@@ -54,7 +55,7 @@ public final class ChargeReconciler implements Reconciler {
             return found(payment.get(), said, payment.get().providerId());
         }
         // Before the ledger is asked: a row that dies after that was not seen dead, and the next look will tell.
-        boolean underWay = outbox.find(key).filter(row -> !row.dead()).isPresent();
+        boolean underWay = outbox.get().find(key).filter(row -> !row.dead()).isPresent();
         Optional<Movement> charge =
                 provider.made("charges", downstreamKey, payment.get().id());
         if (charge.isPresent()) {

@@ -1,5 +1,7 @@
 package dev.onlyonce.payments.domain;
 
+import dev.onlyonce.sql.outbox.OutboxCall;
+import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
 import dev.onlyonce.fingerprint.Fingerprint;
@@ -43,7 +45,7 @@ public final class Charging implements DeliveryHandler {
     }
 
     /** Accepts a payment unless its key was accepted before. */
-    public Accepted accept(Outbox outbox, Key key, Fingerprint fingerprint, PaymentOrder order) {
+    public Accepted<byte[]> accept(Outbox outbox, Key key, Fingerprint fingerprint, PaymentOrder order) {
         Payment prepared = payments.prepare(key.tenant(), order, DownstreamKey.of(key, TOPIC));
         return database.transaction(sql -> {
             // If an operator has dropped its row, and it was then proven absent, this request queues it again. One that
@@ -53,8 +55,9 @@ public final class Charging implements DeliveryHandler {
                     .filter(before -> before.isStill(prepared))
                     .orElse(prepared);
             byte[] call = JSON.writeValueAsBytes(Call.of(payment));
-            Accepted accepted = outbox.accept(sql.connection(), key, fingerprint, TOPIC, call);
-            if (accepted instanceof Accepted.New && payment.equals(prepared)) {
+            Accepted<byte[]> accepted =
+                    outbox.accept(sql.connection(), key, fingerprint, Codec.bytes(), new OutboxCall(TOPIC, call));
+            if (accepted.isNew() && payment.equals(prepared)) {
                 payments.insert(sql, payment);
             }
             return accepted;

@@ -2,6 +2,7 @@ package dev.onlyonce.payments.domain;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.sql.inbox.InboxMessage;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.payments.provider.Movement;
@@ -35,7 +36,7 @@ public final class ProviderEvents {
     /** Applies an event unless it was applied before; says whether it did. */
     public boolean receive(ProviderEvent event) {
         try {
-            return inbox.apply(SOURCE, requireNonNull(event.id()), transaction -> {
+            return inbox.apply(new InboxMessage(SOURCE, requireNonNull(event.id())), transaction -> {
                 if (event.data() != null && event.data().kind().equals("charge")) {
                     apply(database.on(transaction), requireNonNull(event.type()), event.data());
                 }

@@ -70,11 +70,6 @@ final class Keyed {
         }
     }
 
-    /** Counts what was decided in a transaction of the application, which nobody else sees. */
-    void decided(Key key, Event.Decision decision) {
-        listeners.forEach(listener -> listener.on(new Event.Decided(key, decision)));
-    }
-
     /** The answer for what was recorded or is under way. */
     HttpAnswer answer(Operation operation, Outcome<byte[]> outcome) {
         return boundary.answers(operation).to(outcome);

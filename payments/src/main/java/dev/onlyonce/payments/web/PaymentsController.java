@@ -1,7 +1,7 @@
 package dev.onlyonce.payments.web;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
-import dev.onlyonce.Event;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
@@ -73,18 +73,13 @@ class PaymentsController {
     }
 
     private HttpAnswer accept(Key key, Fingerprint fingerprint, PaymentOrder order) {
-        Accepted accepted = charging.accept(outbox, key, fingerprint, order);
-        keyed.decided(
-                key,
-                accepted instanceof Accepted.Existing existing
-                        ? Event.Decision.of(existing.outcome())
-                        : Event.Decision.CREATED);
-        if (accepted instanceof Accepted.Existing existing && !(existing.outcome() instanceof Outcome.InFlight)) {
-            return keyed.answer(operation, existing.outcome());
+        Accepted<byte[]> accepted = charging.accept(outbox, key, fingerprint, order);
+        if (!(accepted.outcome() instanceof Outcome.InFlight)) {
+            return keyed.answer(operation, accepted.outcome());
         }
         Outcome<byte[]> outcome = await(key, fingerprint);
         HttpAnswer answer =
-                accepted instanceof Accepted.New ? keyed.first(outcome, operation) : keyed.answer(operation, outcome);
+                accepted.isNew() ? keyed.first(outcome, operation) : keyed.answer(operation, outcome);
         return outcome instanceof Outcome.InFlight ? withLocation(answer, key) : answer;
     }
 
@@ -92,7 +87,7 @@ class PaymentsController {
     private Outcome<byte[]> await(Key key, Fingerprint fingerprint) {
         Outcome<byte[]> pending = new Outcome.InFlight<>(true, Duration.ofSeconds(1));
         try {
-            return outbox.await(key, fingerprint, waitMax).orElse(pending);
+            return outbox.await(key, fingerprint, Codec.bytes(), waitMax).orElse(pending);
         } catch (StoreException e) {
             // It is accepted, whatever can be read now.
             return pending;

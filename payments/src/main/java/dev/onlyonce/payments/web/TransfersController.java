@@ -1,7 +1,7 @@
 package dev.onlyonce.payments.web;
 
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Codec;
-import dev.onlyonce.Event;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
@@ -14,7 +14,6 @@ import dev.onlyonce.payments.domain.PaymentAnswer;
 import dev.onlyonce.payments.domain.TransferOrder;
 import dev.onlyonce.payments.domain.Transfers;
 import dev.onlyonce.spring.Unprotected;
-import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.transactions.Transactions;
 import jakarta.servlet.http.HttpServletRequest;
 import java.sql.Connection;
@@ -37,10 +36,10 @@ class TransfersController {
     private final Operation operation;
 
     TransfersController(
-            Database database, Transfers transfers, SqlStore store, Keyed keyed, Bodies bodies, Operations operations) {
+            Database database, Transfers transfers, Onlyonce once, Keyed keyed, Bodies bodies, Operations operations) {
         this.database = database;
         this.transfers = transfers;
-        this.transactions = store.transactions(operations.transfer().policy());
+        this.transactions = Transactions.of(once);
         this.keyed = keyed;
         this.bodies = bodies;
         this.operation = operations.transfer();
@@ -61,7 +60,6 @@ class TransfersController {
                     fingerprint,
                     Codec.bytes(),
                     connection -> PaymentAnswer.record(transfer(connection, key.tenant(), order)));
-            keyed.decided(key, Event.Decision.of(outcome));
             return keyed.answer(operation, outcome);
         } catch (SQLException e) {
             throw new Database.Unavailable(e);

@@ -53,7 +53,7 @@ public final class LocalOperator implements Operator {
     public LocalOperator(Onlyonce once, SqlStore store, String who, @Nullable RunningGateway gateway) {
         this.once = once;
         this.store = store;
-        this.outbox = store.outbox().build();
+        this.outbox = Outbox.of(once);
         this.who = who;
         this.gateway = gateway;
     }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param madeBy who made the entry, if this row may be the first about it and somebody else did
  * @param at microseconds since 1970
  */
-record AuditRow(
+public record AuditRow(
         Subject subject,
         int attempt,
         @Nullable String madeBy,
@@ -29,7 +29,7 @@ record AuditRow(
         String who,
         String why) {
     static final String CLAIMED = "claimed";
-    static final String ACCEPTED = "accepted";
+    public static final String ACCEPTED = "accepted";
     static final String SWEEPER = "sweeper";
     static final String OVER = "its retention is over";
 

@@ -2,7 +2,6 @@ package dev.onlyonce.sql.entries;
 
 import static java.util.Objects.requireNonNullElse;
 
-import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.EntryId;
@@ -85,18 +84,16 @@ public final class AuditTable {
                 AND e.created_at = o.entry_created_at
             WHERE o.id = ?""";
 
-    private final SqlDatabase kind;
+    private final Database database;
     private final Columns columns;
-    private final String now;
 
     public AuditTable(Database database) {
-        this.kind = database.kind();
-        this.columns = Columns.of(kind);
-        this.now = "(SELECT " + database.clock() + ")";
+        this.database = database;
+        this.columns = Columns.of(database.kind());
     }
 
     public List<AuditRecord> history(Connection connection, EntryId id) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(HISTORY)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(HISTORY))) {
             Binding key = RowParameters.of(columns, id);
             int next = key.bind(statement, 1);
             statement.setInt(next++, AuditQuery.LIMIT_MAX);
@@ -125,7 +122,7 @@ public final class AuditTable {
         }
         sql.append("\nORDER BY a.at, a.id LIMIT ?");
         bindings.add(Binding.longs(query.limit()));
-        try (PreparedStatement statement = connection.prepareStatement(sql.toString())) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(sql.toString()))) {
             int next = 1;
             for (Binding binding : bindings) {
                 next = binding.bind(statement, next);
@@ -135,12 +132,12 @@ public final class AuditTable {
     }
 
     public int purge(Connection connection, long retentionUs, int limit) throws SQLException {
-        String sql = switch (kind) {
+        String sql = switch (database.kind()) {
             case POSTGRESQL -> PURGE_POSTGRES;
             case MYSQL -> PURGE_MYSQL;
             case SQLITE -> PURGE;
         };
-        try (PreparedStatement statement = connection.prepareStatement(sql.replace("{now}", now))) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(sql))) {
             statement.setLong(1, retentionUs);
             statement.setInt(2, limit);
             return statement.executeUpdate();
@@ -149,7 +146,7 @@ public final class AuditTable {
 
     /** Records what an operator is about to do to an outbox row, in the same transaction. */
     public void operated(Connection connection, long outboxId, String who, String why) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(OPERATED.replace("{now}", now))) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(OPERATED))) {
             columns.text(statement, 1, who);
             columns.text(statement, 2, why);
             statement.setLong(3, outboxId);

@@ -1,6 +1,5 @@
 package dev.onlyonce.sql.entries;
 
-import dev.onlyonce.sql.connections.SqlDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -24,26 +23,26 @@ public final class BoundedCount {
     private BoundedCount() {}
 
     /** The entries of a tenant, or of all of them, at most {@code max}. */
-    public static int entries(Connection connection, SqlDatabase kind, @Nullable String tenant, int max)
+    public static int entries(Connection connection, Database database, @Nullable String tenant, int max)
             throws SQLException {
         if (tenant == null) {
-            return bounded(connection, ALL_ENTRIES, max);
+            return bounded(connection, database.sql(ALL_ENTRIES), max);
         }
-        try (PreparedStatement statement = connection.prepareStatement(ENTRIES)) {
-            Columns.of(kind).text(statement, 1, tenant);
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(ENTRIES))) {
+            Columns.of(database.kind()).text(statement, 1, tenant);
             statement.setInt(2, max);
             return number(statement);
         }
     }
 
     /** The dead letters of all tenants, at most {@code max}. */
-    public static int deadLetters(Connection connection, int max) throws SQLException {
-        return bounded(connection, DEAD_LETTERS, max);
+    public static int deadLetters(Connection connection, Database database, int max) throws SQLException {
+        return bounded(connection, database.sql(DEAD_LETTERS), max);
     }
 
     /** The outbox rows of all tenants that are to be delivered or being delivered, at most {@code max}. */
-    public static int waiting(Connection connection, int max) throws SQLException {
-        return bounded(connection, WAITING, max);
+    public static int waiting(Connection connection, Database database, int max) throws SQLException {
+        return bounded(connection, database.sql(WAITING), max);
     }
 
     private static int bounded(Connection connection, String sql, int max) throws SQLException {

@@ -99,11 +99,19 @@ public interface Database {
     /** Lists entries in the order of their ids. */
     List<Entry> list(Connection connection, EntryQuery query) throws SQLException;
 
+    /**
+     * A statement as it is sent: with the clock in place of {@code {now}}, on PostgreSQL with the schema of the tables, and in
+     * tests with another clock. Every statement on our tables goes through here.
+     *
+     * @param statement one of few texts: what comes of it is kept
+     */
+    String sql(String statement);
+
     /** The database's clock: an expression for microseconds since 1970. */
     String clock();
 
     /** The statements for a caller's transaction. */
-    InTransaction inside();
+    InTransaction inTransaction();
 
     /**
      * What was written.

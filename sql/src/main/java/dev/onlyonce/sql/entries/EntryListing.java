@@ -13,22 +13,16 @@ final class EntryListing implements Binding {
     private final StringBuilder sql;
     private final List<Binding> bindings = new ArrayList<>();
     private final Columns columns;
-    private final String clock;
 
-    /**
-     * Prepares the query.
-     *
-     * @param clock the database's clock in microseconds, as a scalar subquery
-     */
-    EntryListing(EntryQuery query, Columns columns, String clock) {
+    /** Prepares the query. */
+    EntryListing(EntryQuery query, Columns columns) {
         this.columns = columns;
-        this.clock = clock;
         sql = new StringBuilder("""
                 SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
                        attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
-                       settled_at, expires_at, result, (SELECT clock)
+                       settled_at, expires_at, result, {now}
                 FROM onlyonce_entry
-                WHERE (purge_at IS NULL OR purge_at > (SELECT clock))""".replace("(SELECT clock)", clock));
+                WHERE (purge_at IS NULL OR purge_at > {now})""");
         String tenant = query.tenant();
         if (tenant != null) {
             and("tenant = ?", text(tenant));
@@ -43,7 +37,7 @@ final class EntryListing implements Binding {
         }
         if (query.olderThan() != null) {
             long age = StoredEntry.micros(query.olderThan());
-            and("created_at <= " + clock + " - ?", Binding.longs(age));
+            and("created_at <= {now} - ?", Binding.longs(age));
         }
         EntryId after = query.after();
         if (after != null) {
@@ -57,8 +51,8 @@ final class EntryListing implements Binding {
 
     private void state(State state) {
         switch (state) {
-            case EXPIRED -> and("(state = 7 OR state IN (3, 4) AND expires_at <= " + clock + ")");
-            case COMPLETED, FAILED -> and("state = ? AND expires_at > " + clock, Binding.longs(state.code()));
+            case EXPIRED -> and("(state = 7 OR state IN (3, 4) AND expires_at <= {now})");
+            case COMPLETED, FAILED -> and("state = ? AND expires_at > {now}", Binding.longs(state.code()));
             // The index of unknown entries has this condition.
             case UNKNOWN -> and("state = ? AND unknown_since IS NOT NULL", Binding.longs(state.code()));
             case PENDING, PROCESSING, RETRYABLE -> and("state = ?", Binding.longs(state.code()));
@@ -74,6 +68,7 @@ final class EntryListing implements Binding {
         return Binding.texts(columns, texts);
     }
 
+    /** The statement; {@link Database#sql} puts the clock in. */
     String sql() {
         return sql.toString();
     }

@@ -58,11 +58,13 @@ public final class MySql implements Database {
     private static final List<String> BEGIN_LOOK =
             List.of("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "START TRANSACTION READ ONLY");
 
-    private final Optional<String> clock;
+    private final String clock;
+    private final StatementTexts texts;
 
     /** With another clock than the server's: for tests only. */
     public MySql(Optional<String> clock) {
-        this.clock = clock;
+        this.clock = clock.orElse(MySqlStatements.CLOCK);
+        this.texts = new StatementTexts(MySqlStatements.CLOCK, this.clock, statement -> statement);
     }
 
     @Override
@@ -459,18 +461,23 @@ public final class MySql implements Database {
     @Override
     public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
         List<Entry> entries = new ArrayList<>();
-        EntryListing listing = new EntryListing(query, COLUMNS, "(SELECT " + MySqlStatements.CLOCK + ")");
+        EntryListing listing = new EntryListing(query, COLUMNS);
         query(connection, listing.sql(), List.of(listing), row -> entries.add(StoredEntry.read(row, COLUMNS)));
         return entries;
     }
 
     @Override
-    public String clock() {
-        return clock.orElse(MySqlStatements.CLOCK);
+    public String sql(String statement) {
+        return texts.of(statement);
     }
 
     @Override
-    public InTransaction inside() {
+    public String clock() {
+        return clock;
+    }
+
+    @Override
+    public InTransaction inTransaction() {
         return new MySqlInTransaction(this);
     }
 
@@ -516,8 +523,7 @@ public final class MySql implements Database {
 
     private PreparedStatement prepare(
             Connection connection, String sql, List<Binding> parameters, int rows, int seconds) throws SQLException {
-        String told = clock.isPresent() ? sql.replace(MySqlStatements.CLOCK, clock.get()) : sql;
-        PreparedStatement statement = connection.prepareStatement(each(told, rows));
+        PreparedStatement statement = connection.prepareStatement(EachRow.repeat(sql(sql), rows));
         try {
             statement.setQueryTimeout(seconds);
             int next = 1;
@@ -529,22 +535,5 @@ public final class MySql implements Database {
             statement.close();
             throw e;
         }
-    }
-
-    /** Repeats what stands between {@code each} and the separator. */
-    static String each(String sql, int rows) {
-        StringBuilder all = new StringBuilder();
-        int done = 0;
-        for (int each = sql.indexOf(MySqlStatements.EACH); each >= 0; each = sql.indexOf(MySqlStatements.EACH, done)) {
-            all.append(sql, done, each);
-            int end = sql.indexOf("/*", each + MySqlStatements.EACH.length());
-            done = sql.indexOf("*/", end) + 2;
-            String row = sql.substring(each + MySqlStatements.EACH.length(), end);
-            String separator = sql.substring(end + 2, done - 2);
-            for (int i = 0; i < rows; i++) {
-                all.append(i == 0 ? "" : separator).append(row);
-            }
-        }
-        return all.append(sql, done, sql.length()).toString();
     }
 }

@@ -4,8 +4,6 @@ package dev.onlyonce.sql.entries;
 final class MySqlStatements {
     static final String CLOCK = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
-    static final String EACH = "/*each*/";
-
     /** What skips locked rows waits for them without this. */
     static final String SKIP = " SKIP LOCKED";
 

@@ -23,6 +23,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,10 +48,11 @@ public final class Postgres implements Database {
 
     private static final List<String> BEGIN = List.of("BEGIN");
 
-    private final Optional<String> clock;
+    private static final Pattern TABLES = Pattern.compile("\\bonlyonce_(entry|audit|outbox|step)\\b");
+
+    private final String clock;
     private final boolean scripted;
-    private final String settings;
-    private final String settingsOne;
+    private final StatementTexts texts;
     private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
 
     /** With another clock than the server's: for tests only. */
@@ -61,14 +64,18 @@ public final class Postgres implements Database {
      * With a driver that is known.
      *
      * @param scripted whether it sends several statements together, see {@link #isScripted}
-     * @param home the schema with the entries, see {@link #home}; statements that would reach another one's are refused
+     * @param home the schema of the tables, see {@link #home}: every connection reaches the tables there, whatever its
+     *     search_path
      */
     public Postgres(Optional<String> clock, boolean scripted, Optional<String> home) {
-        this.clock = clock;
+        this.clock = clock.orElse(PostgresStatements.CLOCK);
         this.scripted = scripted;
-        String check = home.map(PostgresStatements::at).orElse("");
-        this.settings = PostgresStatements.SETTINGS + check;
-        this.settingsOne = PostgresStatements.SETTINGS_ONE + check;
+        String prefix =
+                home.map(schema -> Matcher.quoteReplacement(schema) + ".").orElse("");
+        this.texts = new StatementTexts(
+                PostgresStatements.CLOCK,
+                this.clock,
+                statement -> TABLES.matcher(statement).replaceAll(prefix + "$0"));
     }
 
     /** The schema whose entries a connection reaches, quoted; empty if there are none. */
@@ -289,18 +296,23 @@ public final class Postgres implements Database {
     @Override
     public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
         List<Entry> entries = new ArrayList<>();
-        EntryListing listing = new EntryListing(query, Columns.NATIVE, "(SELECT " + PostgresStatements.CLOCK + ")");
+        EntryListing listing = new EntryListing(query, Columns.NATIVE);
         run(connection, new Part(listing.sql(), listing, row -> entries.add(StoredEntry.read(row, Columns.NATIVE))));
         return entries;
     }
 
     @Override
-    public String clock() {
-        return clock.orElse(PostgresStatements.CLOCK);
+    public String sql(String statement) {
+        return texts.of(statement);
     }
 
     @Override
-    public InTransaction inside() {
+    public String clock() {
+        return clock;
+    }
+
+    @Override
+    public InTransaction inTransaction() {
         return new PostgresInTransaction(this);
     }
 
@@ -312,7 +324,7 @@ public final class Postgres implements Database {
     private void run(Connection connection, Part... parts) throws SQLException {
         boolean one = ONE.containsAll(Stream.of(parts).map(Part::sql).toList());
         List<Part> all = new ArrayList<>(parts.length + 1);
-        all.add(new Part(one ? settingsOne : settings, Binding.NONE, row -> {}));
+        all.add(new Part(one ? PostgresStatements.SETTINGS_ONE : PostgresStatements.SETTINGS, Binding.NONE, row -> {}));
         all.addAll(List.of(parts));
         if (scripted || !connection.getAutoCommit()) {
             runAll(connection, all);
@@ -357,12 +369,9 @@ public final class Postgres implements Database {
         }
     }
 
-    private String script(List<String> texts) {
+    private String script(List<String> parts) {
         // A text that is always the same object finds its prepared statement without being read.
-        return scripts.computeIfAbsent(texts, list -> {
-            String script = String.join(";\n", list);
-            return clock.isPresent() ? script.replace(PostgresStatements.CLOCK, clock.get()) : script;
-        });
+        return scripts.computeIfAbsent(parts, list -> sql(String.join(";\n", list)));
     }
 
     /** A statement that returns rows, its parameters, and what to do with each row. */

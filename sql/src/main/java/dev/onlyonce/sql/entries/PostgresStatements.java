@@ -28,21 +28,11 @@ final class PostgresStatements {
     static final String SETTINGS_ONE = """
             SELECT set_config('lock_timeout', '200', true), set_config('enable_seqscan', 'off', true)""";
 
+    /** The schema whose tables a connection reaches by itself. */
     static final String HOME = """
             SELECT quote_ident(n.nspname)
             FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE c.oid = to_regclass('onlyonce_entry')""";
-
-    /**
-     * At the end of the settings: a connection whose search_path leads to the entries of another schema fails here, before
-     * anything is done. The text that cannot be a number is what the error says.
-     */
-    static String at(String home) {
-        return """
-                , CASE WHEN to_regclass('onlyonce_entry') = to_regclass('%s.onlyonce_entry') THEN 0
-                       ELSE concat('the DataSource leads to the schema ', current_schema(), ', but led to another before')::int
-                  END""".formatted(home.replace("'", "''"));
-    }
 
     /** After the settings, for a statement that can do without what is locked. */
     static final String HARDLY_WAIT = "SELECT set_config('lock_timeout', '20', true)";

@@ -34,11 +34,13 @@ public final class Sqlite implements Database {
 
     static final Columns COLUMNS = Columns.TEXT;
 
-    private final Optional<String> clock;
+    private final String clock;
+    private final StatementTexts texts;
 
     /** With another clock than the machine's: for tests only. */
     public Sqlite(Optional<String> clock) {
-        this.clock = clock;
+        this.clock = clock.orElse(SqliteStatements.CLOCK);
+        this.texts = new StatementTexts(SqliteStatements.CLOCK, this.clock, statement -> statement);
     }
 
     @Override
@@ -226,17 +228,22 @@ public final class Sqlite implements Database {
 
     @Override
     public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
-        EntryListing listing = new EntryListing(query, COLUMNS, "(SELECT " + SqliteStatements.CLOCK + ")");
+        EntryListing listing = new EntryListing(query, COLUMNS);
         return query(connection, listing.sql(), listing, Sqlite::entry);
     }
 
     @Override
-    public String clock() {
-        return clock.orElse(SqliteStatements.CLOCK);
+    public String sql(String statement) {
+        return texts.of(statement);
     }
 
     @Override
-    public InTransaction inside() {
+    public String clock() {
+        return clock;
+    }
+
+    @Override
+    public InTransaction inTransaction() {
         return new SqliteInTransaction(this);
     }
 
@@ -286,7 +293,7 @@ public final class Sqlite implements Database {
     private <T, B> void audit(
             Connection connection, List<T> items, Function<T, @Nullable B> changed, BiFunction<T, B, AuditRow> row)
             throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(AuditRow.INSERT)) {
+        try (PreparedStatement statement = prepare(connection, AuditRow.INSERT)) {
             for (T item : items) {
                 B change = changed.apply(item);
                 if (change != null) {
@@ -339,6 +346,6 @@ public final class Sqlite implements Database {
     }
 
     private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
-        return connection.prepareStatement(clock.isPresent() ? sql.replace(SqliteStatements.CLOCK, clock.get()) : sql);
+        return connection.prepareStatement(sql(sql));
     }
 }

@@ -25,9 +25,10 @@ public final class WriteCheck {
     private WriteCheck() {}
 
     /** Runs in a transaction; throws if that cannot be done. */
-    public static boolean run(Connection connection, Columns columns) throws SQLException {
-        try (PreparedStatement insert = connection.prepareStatement(INSERT);
-                PreparedStatement delete = connection.prepareStatement(DELETE)) {
+    public static boolean run(Connection connection, Database database) throws SQLException {
+        Columns columns = Columns.of(database.kind());
+        try (PreparedStatement insert = connection.prepareStatement(database.sql(INSERT));
+                PreparedStatement delete = connection.prepareStatement(database.sql(DELETE))) {
             columns.text(insert, 1, KEY);
             insert.setBytes(2, new byte[Fingerprint.DIGEST_BYTES]);
             insert.executeUpdate();

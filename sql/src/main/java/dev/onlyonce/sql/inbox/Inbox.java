@@ -2,13 +2,17 @@ package dev.onlyonce.sql.inbox;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.Scope;
+import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionRunner;
 import dev.onlyonce.sql.transactions.TransactionalAction;
-import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import java.nio.charset.StandardCharsets;
@@ -17,30 +21,54 @@ import java.time.Duration;
 
 /**
  * Messages that are delivered at least once, such as webhooks, applied once: that a message has come is written in the
- * transaction of its effect, so that both are there or neither. It is remembered as an entry, whose key is the message's id in
- * a space of its own, for as long as {@link SqlStore#inbox} was told, and removed by the reaper like others. Safe for any
- * number of threads.
+ * transaction of its effect, so that both are there or neither. It is remembered as an entry of the operation
+ * {@link #OPERATION}, whose key is the message's id, for as long as that operation's retention, and purged like others. Safe
+ * for any number of threads.
  */
 public final class Inbox {
-    /** Two deliveries of a message that meet: the second one waits so long for the first. */
-    public static final Duration WAIT_MAX = Duration.ofSeconds(2);
+    /** The operation of all messages. Its retention must be longer than any sender goes on delivering. */
+    public static final String OPERATION = "inbox";
 
-    private static final String OPERATION = "inbox";
+    /** The retention, unless the operation has a policy of its own: longer than senders usually go on delivering. */
+    public static final Duration RETENTION = Duration.ofDays(30);
 
-    private final Transactions transactions;
+    /** How long the second of two deliveries that meet waits for the first. */
+    private static final Duration WAIT_MAX = Duration.ofSeconds(2);
 
-    public Inbox(Transactions transactions) {
-        this.transactions = transactions;
+    private final TransactionRunner runner;
+    private final Policy policy;
+
+    private Inbox(TransactionRunner runner, Policy policy) {
+        this.runner = runner;
+        this.policy = policy;
     }
 
     /**
-     * What a message does.
+     * With the policy of {@link #OPERATION}, the listeners and the name of an {@link Onlyonce}.
+     *
+     * @throws IllegalArgumentException if it is not built on a {@link SqlStore}
+     * @throws IllegalStateException if it executes an operation of that name in another way
+     */
+    public static Inbox of(Onlyonce once) {
+        Registry registry = once.registry();
+        TransactionRunner runner =
+                new TransactionRunner(SqlStore.of(once, "Inbox").access(), registry);
+        Policy.Builder policy =
+                registry.policy(OPERATION, Way.INBOX).toBuilder().waitMax(WAIT_MAX);
+        if (registry.ownPolicy(OPERATION).isEmpty()) {
+            policy.retention(RETENTION);
+        }
+        return new Inbox(runner, policy.build());
+    }
+
+    /**
+     * The effect of a message.
      *
      * @param <X> what it throws; passed to the caller by identity
      */
     @FunctionalInterface
     public interface Effect<X extends Exception> {
-        /** Does it in the transaction. Must not commit, roll back or close the connection. */
+        /** Makes the effect in the transaction. Must not commit, roll back or close the connection. */
         void apply(Connection transaction) throws X;
     }
 
@@ -48,8 +76,6 @@ public final class Inbox {
      * Applies a message in a transaction of its own, unless it was applied before. If the effect throws, the message is not
      * remembered, and the next delivery applies it.
      *
-     * @param source who sends it: ids are unique within a source
-     * @param id the same for each delivery of a message; 1 to 255 visible ASCII characters
      * @return whether it was applied now
      * @throws X what the effect throws, after a rollback
      * @throws dev.onlyonce.MalformedKey if the id is not one
@@ -57,31 +83,29 @@ public final class Inbox {
      * @throws StoreException if the database cannot answer, or the same message is just being applied: let it be
      *     delivered again
      */
-    public <X extends Exception> boolean apply(String source, String id, Effect<X> effect) throws X {
-        return isNew(transactions.execute(key(source, id), fingerprint(id), Codec.bytes(), once(effect)));
+    public <X extends Exception> boolean apply(InboxMessage message, Effect<X> effect) throws X {
+        return isNew(runner.execute(request(message), once(effect)));
     }
 
     /**
-     * Applies a message in the caller's transaction, unless it was applied before. What it returns holds when the caller
-     * commits. If the effect throws, the transaction is as it was before this call.
+     * Applies a message in the caller's transaction, unless it was applied before. The answer holds when the caller commits. If
+     * the effect throws, the transaction is as it was before this call.
      *
      * @param transaction a connection with auto-commit off
      * @throws X what the effect throws
      * @throws TransactionConflict if the transaction must be rolled back and run again
      * @throws StoreException as above
      */
-    public <X extends Exception> boolean apply(Connection transaction, String source, String id, Effect<X> effect)
+    public <X extends Exception> boolean apply(Connection transaction, InboxMessage message, Effect<X> effect)
             throws X {
-        return isNew(transactions.execute(transaction, key(source, id), fingerprint(id), Codec.bytes(), once(effect)));
+        return isNew(runner.execute(transaction, request(message), once(effect)));
     }
 
-    private static Key key(String source, String id) {
-        return Key.of(source, OPERATION, id).in(Scope.OPERATION);
-    }
-
-    /** Of the id alone: a message that comes again with another content is a repeat all the same. */
-    private static Fingerprint fingerprint(String id) {
-        return Fingerprint.of(id.getBytes(StandardCharsets.UTF_8));
+    private TransactionRunner.Request<byte[]> request(InboxMessage message) {
+        Key key = Key.of(message.source(), OPERATION, message.id()).in(Scope.OPERATION);
+        // Of the id alone: a message that comes again with another content is a repeat all the same.
+        Fingerprint fingerprint = Fingerprint.of(message.id().getBytes(StandardCharsets.UTF_8));
+        return new TransactionRunner.Request<>(key, fingerprint, policy, Codec.bytes());
     }
 
     private static <X extends Exception> TransactionalAction<byte[], X> once(Effect<X> effect) {

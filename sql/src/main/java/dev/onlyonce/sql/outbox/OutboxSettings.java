@@ -1,13 +1,12 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.Listener;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Terms;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
@@ -15,14 +14,10 @@ import org.slf4j.LoggerFactory;
 
 /** What was configured. */
 record OutboxSettings(
-        Policy policy,
-        Duration pendingMax,
-        String name,
-        Time time,
-        Map<String, DeliveryHandler> handlers,
-        List<Listener> listeners,
-        Tries tries,
-        Load load) {
+        Registry registry, Duration pendingMax, Map<String, DeliveryHandler> handlers, Tries tries, Load load) {
+
+    /** How late a row that is due may be taken by a busy worker. */
+    private static final Duration RETENTION_MARGIN = Duration.ofMinutes(1);
 
     private static final Logger log = LoggerFactory.getLogger(OutboxSettings.class);
 
@@ -33,23 +28,49 @@ record OutboxSettings(
 
     record Load(int concurrency, int rowsMax, Duration pollEvery, Duration closeWaitMax, int payloadBytesMax) {}
 
+    String name() {
+        return registry.name();
+    }
+
+    Time time() {
+        return registry.time();
+    }
+
+    /** The lease of rows. No operation has a shorter one, so its heartbeats keep the entries too. */
     Duration lease() {
-        return policy.terms().lease();
+        return registry.shortestLease();
+    }
+
+    Policy policy(TakenRow row) {
+        return policy(row.stored().row().key().operation());
+    }
+
+    Policy policy(String operation) {
+        return registry.policy(operation);
     }
 
     /** A worker that dies during a call leaves an unknown outcome behind, whatever the policy says. */
-    Terms claimTerms() {
-        Terms terms = policy.terms();
+    Terms claimTerms(String operation) {
+        Terms terms = policy(operation).terms();
         return new Terms(terms.lease(), OnLeaseLost.UNKNOWN, terms.retention(), terms.tombstone());
     }
 
-    Terms acceptTerms() {
+    /**
+     * The terms of an entry that waits for a worker.
+     *
+     * @throws IllegalArgumentException if the retention is too short: a retryable entry expires, and its row with it, so the
+     *     next try must come before that, wherever it is due
+     */
+    Terms acceptTerms(Policy policy) {
         Terms terms = policy.terms();
+        Duration longest = tries.backoffLongest.compareTo(tries.parkFor) < 0 ? tries.parkFor : tries.backoffLongest;
+        Duration needed = longest.plus(terms.lease()).plus(RETENTION_MARGIN);
+        if (terms.retention().compareTo(needed) < 0) {
+            throw new IllegalArgumentException("the retention of " + terms.retention()
+                    + " is shorter than the longest pause between two tries, the lease and " + RETENTION_MARGIN
+                    + " together, " + needed + ": rows would be forgotten before they are tried again");
+        }
         return new Terms(pendingMax, OnLeaseLost.UNKNOWN, terms.retention(), terms.tombstone());
-    }
-
-    int resultBytesMax() {
-        return policy.resultBytesMax();
     }
 
     int triesMax() {
@@ -101,12 +122,12 @@ record OutboxSettings(
      *
      * @param tried how often it was tried
      */
-    boolean canAsk(OutboxTable.Stored row, int tried) {
+    boolean canAsk(StoredRow row, int tried) {
         return tried < tries.max && askLeftUs(row) > 0;
     }
 
     /** For how long after it was taken a call may begin that lasts no longer than a lease. */
-    long askLeftUs(OutboxTable.Stored row) {
+    long askLeftUs(StoredRow row) {
         long sentAt = row.firstSentAt() == null ? row.takenAt() : row.firstSentAt();
         return sentAt
                 + StoredEntry.micros(keyLifetime(row.row().topic()))

@@ -2,12 +2,12 @@ package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Key;
 import dev.onlyonce.Scope;
-import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.entries.ArrayParameters;
 import dev.onlyonce.sql.entries.BoundedCount;
 import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.EachRow;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
@@ -16,8 +16,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.sql.Types;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,126 +25,30 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/**
- * The statements on {@code onlyonce_outbox}. They are the same for all databases but for locking; {@code {now}} is the
- * database's clock. Nothing here begins or ends a transaction.
- */
+/** Reads and writes {@code onlyonce_outbox}, by the database's {@link OutboxStatements}. Nothing here begins or ends a transaction. */
 final class OutboxTable {
     private static final int ERROR_LENGTH_MAX = 500;
-    private static final Logger log = LoggerFactory.getLogger(OutboxTable.class);
-
-    /** The entry's creation comes from the entry, so that both are equal and an entry made anew is told apart. */
-    private static final String INSERT = """
-            INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, due_at)
-            SELECT tenant, space, key_, operation, created_at, ?, ?, {now}
-            FROM onlyonce_entry
-            WHERE tenant = ? AND space = ? AND key_ = ?""";
-
-    private static final String COLUMNS = """
-            SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                   provider_id, answer, refused, dead, last_error, {now}
-            FROM onlyonce_outbox
-            """;
-
-    private static final String DUE = COLUMNS + """
-            WHERE due_at <= {now} AND topic IN (?)
-            ORDER BY due_at LIMIT {limit}""";
-
-    private static final String TAKE = """
-            UPDATE onlyonce_outbox
-            SET token = ?, due_at = ?, first_sent_at = coalesce(first_sent_at, ?), tries = tries + 1
-            WHERE {ids}""";
-
-    /** What is locked is being finished, or operated on: it must not cost its neighbours their leases. */
-    private static final String RENEWABLE = "SELECT id, token FROM onlyonce_outbox WHERE {ids}";
-
-    private static final String RENEW = "UPDATE onlyonce_outbox SET due_at = {now} + ? WHERE {ids}";
-
-    private static final String SENDING = """
-            UPDATE onlyonce_outbox SET first_sent_at = ? WHERE id = ? AND token = ?""";
-
-    private static final String RECORD = """
-            UPDATE onlyonce_outbox SET provider_id = ?, answer = ?, refused = ? WHERE id = ? AND token = ?""";
-
-    /** The same for many, where a statement tells which rows it changed. */
-    private static final String RECORD_ALL = """
-            UPDATE onlyonce_outbox o
-            SET provider_id = a.provider_id, answer = a.answer, refused = a.refused
-            FROM (SELECT unnest(?::bigint[]) AS id, unnest(?::uuid[]) AS token, unnest(?::text[]) AS provider_id,
-                         unnest(?::bytea[]) AS answer, unnest(?::smallint[]) AS refused) AS a
-            WHERE o.id = a.id AND o.token = a.token
-            RETURNING o.id""";
-
-    private static final String PUT_OFF = """
-            UPDATE onlyonce_outbox
-            SET token = NULL, due_at = {now} + ?, tries = ?, first_sent_at = ?, dead = ?, last_error = ?
-            WHERE id = ? AND token = ?""";
-
-    private static final String DELETE = "DELETE FROM onlyonce_outbox WHERE token = ? AND {ids}";
-
-    private static final String LIST_DEAD = COLUMNS + """
-            WHERE dead = 1 AND id > ? ORDER BY id LIMIT {limit}""";
-
-    private static final String OLDEST = COLUMNS + """
-            ORDER BY id LIMIT 1""";
-
-    private static final String FIND = COLUMNS + """
-            WHERE tenant = ? AND space = ? AND key_ = ? ORDER BY id""";
-
-    /** A worker that has it keeps it: the provider's answer may be on its way. */
-    private static final String RETRY = """
-            UPDATE onlyonce_outbox
-            SET dead = 0, tries = 0, due_at = CASE WHEN token IS NULL THEN {now} ELSE due_at END
-            WHERE id = ? AND dead = 1""";
-
-    private static final String DROP = "DELETE FROM onlyonce_outbox WHERE id = ? AND dead = 1";
-
-    private static final String BOUND_POSTGRES = """
-            SELECT set_config('lock_timeout', '{wait}', true), set_config('statement_timeout', '10000', true)""";
-
-    /** In seconds; 0 is not to wait at all, which MySQL makes 1. */
-    private static final String BOUND_MYSQL = """
-            SET @onlyonce_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = {wait}""";
-
-    private static final String UNBOUND_MYSQL = "SET SESSION innodb_lock_wait_timeout = @onlyonce_lock_wait";
-
     /** What is sealed here. */
     private static final String ANSWER = "answer";
 
+    private final Database database;
     private final SqlDatabase kind;
+    private final OutboxStatements statements;
     private final Columns columns;
     private final Sealing sealing;
-    private final String now;
 
     OutboxTable(Database database, Sealing sealing) {
+        this.database = database;
         this.kind = database.kind();
+        this.statements = OutboxStatements.of(kind);
         this.columns = Columns.of(kind);
         this.sealing = sealing;
-        // A scalar subquery is computed once, so that PostgreSQL can compare an index with it.
-        this.now = "(SELECT " + database.clock() + ")";
     }
-
-    /**
-     * A row as it was when it was taken.
-     *
-     * @param entryAt the created_at of its entry
-     * @param firstSentAt as stored before it was taken; null if no call was made
-     * @param answer the provider's recorded answer, if there is one
-     * @param takenAt the database's clock
-     */
-    record Stored(
-            OutboxRow row,
-            EntryId entry,
-            long entryAt,
-            @Nullable Long firstSentAt,
-            @Nullable Delivery answer,
-            long takenAt) {}
 
     /**
      * How a row goes on.
@@ -165,31 +69,30 @@ final class OutboxTable {
         }
     }
 
-    int insert(Connection connection, EntryId id, String topic, byte[] payload) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, INSERT)) {
-            columns.text(statement, 1, topic);
-            statement.setBytes(2, payload);
+    int insert(Connection connection, EntryId id, OutboxCall call) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(statements.insert()))) {
+            columns.text(statement, 1, call.topic());
+            statement.setBytes(2, call.payload());
             bindId(statement, 3, id);
             return statement.executeUpdate();
         }
     }
 
     /** Takes due rows, in a transaction. */
-    List<Stored> take(Connection connection, List<String> topics, UUID token, long leaseUs, int limit)
+    List<StoredRow> take(Connection connection, List<String> topics, UUID token, long leaseUs, int limit)
             throws SQLException {
-        String sql = DUE.replace("(?)", marks(topics.size())).replace("{limit}", String.valueOf(limit))
-                + (kind == SqlDatabase.SQLITE ? "" : "\nFOR UPDATE SKIP LOCKED");
-        List<Stored> taken;
-        try (PreparedStatement statement = prepare(connection, sql)) {
+        String sql = EachRow.repeat(limited(statements.due(), limit), topics.size());
+        List<StoredRow> taken;
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < topics.size(); i++) {
                 columns.text(statement, i + 1, topics.get(i));
             }
             taken = read(statement);
         }
         if (!taken.isEmpty()) {
-            long takenAt = taken.get(0).takenAt;
-            List<Long> ids = taken.stream().map(stored -> stored.row.id()).toList();
-            try (PreparedStatement statement = prepare(connection, withIds(TAKE, ids))) {
+            long takenAt = taken.get(0).takenAt();
+            List<Long> ids = taken.stream().map(stored -> stored.row().id()).toList();
+            try (PreparedStatement statement = connection.prepareStatement(forEach(statements.take(), ids))) {
                 columns.token(statement, 1, token);
                 statement.setLong(2, takenAt + leaseUs);
                 statement.setLong(3, takenAt);
@@ -203,11 +106,10 @@ final class OutboxTable {
     /** Returns for each whether it was renewed: those are not that are lost, or locked just now. */
     List<Boolean> renew(Connection connection, List<TakenRow> rows, long leaseUs) throws SQLException {
         Map<Long, UUID> tokens = new HashMap<>();
-        rows.forEach(held -> tokens.put(held.stored().row.id(), held.token()));
+        rows.forEach(held -> tokens.put(held.stored().row().id(), held.token()));
         List<Long> free = new ArrayList<>();
         List<Long> ids = List.copyOf(tokens.keySet());
-        String lock = kind == SqlDatabase.SQLITE ? "" : "\nFOR UPDATE SKIP LOCKED";
-        try (PreparedStatement statement = prepare(connection, withIds(RENEWABLE, ids) + lock)) {
+        try (PreparedStatement statement = connection.prepareStatement(forEach(statements.renewable(), ids))) {
             bindIds(statement, 1, ids);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
@@ -218,7 +120,7 @@ final class OutboxTable {
             }
         }
         if (!free.isEmpty()) {
-            try (PreparedStatement statement = prepare(connection, withIds(RENEW, free))) {
+            try (PreparedStatement statement = connection.prepareStatement(forEach(statements.renew(), free))) {
                 statement.setLong(1, leaseUs);
                 bindIds(statement, 2, free);
                 statement.executeUpdate();
@@ -226,47 +128,14 @@ final class OutboxTable {
         }
         Set<Long> renewed = Set.copyOf(free);
         return rows.stream()
-                .map(held -> renewed.contains(held.stored().row.id()))
+                .map(held -> renewed.contains(held.stored().row().id()))
                 .toList();
-    }
-
-    /**
-     * Runs work that calls handlers, and bounds how long their statements wait for a lock: they run on a thread that other
-     * rows wait for. On PostgreSQL also how long they run; SQLite has its busy time-out.
-     *
-     * @param patient whether a second is not too long: many locked rows must not cost a second each
-     */
-    <T> T bounded(Connection connection, boolean patient, Calls.Work<T> work) throws SQLException {
-        if (kind == SqlDatabase.SQLITE) {
-            return work.run(connection);
-        }
-        try (Statement statement = connection.createStatement()) {
-            if (kind == SqlDatabase.POSTGRESQL) {
-                statement.execute(BOUND_POSTGRES.replace("{wait}", patient ? "1000" : "20"));
-                return work.run(connection);
-            }
-            statement.execute(BOUND_MYSQL.replace("{wait}", patient ? "1" : "0"));
-            try {
-                return work.run(connection);
-            } finally {
-                // It is the session's, and the connection goes back to the application's pool.
-                unbound(statement);
-            }
-        }
-    }
-
-    private static void unbound(Statement statement) {
-        try {
-            statement.execute(UNBOUND_MYSQL);
-        } catch (SQLException e) {
-            log.debug("A lost connection keeps its settings", e);
-        }
     }
 
     /** A call is about to be made for the first time after it was proven that none had an effect. */
     List<Boolean> sending(Connection connection, List<TakenRow> rows) throws SQLException {
-        return each(connection, SENDING, rows, (statement, held) -> {
-            statement.setLong(1, held.stored().takenAt);
+        return each(connection, statements.sending(), rows, (statement, held) -> {
+            statement.setLong(1, held.stored().takenAt());
             bindHeld(statement, 2, held);
         });
     }
@@ -276,7 +145,7 @@ final class OutboxTable {
         List<Answer> answers = rows.stream().map(this::answer).toList();
         return kind == SqlDatabase.POSTGRESQL
                 ? recordAll(connection, answers)
-                : each(connection, RECORD, answers, (statement, answer) -> {
+                : each(connection, statements.record(), answers, (statement, answer) -> {
                     text(statement, 1, answer.providerId);
                     statement.setBytes(2, answer.sealed);
                     statement.setInt(3, answer.refused);
@@ -287,12 +156,12 @@ final class OutboxTable {
     /** What is recorded of an answer. */
     private record Answer(TakenRow held, @Nullable String providerId, byte[] sealed, int refused) {
         long id() {
-            return held.stored().row.id();
+            return held.stored().row().id();
         }
     }
 
     private Answer answer(TakenRow held) {
-        EntryId entry = held.stored().entry;
+        EntryId entry = held.stored().entry();
         if (held.delivery() instanceof Delivery.Refused refused) {
             return new Answer(held, refused.providerId(), sealing.seal(entry, ANSWER, refused.result()), 1);
         }
@@ -302,7 +171,7 @@ final class OutboxTable {
 
     private List<Boolean> recordAll(Connection connection, List<Answer> answers) throws SQLException {
         Set<Long> recorded = new HashSet<>();
-        try (PreparedStatement statement = connection.prepareStatement(RECORD_ALL)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(statements.record()))) {
             new ArrayParameters<>(answers)
                     .longs(Answer::id)
                     .tokens(answer -> answer.held.token())
@@ -329,17 +198,17 @@ final class OutboxTable {
         for (End end : ends) {
             if (end.fate.isDeleted()) {
                 deleted.computeIfAbsent(end.held.token(), token -> new ArrayList<>())
-                        .add(end.held.stored().row.id());
+                        .add(end.held.stored().row().id());
             } else {
                 kept.add(end);
             }
         }
-        List<Boolean> putOff = each(connection, PUT_OFF, kept, (statement, end) -> {
-            statement.setLong(1, end.fate.delayUs);
-            statement.setInt(2, end.fate.tries);
-            number(statement, 3, end.fate.firstSentAt);
-            statement.setInt(4, end.fate.dead ? 1 : 0);
-            text(statement, 5, shortened(end.fate.error));
+        List<Boolean> putOff = each(connection, statements.putOff(), kept, (statement, end) -> {
+            statement.setInt(1, end.fate.tries);
+            number(statement, 2, end.fate.firstSentAt);
+            statement.setInt(3, end.fate.dead ? 1 : 0);
+            text(statement, 4, shortened(end.fate.error));
+            statement.setLong(5, end.fate.delayUs);
             bindHeld(statement, 6, end.held);
         });
         boolean held = !putOff.contains(false);
@@ -350,55 +219,59 @@ final class OutboxTable {
     }
 
     private boolean delete(Connection connection, UUID token, List<Long> ids) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, withIds(DELETE, ids))) {
+        try (PreparedStatement statement = connection.prepareStatement(forEach(statements.delete(), ids))) {
             columns.token(statement, 1, token);
             bindIds(statement, 2, ids);
             return statement.executeUpdate() == ids.size();
         }
     }
 
+    /** Ids grow, so the first row is the oldest; the primary key finds it. */
+    private static final String OLDEST = "SELECT entry_created_at FROM onlyonce_outbox ORDER BY id LIMIT 1";
+
     Outbox.Backlog backlog(Connection connection, int max) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, OLDEST)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(OLDEST));
+                ResultSet oldest = statement.executeQuery()) {
+            Optional<Instant> oldestAt =
+                    oldest.next() ? Optional.of(StoredEntry.instant(oldest.getLong(1))) : Optional.empty();
             return new Outbox.Backlog(
-                    BoundedCount.waiting(connection, max),
-                    BoundedCount.deadLetters(connection, max),
-                    read(statement).stream()
-                            .map(oldest -> oldest.row().acceptedAt())
-                            .findFirst());
+                    BoundedCount.waiting(connection, database, max),
+                    BoundedCount.deadLetters(connection, database, max),
+                    oldestAt);
         }
     }
 
     List<OutboxRow> listDead(Connection connection, long after, int limit) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, LIST_DEAD.replace("{limit}", String.valueOf(limit)))) {
+        try (PreparedStatement statement = connection.prepareStatement(limited(statements.listDead(), limit))) {
             statement.setLong(1, after);
-            return read(statement).stream().map(Stored::row).toList();
+            return read(statement).stream().map(StoredRow::row).toList();
         }
     }
 
-    List<Stored> find(Connection connection, EntryId id) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, FIND)) {
+    List<StoredRow> find(Connection connection, EntryId id) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(statements.find()))) {
             bindId(statement, 1, id);
             return read(statement);
         }
     }
 
     boolean retry(Connection connection, long id) throws SQLException {
-        return change(connection, RETRY, id);
+        return change(connection, statements.retry(), id);
     }
 
     boolean drop(Connection connection, long id) throws SQLException {
-        return change(connection, DROP, id);
+        return change(connection, statements.drop(), id);
     }
 
     private boolean change(Connection connection, String sql, long id) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, sql)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(sql))) {
             statement.setLong(1, id);
             return statement.executeUpdate() == 1;
         }
     }
 
-    private List<Stored> read(PreparedStatement statement) throws SQLException {
-        List<Stored> rows = new ArrayList<>();
+    private List<StoredRow> read(PreparedStatement statement) throws SQLException {
+        List<StoredRow> rows = new ArrayList<>();
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 rows.add(stored(row));
@@ -407,7 +280,7 @@ final class OutboxTable {
         return rows;
     }
 
-    private Stored stored(ResultSet row) throws SQLException {
+    private StoredRow stored(ResultSet row) throws SQLException {
         EntryId id = StoredEntry.id(row, 2, columns);
         Key key = new Key(
                 id.tenant(), columns.text(row, 5), id.key(), id.space().isEmpty() ? Scope.TENANT : Scope.OPERATION);
@@ -427,7 +300,7 @@ final class OutboxTable {
                 providerId,
                 row.getInt(14) == 1,
                 textOrNull(row, 15));
-        return new Stored(told, id, row.getLong(6), firstSentAt, delivery, row.getLong(16));
+        return new StoredRow(told, id, row.getLong(6), firstSentAt, delivery, row.getLong(16));
     }
 
     /** An answer that cannot be opened says no more than that there was one. */
@@ -451,7 +324,7 @@ final class OutboxTable {
         if (items.isEmpty()) {
             return changed;
         }
-        try (PreparedStatement statement = prepare(connection, sql)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(sql))) {
             for (T item : items) {
                 bind.bind(statement, item);
                 if (kind == SqlDatabase.POSTGRESQL) {
@@ -469,13 +342,14 @@ final class OutboxTable {
         return changed;
     }
 
-    private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
-        return connection.prepareStatement(sql.replace("{now}", now));
+    private String limited(String statement, int limit) {
+        return database.sql(statement).replace(OutboxStatements.LIMIT, String.valueOf(limit));
     }
 
-    /** PostgreSQL takes any number of ids as one array, so that the statement is planned once. */
-    private String withIds(String sql, List<Long> ids) {
-        return sql.replace("{ids}", kind == SqlDatabase.POSTGRESQL ? "id = ANY (?)" : "id IN " + marks(ids.size()));
+    /** PostgreSQL takes all ids as one array. */
+    private String forEach(String statement, List<Long> ids) {
+        String sql = database.sql(statement);
+        return kind == SqlDatabase.POSTGRESQL ? sql : EachRow.repeat(sql, ids.size());
     }
 
     private void bindIds(PreparedStatement statement, int first, List<Long> ids) throws SQLException {
@@ -495,7 +369,7 @@ final class OutboxTable {
     }
 
     private void bindHeld(PreparedStatement statement, int first, TakenRow held) throws SQLException {
-        statement.setLong(first, held.stored().row.id());
+        statement.setLong(first, held.stored().row().id());
         columns.token(statement, first + 1, held.token());
     }
 
@@ -522,9 +396,5 @@ final class OutboxTable {
     private static @Nullable String shortened(@Nullable String error) {
         String clean = error == null ? null : error.replace('\0', ' ');
         return clean == null || clean.length() <= ERROR_LENGTH_MAX ? clean : clean.substring(0, ERROR_LENGTH_MAX);
-    }
-
-    private static String marks(int count) {
-        return "(" + "?, ".repeat(count - 1) + "?)";
     }
 }

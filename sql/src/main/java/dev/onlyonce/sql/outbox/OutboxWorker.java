@@ -30,7 +30,7 @@ final class OutboxWorker implements AutoCloseable {
     private static final long IDLE_SECONDS = 30;
     private static final Logger log = LoggerFactory.getLogger(OutboxWorker.class);
 
-    private final OutboxContext parts;
+    private final OutboxContext context;
     private final RowTaker intake;
     private final RowFinisher finish;
     private final Time time;
@@ -47,12 +47,12 @@ final class OutboxWorker implements AutoCloseable {
     private volatile boolean stopped;
     private volatile Time.Scheduled beat = () -> {};
 
-    OutboxWorker(OutboxContext parts) {
-        this.parts = parts;
-        this.intake = new RowTaker(parts);
-        this.finish = new RowFinisher(parts);
-        this.time = parts.settings().time();
-        int threads = parts.settings().concurrency();
+    OutboxWorker(OutboxContext context) {
+        this.context = context;
+        this.intake = new RowTaker(context);
+        this.finish = new RowFinisher(context);
+        this.time = context.settings().time();
+        int threads = context.settings().concurrency();
         callers = new ThreadPoolExecutor(
                 threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), r -> daemon(r, "call"));
         callers.allowCoreThreadTimeOut(true);
@@ -77,15 +77,15 @@ final class OutboxWorker implements AutoCloseable {
     }
 
     /** Takes what is due, delivers it and finishes it, on the calling thread. Returns how many rows that were. */
-    static int deliverDue(OutboxContext parts, RowTaker intake) {
-        Time time = parts.settings().time();
+    static int deliverDue(OutboxContext context, RowTaker intake) {
+        Time time = context.settings().time();
         // There are no heartbeats here, and after the calls their answers have to be recorded.
-        long until = time.nanos() + parts.settings().lease().dividedBy(2).toNanos();
-        List<TakenRow> taken = intake.take(parts.settings().rowsAhead());
+        long until = time.nanos() + context.settings().lease().dividedBy(2).toNanos();
+        List<TakenRow> taken = intake.take(context.settings().rowsAhead());
         boolean interrupted = false;
         for (TakenRow held : taken) {
             if (time.nanos() - until < 0) {
-                call(parts, held);
+                call(context, held);
             } else if (!held.isAnswered()) {
                 held.giveBack();
             }
@@ -95,19 +95,20 @@ final class OutboxWorker implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        new RowFinisher(parts).finish(taken).ifPresent(unfinished -> {
+        new RowFinisher(context).finish(taken).ifPresent(unfinished -> {
             throw unfinished.cause();
         });
         return taken.size();
     }
 
     /** Calls the handler, unless there is an answer, or it is too late to call. */
-    private static void call(OutboxContext parts, TakenRow held) {
+    private static void call(OutboxContext context, TakenRow held) {
         if (held.isAnswered()) {
             return;
         }
-        if (held.mayCall(parts.settings().time().nanos())) {
-            held.delivery(deliver(parts.settings().handler(held), held.row()));
+        if (held.mayCall(context.settings().time().nanos())) {
+            Delivery delivery = deliver(context.settings().handler(held), held.row());
+            held.called(delivery, context.settings().time().nanos());
         } else {
             held.giveBack();
         }
@@ -130,12 +131,12 @@ final class OutboxWorker implements AutoCloseable {
     }
 
     private void takeAll() {
-        int rowsMax = parts.settings().rowsAhead();
+        int rowsMax = context.settings().rowsAhead();
         boolean more = true;
         while (!stopping) {
             try {
                 if (!more || inHand.size() > rowsMax / 2) {
-                    time.await(wake, parts.settings().pollEvery());
+                    time.await(wake, context.settings().pollEvery());
                     wake = new CompletableFuture<>();
                 }
                 int room = rowsMax - inHand.size();
@@ -151,7 +152,7 @@ final class OutboxWorker implements AutoCloseable {
                 // Only closing ends this thread; whoever else interrupts it has no right to.
                 log.debug("Interrupted while waiting for rows", e);
             } catch (StoreException e) {
-                parts.tell(new Event.StoreFailed(e));
+                context.publish(new Event.StoreFailed(e));
                 log.warn("No rows can be taken now: {}", e.getMessage());
                 more = false;
             } catch (Throwable e) {
@@ -181,7 +182,7 @@ final class OutboxWorker implements AutoCloseable {
         public void run() {
             boolean over = false;
             try {
-                call(parts, held);
+                call(context, held);
                 over = true;
             } finally {
                 if (over) {
@@ -203,13 +204,13 @@ final class OutboxWorker implements AutoCloseable {
                     continue;
                 }
                 batch.add(first);
-                done.drainTo(batch, parts.settings().rowsMax() - 1);
-                Optional<RowFinisher.Unfinished> unfinished = finish.finish(batch);
+                done.drainTo(batch, context.settings().rowsMax() - 1);
+                Optional<FinishRound.Unfinished> unfinished = finish.finish(batch);
                 if (unfinished.isPresent()) {
                     StoreException e = unfinished.get().cause();
                     List<TakenRow> rows = unfinished.get().rows();
                     batch.removeAll(rows);
-                    parts.tell(new Event.StoreFailed(e));
+                    context.publish(new Event.StoreFailed(e));
                     log.warn("{} rows cannot be finished now: {}", rows.size(), e.getMessage());
                     again(rows);
                 } else {
@@ -229,7 +230,7 @@ final class OutboxWorker implements AutoCloseable {
 
     private void drop(List<TakenRow> batch) {
         batch.forEach(held -> inHand.remove(held.stored().row().id(), held));
-        if (inHand.size() <= parts.settings().rowsMax() / 2) {
+        if (inHand.size() <= context.settings().rowsMax() / 2) {
             wake();
         }
     }
@@ -242,29 +243,31 @@ final class OutboxWorker implements AutoCloseable {
             log.debug("Interrupted while waiting for the database", e);
         }
         long now = time.nanos();
-        Duration heldMax = parts.settings().policy().heldMax();
-        behind = batch.stream().anyMatch(held -> !held.isHeld(now) && !held.isHeldFor(heldMax, now));
+        behind = batch.stream().anyMatch(held -> !held.isHeld(now) && !isHeldTooLong(held, now));
         done.addAll(batch);
+    }
+
+    private boolean isHeldTooLong(TakenRow held, long now) {
+        return held.isHeldFor(context.settings().policy(held).heldMax(), now);
     }
 
     private void beatLater() {
         if (!stopped) {
-            beat = time.schedule(parts.settings().lease().dividedBy(3), this::beat);
+            beat = time.schedule(context.settings().lease().dividedBy(3), this::beat);
         }
     }
 
     private void beat() {
         try {
             long now = time.nanos();
-            Duration heldMax = parts.settings().policy().heldMax();
             List<TakenRow> rows = new ArrayList<>(inHand.values());
-            // A call that does not come back must not keep its key for ever.
-            rows.removeIf(held -> held.isHeldFor(heldMax, now));
+            // A call that never comes back must not keep its key.
+            rows.removeIf(held -> isHeldTooLong(held, now));
             if (!rows.isEmpty()) {
                 renew(rows);
             }
         } catch (StoreException e) {
-            parts.tell(new Event.StoreFailed(e));
+            context.publish(new Event.StoreFailed(e));
             log.warn("Leases cannot be renewed now: {}", e.getMessage());
         } catch (Throwable e) {
             log.error("Renewing leases failed", e);
@@ -274,20 +277,23 @@ final class OutboxWorker implements AutoCloseable {
     }
 
     private void renew(List<TakenRow> rows) {
-        Duration lease = parts.settings().lease();
+        Duration lease = context.settings().lease();
         long begun = time.nanos();
         List<Renewal> entries = rows.stream()
-                .filter(h -> h.hold() == TakenRow.Hold.CLAIMED)
-                .map(h -> new Renewal(h.stored().entry(), h.token(), lease))
+                .filter(h -> h.entryState() == TakenRow.EntryState.CLAIMED)
+                .map(h -> new Renewal(
+                        h.stored().entry(),
+                        h.token(),
+                        context.settings().policy(h).terms().lease()))
                 .sorted(Comparator.comparing(Renewal::id))
                 .toList();
         if (!entries.isEmpty()) {
-            parts.calls().write(c -> parts.database().renew(c, entries));
+            context.calls().write(c -> context.database().renew(c, entries));
         }
         rows.sort(Comparator.comparing(h -> h.stored().row().id()));
-        List<Boolean> renewed = parts.calls()
+        List<Boolean> renewed = context.calls()
                 .write(c -> Transaction.run(
-                        c, parts.begin(), t -> parts.table().renew(t, rows, StoredEntry.micros(lease))));
+                        c, context.begin(), t -> context.table().renew(t, rows, StoredEntry.micros(lease))));
         for (int i = 0; i < rows.size(); i++) {
             if (renewed.get(i)) {
                 rows.get(i).heldUntil(begun + lease.toNanos());
@@ -298,7 +304,7 @@ final class OutboxWorker implements AutoCloseable {
     /** Takes nothing more, gives back what has not been called, and waits, within a bound, for what has. */
     @Override
     public void close() {
-        long until = time.nanos() + parts.settings().closeWaitMax().toNanos();
+        long until = time.nanos() + context.settings().closeWaitMax().toNanos();
         stopping = true;
         wake();
         try {

@@ -48,20 +48,20 @@ final class RowTaker {
     private static final Delivery NONE = new Delivery.Ambiguous("not called yet");
     private static final Logger log = LoggerFactory.getLogger(RowTaker.class);
 
-    private final OutboxContext parts;
+    private final OutboxContext context;
     private final List<String> begin;
     /** Claims whose acknowledgement was lost: no call was made, so they are released. */
     private final List<Settlement> unconfirmed = new ArrayList<>();
 
-    RowTaker(OutboxContext parts) {
-        this.parts = parts;
-        this.begin = parts.begin();
+    RowTaker(OutboxContext context) {
+        this.context = context;
+        this.begin = context.begin();
     }
 
     /** The decisions about one batch. */
     private static final class Sorted {
         final List<TakenRow> held = new ArrayList<>();
-        final List<OutboxTable.Stored> free = new ArrayList<>();
+        final List<StoredRow> free = new ArrayList<>();
         final List<OutboxTable.End> ends = new ArrayList<>();
         final List<TakenRow> resent = new ArrayList<>();
     }
@@ -70,29 +70,30 @@ final class RowTaker {
     synchronized List<TakenRow> take(int max) {
         releaseUnconfirmed();
         UUID token = UUID.randomUUID();
-        OutboxSettings settings = parts.settings();
+        OutboxSettings settings = context.settings();
         long begun = settings.time().nanos();
         long leaseUs = StoredEntry.micros(settings.lease());
         List<String> topics = List.copyOf(settings.handlers().keySet());
         if (topics.isEmpty()) {
             return List.of();
         }
-        List<OutboxTable.Stored> rows = parts.calls()
-                .write(c -> Transaction.run(c, begin, t -> parts.table().take(t, topics, token, leaseUs, max)));
+        List<StoredRow> rows = context.calls()
+                .write(c -> Transaction.run(c, begin, t -> context.table().take(t, topics, token, leaseUs, max)));
         if (rows.isEmpty()) {
             return List.of();
         }
         List<EntryId> ids =
-                rows.stream().map(OutboxTable.Stored::entry).distinct().sorted().toList();
-        Map<EntryId, Entry> entries = parts.calls().read(c -> parts.database().find(c, ids));
+                rows.stream().map(StoredRow::entry).distinct().sorted().toList();
+        Map<EntryId, Entry> entries =
+                context.calls().read(c -> context.database().find(c, ids));
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
-        claim(sorted, entries, token);
+        claim(sorted, entries, token, begun);
         write(sorted);
         for (TakenRow held : sorted.held) {
             held.taken(begun);
             held.heldUntil(begun + settings.lease().toNanos());
-            if (held.hold() == TakenRow.Hold.UNKNOWN) {
+            if (held.entryState() == TakenRow.EntryState.UNKNOWN) {
                 held.askUntil(begun + TimeUnit.MICROSECONDS.toNanos(settings.askLeftUs(held.stored())));
             }
         }
@@ -104,18 +105,18 @@ final class RowTaker {
             return;
         }
         try {
-            parts.calls()
+            context.calls()
                     .write(c -> Transaction.run(
                             c,
                             begin,
-                            transaction -> parts.table().bounded(transaction, true, t -> {
-                                parts.table().sending(t, sorted.resent);
-                                return parts.table().end(t, sorted.ends);
+                            transaction -> context.bounds().run(transaction, true, t -> {
+                                context.table().sending(t, sorted.resent);
+                                return context.table().end(t, sorted.ends);
                             })));
         } catch (Throwable e) {
             // Nobody is called. What was claimed must not be taken for a call that nobody knows the end of.
             sorted.held.stream()
-                    .filter(held -> held.hold() == TakenRow.Hold.CLAIMED)
+                    .filter(held -> held.entryState() == TakenRow.EntryState.CLAIMED)
                     .forEach(held -> unconfirmed.add(Settlement.of(
                             held.stored().entry(),
                             held.token(),
@@ -126,12 +127,12 @@ final class RowTaker {
         }
     }
 
-    private void sort(OutboxTable.Stored row, @Nullable Entry stored, UUID token, Sorted sorted) {
+    private void sort(StoredRow row, @Nullable Entry stored, UUID token, Sorted sorted) {
         if (stored == null || !stored.createdAt().equals(StoredEntry.instant(row.entryAt()))) {
             gone(row, stored, token, sorted);
             return;
         }
-        Entry entry = parts.sealing().shown(stored);
+        Entry entry = context.sealing().shown(stored);
         switch (entry.state()) {
             case PENDING, RETRYABLE -> sorted.free.add(row);
             case PROCESSING ->
@@ -140,10 +141,11 @@ final class RowTaker {
             case EXPIRED -> gone(row, null, token, sorted);
             case UNKNOWN -> {
                 if (row.answer() != null) {
-                    sorted.held.add(new TakenRow(row, token, TakenRow.Hold.UNKNOWN, entry.attempt(), row.answer()));
+                    sorted.held.add(
+                            new TakenRow(row, token, TakenRow.EntryState.UNKNOWN, entry.attempt(), row.answer()));
                 } else if (!row.row().dead()
-                        && parts.settings().canAsk(row, row.row().tries())) {
-                    sorted.held.add(new TakenRow(row, token, TakenRow.Hold.UNKNOWN, entry.attempt(), NONE));
+                        && context.settings().canAsk(row, row.row().tries())) {
+                    sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.UNKNOWN, entry.attempt(), NONE));
                 } else {
                     park(row, token, sorted);
                 }
@@ -152,31 +154,31 @@ final class RowTaker {
     }
 
     /** What the provider did must reach the business data, unless the key has been used again since. */
-    private static void gone(OutboxTable.Stored row, @Nullable Entry another, UUID token, Sorted sorted) {
+    private static void gone(StoredRow row, @Nullable Entry another, UUID token, Sorted sorted) {
         Delivery answer = row.answer();
         if (another == null && answer != null && !(answer instanceof Delivery.Ambiguous)) {
-            sorted.held.add(new TakenRow(row, token, TakenRow.Hold.ENDED, 0, answer));
+            sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.ENDED, 0, answer));
             return;
         }
         log.info("Dropped: its entry is gone: {}", row.row());
         sorted.ends.add(end(row, token, OutboxTable.Fate.DELETED));
     }
 
-    private void ended(OutboxTable.Stored row, Entry entry, UUID token, Sorted sorted) {
+    private void ended(StoredRow row, Entry entry, UUID token, Sorted sorted) {
         try {
-            sorted.held.add(new TakenRow(row, token, TakenRow.Hold.ENDED, entry.attempt(), answer(row, entry)));
+            sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.ENDED, entry.attempt(), answer(row, entry)));
         } catch (StoreUnavailable e) {
             log.error("Put off, because what its entry says cannot be read: {}: {}", row.row(), e.getMessage());
-            sorted.ends.add(end(row, token, later(row, parts.settings().parkFor())));
+            sorted.ends.add(end(row, token, later(row, context.settings().parkFor())));
         }
     }
 
-    private void park(OutboxTable.Stored row, UUID token, Sorted sorted) {
+    private void park(StoredRow row, UUID token, Sorted sorted) {
         if (!row.row().dead()) {
             log.warn("Dead letter, the reconciler or an operator has to decide: {}", row.row());
-            parts.tell(new Event.Delivery(row.entry(), row.row().key().operation(), Event.Delivery.Fate.DEAD));
+            context.publish(new Event.Delivery(row.entry(), row.row().key().operation(), Event.Delivery.Fate.DEAD));
         }
-        long delay = StoredEntry.micros(parts.settings().parkFor());
+        long delay = StoredEntry.micros(context.settings().parkFor());
         Long sentAt = row.firstSentAt() == null ? Long.valueOf(row.takenAt()) : row.firstSentAt();
         sorted.ends.add(end(
                 row,
@@ -186,7 +188,7 @@ final class RowTaker {
     }
 
     /** What the reconciler, an operator or the sweeper made of it. */
-    private static Delivery answer(OutboxTable.Stored row, Entry entry) {
+    private static Delivery answer(StoredRow row, Entry entry) {
         Envelope.Content content = Envelope.open(entry.result());
         if (entry.state() == State.FAILED) {
             Failure failure = content instanceof Envelope.Content.Failed failed
@@ -202,13 +204,13 @@ final class RowTaker {
     }
 
     @SuppressWarnings("NullAway") // It does not see in class files that a result may be null.
-    private void claim(Sorted sorted, Map<EntryId, Entry> entries, UUID token) {
+    private void claim(Sorted sorted, Map<EntryId, Entry> entries, UUID token, long begunNanos) {
         if (sorted.free.isEmpty()) {
             return;
         }
-        OutboxSettings settings = parts.settings();
+        OutboxSettings settings = context.settings();
         List<ClaimRequest> claims = new ArrayList<>();
-        for (OutboxTable.Stored row : sorted.free) {
+        for (StoredRow row : sorted.free) {
             Entry entry = entries.get(row.entry());
             if (entry != null) {
                 claims.add(new ClaimRequest(
@@ -217,45 +219,47 @@ final class RowTaker {
                         entry.fingerprint(),
                         token,
                         settings.name(),
-                        settings.claimTerms(),
+                        settings.claimTerms(entry.operation()),
                         State.PROCESSING));
             }
         }
         claims.sort(Comparator.comparing(ClaimRequest::id));
         Map<EntryId, Integer> attempts;
         try {
-            attempts = parts.calls().write(c -> parts.database().take(c, claims));
+            attempts = context.calls().write(c -> context.database().take(c, claims));
         } catch (StoreOutcomeUnknown e) {
             claims.forEach(c -> unconfirmed.add(Settlement.of(
                     c.id(), token, State.RETRYABLE, Optional.empty(), "the claim was not confirmed; nobody called")));
             throw e;
         }
-        for (OutboxTable.Stored row : sorted.free) {
+        for (StoredRow row : sorted.free) {
             Integer attempt = attempts.get(row.entry());
             if (attempt == null) {
                 sorted.ends.add(end(row, token, later(row, SHORTLY)));
             } else {
                 Delivery known = row.answer() == null ? NONE : row.answer();
-                TakenRow held = new TakenRow(row, token, TakenRow.Hold.CLAIMED, attempt, known);
+                TakenRow held = new TakenRow(row, token, TakenRow.EntryState.CLAIMED, attempt, known);
                 sorted.held.add(held);
                 if (row.firstSentAt() != null) {
                     sorted.resent.add(held);
                 }
-                claimed(held);
+                claimed(held, begunNanos);
             }
         }
     }
 
-    private void claimed(TakenRow held) {
+    private void claimed(TakenRow held, long begunNanos) {
+        long took = context.settings().time().nanos() - begunNanos;
         OutboxRow row = held.stored().row();
-        parts.tell(new Event.Changed(new Transition(
+        context.publish(new Event.Changed(new Transition(
                 held.stored().entry(),
                 row.key().operation(),
                 held.attempt() == 1 ? State.PENDING : State.RETRYABLE,
                 State.PROCESSING,
                 held.attempt(),
-                parts.settings().name(),
+                context.settings().name(),
                 "a worker took it")));
+        context.publish(new Event.Took(row.key().operation(), Event.Took.Part.CLAIM, took));
     }
 
     private void releaseUnconfirmed() {
@@ -264,7 +268,7 @@ final class RowTaker {
                     .sorted(Comparator.comparing(Settlement::id))
                     .toList();
             try {
-                parts.calls().write(c -> parts.database().write(c, release, List.of()));
+                context.calls().write(c -> context.database().write(c, release, List.of()));
             } catch (StoreBusy e) {
                 log.debug("Claims that were not confirmed are released later", e);
                 return;
@@ -274,7 +278,7 @@ final class RowTaker {
     }
 
     /** Nothing was done: this try does not count. */
-    private static OutboxTable.Fate later(OutboxTable.Stored row, Duration delay) {
+    private static OutboxTable.Fate later(StoredRow row, Duration delay) {
         return new OutboxTable.Fate(
                 StoredEntry.micros(delay),
                 row.row().tries(),
@@ -283,7 +287,7 @@ final class RowTaker {
                 row.row().lastError());
     }
 
-    private static OutboxTable.End end(OutboxTable.Stored row, UUID token, OutboxTable.Fate fate) {
-        return new OutboxTable.End(new TakenRow(row, token, TakenRow.Hold.ENDED, 0, NONE), fate);
+    private static OutboxTable.End end(StoredRow row, UUID token, OutboxTable.Fate fate) {
+        return new OutboxTable.End(new TakenRow(row, token, TakenRow.EntryState.ENDED, 0, NONE), fate);
     }
 }

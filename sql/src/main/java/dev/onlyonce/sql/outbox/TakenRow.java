@@ -9,7 +9,7 @@ import java.util.UUID;
  */
 final class TakenRow {
     /** What has become of its entry. */
-    enum Hold {
+    enum EntryState {
         /** It is claimed with this row's token. */
         CLAIMED,
         /** It is unknown: a call may have had its effect. Only an answer ends it. */
@@ -18,13 +18,15 @@ final class TakenRow {
         ENDED
     }
 
-    private final OutboxTable.Stored stored;
+    private final StoredRow stored;
     private final UUID token;
-    private final Hold hold;
+    private final EntryState entryState;
     private final int attempt;
     private volatile long heldUntilNanos;
     private volatile long takenNanos;
     private volatile long askUntilNanos = Long.MAX_VALUE;
+    private boolean called;
+    private long calledNanos;
     private boolean givenBack;
     private Delivery delivery;
 
@@ -34,15 +36,15 @@ final class TakenRow {
      * @param attempt of the entry
      * @param delivery the recorded answer, or what the entry says; else anything
      */
-    TakenRow(OutboxTable.Stored stored, UUID token, Hold hold, int attempt, Delivery delivery) {
+    TakenRow(StoredRow stored, UUID token, EntryState entryState, int attempt, Delivery delivery) {
         this.stored = stored;
         this.token = token;
-        this.hold = hold;
+        this.entryState = entryState;
         this.attempt = attempt;
         this.delivery = delivery;
     }
 
-    OutboxTable.Stored stored() {
+    StoredRow stored() {
         return stored;
     }
 
@@ -66,8 +68,8 @@ final class TakenRow {
         return token;
     }
 
-    Hold hold() {
-        return hold;
+    EntryState entryState() {
+        return entryState;
     }
 
     int attempt() {
@@ -76,12 +78,33 @@ final class TakenRow {
 
     /** Whether there is nothing left to ask the provider. */
     boolean isAnswered() {
-        return hold == Hold.ENDED || stored.answer() != null;
+        return entryState == EntryState.ENDED || stored.answer() != null;
     }
 
     /** When it was taken, at the latest. */
     void taken(long nanos) {
         takenNanos = nanos;
+    }
+
+    long takenNanos() {
+        return takenNanos;
+    }
+
+    /** The handler has answered this. */
+    void called(Delivery answer, long nanos) {
+        delivery = answer;
+        calledNanos = nanos;
+        called = true;
+    }
+
+    /** Whether the handler was called by this worker. */
+    boolean isCalled() {
+        return called;
+    }
+
+    /** When the handler had answered. */
+    long calledNanos() {
+        return calledNanos;
     }
 
     boolean isHeldFor(Duration span, long nanos) {

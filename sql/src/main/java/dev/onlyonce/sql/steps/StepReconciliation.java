@@ -15,12 +15,12 @@ import java.util.List;
  * Reconciles a stepped operation by its step in doubt: a step that is found becomes a finished one. From there on nothing is in
  * doubt, and the entry may be retryable: the next request resumes. If the process dies in between, the next round goes on.
  */
-public final class StepReconciliation implements Reconciler {
+final class StepReconciliation implements Reconciler {
     private final StepTable table;
     private final Calls calls;
     private final StepReconciler steps;
 
-    public StepReconciliation(StepTable table, Calls calls, StepReconciler steps) {
+    StepReconciliation(StepTable table, Calls calls, StepReconciler steps) {
         this.table = table;
         this.calls = calls;
         this.steps = steps;

@@ -5,6 +5,7 @@ import dev.onlyonce.sql.connections.SqlFailure;
 import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.StepPurge;
 import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
@@ -21,7 +22,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The statements on {@code onlyonce_step}. Nothing here begins or ends a transaction. */
-public final class StepTable {
+final class StepTable {
     /** By older releases: nobody knows whether it happened, and its entry may be retryable all the same. */
     static final int STARTED_BEFORE = 1;
 
@@ -80,38 +81,20 @@ public final class StepTable {
             INSERT INTO onlyonce_step (tenant, space, key_, entry_created_at, number, name, state, result)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)""";
 
-    private static final String FORGET = """
-            DELETE FROM onlyonce_step
-            WHERE tenant = ? AND space = ? AND key_ = ? AND entry_created_at = ?""";
-
-    /** Steps of entries that have been answered, or are gone, or were started anew. */
-    private static final String ORPHANS = """
-            SELECT s.tenant, s.space, s.key_, s.entry_created_at
-            FROM onlyonce_step s
-            WHERE NOT EXISTS (
-                SELECT 1 FROM onlyonce_step f
-                WHERE f.tenant = s.tenant AND f.space = s.space AND f.key_ = s.key_
-                  AND f.entry_created_at = s.entry_created_at AND f.number < s.number)
-              AND NOT EXISTS (
-                SELECT 1 FROM onlyonce_entry e
-                WHERE e.tenant = s.tenant AND e.space = s.space AND e.key_ = s.key_
-                  AND e.created_at = s.entry_created_at AND e.state IN (1, 2, 5, 6))
-            LIMIT\s""";
-
-    private final SqlDatabase kind;
+    private final Database database;
     private final Columns columns;
     private final Sealing sealing;
-    private final String now;
+    private final StepPurge purge;
 
-    public StepTable(Database database, Sealing sealing) {
-        this.kind = database.kind();
+    StepTable(Database database, Sealing sealing) {
+        this.database = database;
         this.sealing = sealing;
-        this.columns = Columns.of(kind);
-        this.now = "(SELECT " + database.clock() + ")";
+        this.columns = Columns.of(database.kind());
+        this.purge = new StepPurge(database);
     }
 
     /** Which entry, as it was made. */
-    public record Of(EntryId id, long createdAt) {}
+    record Of(EntryId id, long createdAt) {}
 
     /** Who writes: one claim of an entry. */
     record Owner(EntryId id, UUID token) {}
@@ -126,17 +109,17 @@ public final class StepTable {
     }
 
     boolean isConflict(SQLException e) {
-        return SqlFailure.of(kind, e) == SqlFailure.CONFLICT;
+        return SqlFailure.of(database.kind(), e) == SqlFailure.CONFLICT;
     }
 
     /** Whether a transaction that reads before it writes may find the database changed in between. */
     boolean locksWhole() {
-        return kind == SqlDatabase.SQLITE;
+        return database.kind() == SqlDatabase.SQLITE;
     }
 
     /** The created_at of the entry; empty if the claim is lost. */
     Optional<Long> held(Connection connection, Owner owner) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(HELD)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(HELD))) {
             bind(statement, 1, owner);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? Optional.of(row.getLong(1)) : Optional.empty();
@@ -151,7 +134,7 @@ public final class StepTable {
      * @param onLeaseLost what becomes of the entry if the owner is lost after this
      */
     boolean fence(Connection connection, Owner owner, OnLeaseLost onLeaseLost) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(FENCE.replace("{now}", now))) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(FENCE))) {
             statement.setInt(1, onLeaseLost.code());
             bind(statement, 2, owner);
             return statement.executeUpdate() == 1;
@@ -160,7 +143,7 @@ public final class StepTable {
 
     /** If anything was begun, the entry does not expire when it is settled as retryable next. */
     void keep(Connection connection, Owner owner) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(KEEP)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(KEEP))) {
             statement.setLong(1, StoredEntry.micros(HALF_DONE_RETENTION));
             bind(statement, 2, owner);
             statement.executeUpdate();
@@ -178,7 +161,7 @@ public final class StepTable {
      */
     boolean found(Connection connection, Of of, int attempt, Step step) throws SQLException {
         byte[] result = step.result == null ? new byte[0] : step.result;
-        try (PreparedStatement statement = connection.prepareStatement(FOUND)) {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(FOUND))) {
             statement.setBytes(1, sealing.seal(of.id, step.use(), result));
             bind(statement, 2, of.id);
             statement.setLong(5, of.createdAt);
@@ -187,7 +170,7 @@ public final class StepTable {
                 return false;
             }
         }
-        String lock = kind == SqlDatabase.SQLITE ? "" : "\nFOR UPDATE";
+        String lock = database.kind() == SqlDatabase.SQLITE ? "" : "\nFOR UPDATE";
         try (PreparedStatement statement = prepare(connection, UNKNOWN + lock, of)) {
             statement.setInt(5, attempt);
             try (ResultSet row = statement.executeQuery()) {
@@ -240,25 +223,12 @@ public final class StepTable {
         }
     }
 
-    public void forget(Connection connection, Of of) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, FORGET, of)) {
-            statement.executeUpdate();
-        }
-    }
-
-    public List<Of> orphans(Connection connection, int limit) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(ORPHANS + limit);
-                ResultSet row = statement.executeQuery()) {
-            List<Of> orphans = new ArrayList<>();
-            while (row.next()) {
-                orphans.add(new Of(StoredEntry.id(row, 1, columns), row.getLong(4)));
-            }
-            return orphans;
-        }
+    void forget(Connection connection, Of of) throws SQLException {
+        purge.remove(connection, of.id, of.createdAt);
     }
 
     private PreparedStatement prepare(Connection connection, String sql, Of of) throws SQLException {
-        PreparedStatement statement = connection.prepareStatement(sql);
+        PreparedStatement statement = connection.prepareStatement(database.sql(sql));
         bind(statement, 1, of.id);
         statement.setLong(4, of.createdAt);
         return statement;

@@ -11,9 +11,12 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Reconciler;
+import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
@@ -31,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *   <li>While an effect runs, a lost lease makes the entry unknown instead: nobody knows whether the effect happened.
  *   <li>The next attempt gets the results of finished steps, and runs the first that is not finished.
  *   <li>When the reconciler or an operator proves that an effect did not happen, the next attempt runs it. When it is found,
- *       either its result is recorded and the next attempt resumes after it ({@link SqlStore#reconciler}), or the whole
+ *       either its result is recorded and the next attempt resumes after it ({@link #reconciler}), or the whole
  *       operation is completed with what was found.
  *   <li>A retryable entry with steps does not expire: what has begun is not forgotten and begun again.
  * </ol>
@@ -46,13 +49,42 @@ public final class Steps {
     private final StepTable table;
     private final Calls calls;
     private final Onlyonce onlyonce;
-    private final ClaimRelease halfDone;
+    private final ClaimRelease release;
 
-    public Steps(StepTable table, Calls calls, Onlyonce onlyonce) {
-        this.table = table;
-        this.calls = calls;
+    private Steps(SqlAccess access, Onlyonce onlyonce) {
+        this.table = new StepTable(access.database(), access.sealing());
+        this.calls = access.calls();
         this.onlyonce = onlyonce;
-        this.halfDone = new ClaimRelease(table, calls, onlyonce.registry().time());
+        this.release = new ClaimRelease(table, calls, onlyonce.registry().time());
+    }
+
+    /**
+     * With the operations, listeners and name of an {@link Onlyonce}.
+     *
+     * @throws IllegalArgumentException if it is not built on a {@link SqlStore}
+     */
+    public static Steps of(Onlyonce once) {
+        return new Steps(SqlStore.of(once, "Steps").access(), once);
+    }
+
+    /**
+     * Reconciles a stepped operation by its step in doubt: for {@code OperationOptions.reconciler}.
+     *
+     * @param store the store that the {@link Onlyonce} is about to be built on
+     */
+    public static Reconciler reconciler(SqlStore store, StepReconciler steps) {
+        SqlAccess access = store.access();
+        return new StepReconciliation(new StepTable(access.database(), access.sealing()), access.calls(), steps);
+    }
+
+    /**
+     * Runs the flow, or the rest of it, unless it has been run. The result is stored as JSON.
+     *
+     * @throws X what the flow throws, by identity
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Class<T> result, Flow<T, X> flow) throws X {
+        return execute(key, fingerprint, Codec.json(result), flow);
     }
 
     /**
@@ -65,9 +97,18 @@ public final class Steps {
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Codec<T> codec, Flow<T, X> flow) throws X {
-        Policy policy = onlyonce.registry().policy(key.operation()).toBuilder()
-                .onLeaseLost(OnLeaseLost.RESUME)
-                .build();
+        return execute(key, fingerprint, onlyonce.registry().policy(key.operation(), Way.STEPPED), codec, flow);
+    }
+
+    /**
+     * The same under a policy of the caller's.
+     *
+     * @throws X what the flow throws, by identity
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Policy given, Codec<T> codec, Flow<T, X> flow) throws X {
+        onlyonce.registry().policy(key.operation(), Way.STEPPED);
+        Policy policy = given.toBuilder().onLeaseLost(OnLeaseLost.RESUME).build();
         Begun begun = onlyonce.begin(key, fingerprint, policy);
         if (begun instanceof Begun.Answered answered) {
             return answered.outcome().map(codec::decode);
@@ -136,7 +177,7 @@ public final class Steps {
 
     private void settleRetryable(OpenClaim claim, String proof, Throwable thrown) {
         try {
-            halfDone.release(claim, proof);
+            release.release(claim, proof);
         } catch (StoreException e) {
             thrown.addSuppressed(e);
         }

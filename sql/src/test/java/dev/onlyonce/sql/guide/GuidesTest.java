@@ -7,7 +7,6 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler.Finding;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.fingerprint.Fingerprinter;
@@ -18,6 +17,7 @@ import dev.onlyonce.sql.outbox.Accepted;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import dev.onlyonce.sql.steps.Flow;
 import dev.onlyonce.sql.steps.Steps;
@@ -109,26 +109,27 @@ final class GuidesTest {
     void outbox() throws Exception {
         byte[] payload = "990".getBytes(StandardCharsets.UTF_8);
         int payment = 990;
-        SqlStore store = SqlStore.open(dataSource);
-        Outbox outbox = store.outbox().handler("charge", new Charges()).build();
+        Onlyonce once = Onlyonce.builder(SqlStore.open(dataSource)).build();
+        Outbox outbox = Outbox.builder(once).handler("charge", new Charges()).build();
         outbox.start();
 
         try (Connection tx = dataSource.getConnection()) {
             tx.setAutoCommit(false);
-            Accepted accepted = outbox.accept(tx, key, fingerprint, "charge", payload);
-            if (accepted instanceof Accepted.New) {
+            Accepted<Reply> accepted =
+                    outbox.accept(tx, key, fingerprint, Reply.class, new OutboxCall("charge", payload));
+            if (accepted.isNew()) {
                 insertPayment(tx, payment);
             }
             tx.commit();
         }
-        Optional<Outcome<byte[]>> outcome = outbox.await(key, fingerprint, Duration.ofSeconds(2));
+        Optional<Outcome<Reply>> outcome = outbox.await(key, fingerprint, Reply.class, Duration.ofSeconds(2));
         outbox.close();
         while (outbox.deliverDue() > 0) {
             // A slow machine may not have been done within the bound.
         }
         assertThat(outcome).isPresent();
         assertThat(states()).containsExactly("charged 990 time 1");
-        store.close();
+        once.close();
     }
 
     /** As the guide shows it; {@code provider} is the outer class's. */
@@ -162,9 +163,7 @@ final class GuidesTest {
         for (int attempt = 1; attempt <= 2; attempt++) {
             SqlStore store = SqlStore.open(dataSource);
             Onlyonce once = Onlyonce.builder(store).build();
-            Steps stepped = store.stepped(once);
-
-            Outcome<Refund> outcome = stepped.execute(key, fingerprint, Codec.json(Refund.class), steps -> {
+            Outcome<Refund> outcome = Steps.of(once).execute(key, fingerprint, Refund.class, steps -> {
                 String reference = steps.effect("refund", Codec.text(), k -> provider.refund(charge, k));
                 Long entry = steps.local("book", Codec.json(Long.class), tx -> book(tx, reference));
                 steps.repeatable("notify", Codec.text(), k -> mail.send(customer, reference, k));
@@ -189,13 +188,15 @@ final class GuidesTest {
         Key refund = Key.of("acme", "POST /refunds", "8e03978e-40d6");
         SqlStore store = SqlStore.open(dataSource);
         Onlyonce once = Onlyonce.builder(store)
-                .reconciler(
-                        "POST /refunds", store.reconciler((entry, step, downstreamKey) -> lookUp(step, downstreamKey)))
+                .operation(
+                        "POST /refunds",
+                        o -> o.reconciler(
+                                Steps.reconciler(store, (entry, step, downstreamKey) -> lookUp(step, downstreamKey))))
                 .build();
         Flow<String, RuntimeException> flow = steps -> steps.effect("refund", Codec.text(), k -> {
             throw new IllegalStateException("no answer");
         });
-        assertThatThrownBy(() -> store.stepped(once).execute(refund, fingerprint, Codec.text(), flow))
+        assertThatThrownBy(() -> Steps.of(once).execute(refund, fingerprint, Codec.text(), flow))
                 .hasMessage("no answer");
         assertThat(once.operator().reconcile().asked()).isEqualTo(1);
         once.close();
@@ -210,22 +211,21 @@ final class GuidesTest {
     @DisplayName("N3 apply a message once, in the transaction of its effect")
     void transactions() throws Exception {
         Receipt receipt = new Receipt(990);
-        SqlStore store = SqlStore.open(dataSource);
-        Transactions transactions = store.transactions(Policy.standard());
+        Onlyonce once = Onlyonce.builder(SqlStore.open(dataSource)).build();
+        Transactions transactions = Transactions.of(once);
         for (int delivery = 1; delivery <= 2; delivery++) {
             try (Connection connection = dataSource.getConnection()) {
                 connection.setAutoCommit(false);
-                Outcome<Receipt> outcome =
-                        transactions.execute(connection, key, fingerprint, Codec.json(Receipt.class), tx -> {
-                            insertPayment(tx, receipt.cents()); // business writes go through tx
-                            return receipt;
-                        });
+                Outcome<Receipt> outcome = transactions.execute(connection, key, fingerprint, Receipt.class, tx -> {
+                    insertPayment(tx, receipt.cents()); // business writes go through tx
+                    return receipt;
+                });
                 connection.commit();
                 assertThat(outcome).isInstanceOf(delivery == 1 ? Outcome.Executed.class : Outcome.Replayed.class);
             }
         }
         assertThat(states()).containsExactly("accepted");
-        store.close();
+        once.close();
     }
 
     @Test
@@ -298,7 +298,7 @@ final class GuidesTest {
     }
 
     private static byte[] encode(Reply reply) {
-        return reply.id().getBytes(StandardCharsets.UTF_8);
+        return Codec.json(Reply.class).encode(reply);
     }
 
     private static void insertPayment(Connection tx, int amount) throws SQLException {

@@ -7,12 +7,13 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.StoreBusy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -20,7 +21,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -33,8 +33,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("The inbox")
 class InboxTest {
-    private static final Duration REMEMBER = Duration.ofDays(30);
-
     @TempDir
     private static Path folder;
 
@@ -57,7 +55,9 @@ class InboxTest {
         try (HikariDataSource source = database.create(folder);
                 SqlStore store = SqlStore.open(source)) {
             SqlClock.execute(source, "CREATE TABLE effect (done INTEGER NOT NULL)", "INSERT INTO effect VALUES (0)");
-            body.run(source, store.inbox(REMEMBER));
+            try (Onlyonce once = Onlyonce.builder(store).build()) {
+                body.run(source, Inbox.of(once));
+            }
         }
     }
 
@@ -90,9 +90,10 @@ class InboxTest {
                 threads.shutdownNow();
             }
             assertThat(effects(source)).isEqualTo(1);
-            assertThat(inbox.apply("another source", "evt_1", c -> effect(c, false)))
+            assertThat(inbox.apply(new InboxMessage("another source", "evt_1"), c -> effect(c, false)))
                     .isTrue();
-            assertThat(inbox.apply("provider", "evt_2", c -> effect(c, false))).isTrue();
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_2"), c -> effect(c, false)))
+                    .isTrue();
             assertThat(effects(source)).isEqualTo(3);
         });
     }
@@ -101,7 +102,7 @@ class InboxTest {
     private static boolean deliver(Inbox inbox, String id) throws Exception {
         while (true) {
             try {
-                return inbox.apply("provider", id, c -> effect(c, false));
+                return inbox.apply(new InboxMessage("provider", id), c -> effect(c, false));
             } catch (StoreBusy e) {
                 java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
             }
@@ -113,11 +114,13 @@ class InboxTest {
     @DisplayName("N3 a message whose effect breaks is not remembered, and its effect is undone")
     void breaks(TestDatabase database) throws Exception {
         on(database, (source, inbox) -> {
-            assertThatThrownBy(() -> inbox.apply("provider", "evt_1", c -> effect(c, true)))
+            assertThatThrownBy(() -> inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, true)))
                     .hasMessage("the effect broke");
             assertThat(effects(source)).isZero();
-            assertThat(inbox.apply("provider", "evt_1", c -> effect(c, false))).isTrue();
-            assertThat(inbox.apply("provider", "evt_1", c -> effect(c, true))).isFalse();
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, false)))
+                    .isTrue();
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, true)))
+                    .isFalse();
             assertThat(effects(source)).isEqualTo(1);
         });
     }
@@ -130,15 +133,15 @@ class InboxTest {
         on(database, (source, inbox) -> {
             try (Connection transaction = source.getConnection()) {
                 transaction.setAutoCommit(false);
-                assertThat(inbox.apply(transaction, "provider", "evt_1", c -> effect(c, false)))
+                assertThat(inbox.apply(transaction, new InboxMessage("provider", "evt_1"), c -> effect(c, false)))
                         .isTrue();
                 transaction.rollback();
-                assertThat(inbox.apply(transaction, "provider", "evt_1", c -> effect(c, false)))
+                assertThat(inbox.apply(transaction, new InboxMessage("provider", "evt_1"), c -> effect(c, false)))
                         .isTrue();
                 transaction.commit();
-                assertThat(inbox.apply(transaction, "provider", "evt_1", c -> effect(c, false)))
+                assertThat(inbox.apply(transaction, new InboxMessage("provider", "evt_1"), c -> effect(c, false)))
                         .isFalse();
-                assertThat(inbox.apply(transaction, "provider", "evt_2", c -> effect(c, false)))
+                assertThat(inbox.apply(transaction, new InboxMessage("provider", "evt_2"), c -> effect(c, false)))
                         .isTrue();
                 transaction.commit();
             }
@@ -152,8 +155,8 @@ class InboxTest {
     void apart(TestDatabase database) throws Exception {
         on(database, (source, inbox) -> {
             try (SqlStore store = SqlStore.open(source)) {
-                inbox.apply("alice", "key-1", c -> effect(c, false));
-                Outcome<byte[]> clients = store.transactions(Policy.standard())
+                inbox.apply(new InboxMessage("alice", "key-1"), c -> effect(c, false));
+                Outcome<byte[]> clients = Ways.transactions(store)
                         .execute(
                                 Key.of("alice", "POST /payments", "key-1"),
                                 Fingerprint.of("request".getBytes(StandardCharsets.UTF_8)),
@@ -161,7 +164,7 @@ class InboxTest {
                                 c -> new byte[0]);
                 assertThat(clients).isInstanceOf(Outcome.Executed.class);
             }
-            assertThatThrownBy(() -> inbox.apply("provider", "", c -> effect(c, false)))
+            assertThatThrownBy(() -> inbox.apply(new InboxMessage("provider", ""), c -> effect(c, false)))
                     .isInstanceOf(MalformedKey.class);
         });
     }

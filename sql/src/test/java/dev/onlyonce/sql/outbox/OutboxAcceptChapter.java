@@ -1,6 +1,7 @@
 package dev.onlyonce.sql.outbox;
 
 import static dev.onlyonce.sql.outbox.OutboxChapter.bytes;
+import static dev.onlyonce.sql.outbox.OutboxChapter.call;
 import static dev.onlyonce.sql.outbox.OutboxChapter.inFlight;
 import static dev.onlyonce.sql.outbox.OutboxChapter.insertPayment;
 import static dev.onlyonce.sql.outbox.OutboxChapter.key;
@@ -8,9 +9,11 @@ import static dev.onlyonce.sql.outbox.OutboxChapter.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.Policy;
+import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.store.State;
@@ -19,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +34,8 @@ interface OutboxAcceptChapter extends OutboxChapter {
     default void delivers() throws Exception {
         Outbox outbox = outbox();
         try (Connection tx = begin()) {
-            assertThat(outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"))).isInstanceOf(Accepted.New.class);
+            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990")))
+                    .isInstanceOf(Accepted.New.class);
             insertPayment(tx, KEY);
             tx.commit();
         }
@@ -54,7 +59,7 @@ interface OutboxAcceptChapter extends OutboxChapter {
         Outbox outbox = outbox();
         try (Connection tx = begin()) {
             insertPayment(tx, key(2));
-            assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, "charge", in -> {
+            assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, Codec.bytes(), in -> {
                         insertPayment(in, KEY);
                         throw new IllegalStateException("refused");
                     }))
@@ -66,11 +71,11 @@ interface OutboxAcceptChapter extends OutboxChapter {
         assertThat(store().find(List.of(KEY.entryId())).get(0)).isEmpty();
         for (boolean first : List.of(true, false)) {
             try (Connection tx = begin()) {
-                Accepted accepted = outbox.accept(tx, KEY, REQUEST, "charge", in -> {
+                Accepted<byte[]> accepted = outbox.accept(tx, KEY, REQUEST, Codec.bytes(), in -> {
                     insertPayment(in, KEY);
-                    return bytes("990");
+                    return call("990");
                 });
-                assertThat(accepted).isEqualTo(first ? new Accepted.New() : inFlight());
+                assertThat(accepted).isEqualTo(first ? new Accepted.New<byte[]>() : inFlight());
                 tx.commit();
             }
         }
@@ -86,7 +91,7 @@ interface OutboxAcceptChapter extends OutboxChapter {
     default void rolledBack() throws Exception {
         Outbox outbox = outbox();
         try (Connection tx = begin()) {
-            outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"));
+            outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990"));
             insertPayment(tx, KEY);
             tx.rollback();
         }
@@ -103,10 +108,11 @@ interface OutboxAcceptChapter extends OutboxChapter {
         accept(outbox, KEY);
         try (Connection tx = begin()) {
             insertPayment(tx, key(2));
-            assertThat(outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"))).isEqualTo(inFlight());
+            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990")))
+                    .isEqualTo(inFlight());
             Fingerprint other = Fingerprint.of(bytes("other"));
-            assertThat(outbox.accept(tx, KEY, other, "charge", bytes("991")))
-                    .isEqualTo(new Accepted.Existing(new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST)));
+            assertThat(outbox.accept(tx, KEY, other, Codec.bytes(), call("991")))
+                    .isEqualTo(new Accepted.Existing<>(new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST)));
             tx.commit();
         }
         assertThat(payment(key(2))).isEqualTo("accepted");
@@ -150,11 +156,12 @@ interface OutboxAcceptChapter extends OutboxChapter {
     default void payloadTooLarge() throws Exception {
         try (Outbox outbox = builder().payloadBytesMax(3).build();
                 Connection tx = begin()) {
-            assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, "charge", bytes("9900")))
+            assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("9900")))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("4 bytes")
                     .hasMessageContaining("payloadBytesMax");
-            assertThat(outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"))).isInstanceOf(Accepted.New.class);
+            assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990")))
+                    .isInstanceOf(Accepted.New.class);
             tx.commit();
         }
         assertThat(rows()).isEqualTo(1);
@@ -163,14 +170,13 @@ interface OutboxAcceptChapter extends OutboxChapter {
     @Test
     @DisplayName("W4 a retention that ends before the next try is due is refused at build time")
     default void retentionTooShort() {
-        Policy shortLived =
-                Policy.builder().lease(LEASE).retention(Duration.ofMinutes(2)).build();
-        assertThatThrownBy(() -> builder().policy(shortLived).build())
+        Consumer<Onlyonce.Builder> shortLived = once -> once.operation(
+                KEY.operation(), o -> o.retention(Duration.ofMinutes(2)).way(Way.QUEUED));
+        assertThatThrownBy(() -> builder(shortLived).build())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("PT2M")
                 .hasMessageContaining("PT2M30S");
-        builder()
-                .policy(shortLived)
+        builder(shortLived)
                 .backoff(Duration.ofSeconds(1), Duration.ofSeconds(20))
                 .parkFor(Duration.ofSeconds(30))
                 .build()
@@ -181,11 +187,13 @@ interface OutboxAcceptChapter extends OutboxChapter {
     @DisplayName("An outbox that is closed leaves no thread behind, and cannot be started again")
     default void closesItsTime() throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
-        Outbox outbox = outbox();
+        Onlyonce once = once(store(), any -> {});
+        Outbox outbox = Outbox.builder(once).handler("charge", provider()).build();
         outbox.start();
         accept(outbox, KEY);
-        outbox.await(KEY, REQUEST, Duration.ofSeconds(60));
+        outbox.await(KEY, REQUEST, Codec.bytes(), Duration.ofSeconds(60));
         outbox.close();
+        once.close();
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
             if (!before.contains(thread) && thread.getName().startsWith("onlyonce-")) {
                 thread.join(Duration.ofSeconds(60).toMillis());

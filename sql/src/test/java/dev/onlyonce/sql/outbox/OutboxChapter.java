@@ -2,10 +2,11 @@ package dev.onlyonce.sql.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
-import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /** A part of the contract: an interface with tests, so that one class can be all of them; and what the parts share. */
@@ -25,6 +27,7 @@ interface OutboxChapter {
     Fingerprint REQUEST = Fingerprint.of("request".getBytes(StandardCharsets.UTF_8));
     Key KEY = key(1);
     Duration LEASE = Duration.ofSeconds(30);
+    Duration NEVER = Duration.ofDays(3650);
 
     DataSource dataSource();
 
@@ -44,20 +47,26 @@ interface OutboxChapter {
     }
 
     default Outbox.Builder builder() {
-        return store().outbox()
-                .policy(Policy.builder().lease(LEASE).build())
+        return builder(once -> {});
+    }
+
+    /** On a node of its own, with settings of the test's. */
+    default Outbox.Builder builder(Consumer<Onlyonce.Builder> settings) {
+        return Outbox.builder(once(store(), settings))
                 .handler("charge", provider())
                 .triesMax(4)
                 .backoff(Duration.ofSeconds(2), Duration.ofSeconds(60))
-                .parkFor(Duration.ofSeconds(60))
-                .listener(events()::add);
+                .parkFor(Duration.ofSeconds(60));
     }
 
+    /** A node that does nothing in the background and tells {@link #events()}; closed after the test. */
+    Onlyonce once(SqlStore store, Consumer<Onlyonce.Builder> settings);
+
     /** Accepts in a transaction of its own, with the business write of a new one. */
-    default Accepted accept(Outbox outbox, Key key) throws SQLException {
+    default Accepted<byte[]> accept(Outbox outbox, Key key) throws SQLException {
         try (Connection tx = begin()) {
-            Accepted accepted = outbox.accept(tx, key, REQUEST, "charge", bytes("990"));
-            if (accepted instanceof Accepted.New) {
+            Accepted<byte[]> accepted = outbox.accept(tx, key, REQUEST, Codec.bytes(), call("990"));
+            if (accepted.isNew()) {
                 insertPayment(tx, key);
             }
             tx.commit();
@@ -99,17 +108,21 @@ interface OutboxChapter {
         return SqlClock.number(dataSource(), "SELECT count(*) FROM onlyonce_outbox");
     }
 
-    static Accepted inFlight() {
-        return new Accepted.Existing(new Outcome.InFlight<>(true, Duration.ofSeconds(1)));
+    static Accepted<byte[]> inFlight() {
+        return new Accepted.Existing<>(new Outcome.InFlight<>(true, Duration.ofSeconds(1)));
     }
 
-    static String replayed(Accepted accepted) {
-        Outcome<byte[]> outcome = ((Accepted.Existing) accepted).outcome();
+    static String replayed(Accepted<byte[]> accepted) {
+        Outcome<byte[]> outcome = accepted.outcome();
         return new String(((Outcome.Replayed<byte[]>) outcome).value(), StandardCharsets.UTF_8);
     }
 
     static Key key(int number) {
         return Key.of("tenant", "POST /payments", "key-" + number);
+    }
+
+    static OutboxCall call(String payload) {
+        return new OutboxCall("charge", bytes(payload));
     }
 
     static byte[] bytes(String text) {

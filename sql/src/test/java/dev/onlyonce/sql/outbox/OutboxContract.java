@@ -1,12 +1,15 @@
 package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Event;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.DatabaseContract;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -22,6 +25,7 @@ abstract class OutboxContract extends DatabaseContract
     private SqlClock clock;
     private Provider provider;
     private List<Event> events;
+    private final List<Onlyonce> nodes = new ArrayList<>();
 
     OutboxContract(TestDatabase database) {
         super(database);
@@ -45,12 +49,27 @@ abstract class OutboxContract extends DatabaseContract
 
     @AfterEach
     final void close() {
+        nodes.forEach(Onlyonce::close);
+        nodes.clear();
         store.close();
     }
 
     @Override
     public final SqlStore store() {
         return store;
+    }
+
+    @Override
+    public final Onlyonce once(SqlStore on, Consumer<Onlyonce.Builder> settings) {
+        Onlyonce.Builder builder = Onlyonce.builder(on)
+                .lease(LEASE)
+                .listener(events::add)
+                .sweepEvery(NEVER)
+                .purgeEvery(NEVER);
+        settings.accept(builder);
+        Onlyonce once = builder.build();
+        nodes.add(once);
+        return once;
     }
 
     @Override

@@ -52,7 +52,7 @@ interface OutboxFailureChapter extends OutboxChapter {
             assertThat(outbox.deliverDue()).as("after %s s", seconds).isEqualTo(1);
         }
         assertThat(entry(KEY).state()).isEqualTo(State.FAILED);
-        assertThat(((Outcome.Failed<byte[]>) ((Accepted.Existing) accept(outbox, KEY)).outcome()).failure())
+        assertThat(((Outcome.Failed<byte[]>) accept(outbox, KEY).outcome()).failure())
                 .isEqualTo(new Failure(Failure.DELIVERY_FAILED, "connection refused"));
         assertThat(payment(KEY)).isEqualTo("failed");
         assertThat(rows()).isZero();
@@ -88,7 +88,7 @@ interface OutboxFailureChapter extends OutboxChapter {
         provider().answer = Provider.Answer.LOSE_ANSWER;
         outbox.deliverDue();
         assertThat(entry(KEY).state()).isEqualTo(State.UNKNOWN);
-        assertThat(((Accepted.Existing) accept(outbox, KEY)).outcome()).isInstanceOf(Outcome.Unknown.class);
+        assertThat(accept(outbox, KEY).outcome()).isInstanceOf(Outcome.Unknown.class);
         provider().answer = Provider.Answer.CHARGE;
         clock().advance(Duration.ofSeconds(2));
         assertThat(outbox.deliverDue()).isEqualTo(1);

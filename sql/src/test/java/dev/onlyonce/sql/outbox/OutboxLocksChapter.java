@@ -65,9 +65,8 @@ interface OutboxLocksChapter extends OutboxChapter {
             }
         };
         try (ManualTime time = new ManualTime();
-                Outbox outbox = builder()
+                Outbox outbox = builder(once -> once.time(time))
                         .handler("charge", slow)
-                        .time(time)
                         .closeWaitMax(Duration.ZERO)
                         .build()) {
             accept(outbox, key(1));

@@ -4,6 +4,7 @@ import static dev.onlyonce.sql.outbox.OutboxChapter.bytes;
 import static dev.onlyonce.sql.outbox.OutboxChapter.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.store.State;
 import java.sql.Connection;
@@ -143,10 +144,11 @@ interface OutboxNeighboursChapter extends OutboxChapter {
         outbox.start();
         try {
             accept(outbox, key(BAD));
-            assertThat(outbox.await(key(BAD), REQUEST, Duration.ofSeconds(60))).isPresent();
+            assertThat(outbox.await(key(BAD), REQUEST, Codec.bytes(), Duration.ofSeconds(60)))
+                    .isPresent();
             for (int i = 4; i <= 6; i++) {
                 accept(outbox, key(i));
-                assertThat(outbox.await(key(i), REQUEST, Duration.ofSeconds(60)))
+                assertThat(outbox.await(key(i), REQUEST, Codec.bytes(), Duration.ofSeconds(60)))
                         .hasValueSatisfying(o -> assertThat(o).isInstanceOf(Outcome.Replayed.class));
             }
         } finally {

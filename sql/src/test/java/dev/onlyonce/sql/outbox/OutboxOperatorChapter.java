@@ -1,11 +1,13 @@
 package dev.onlyonce.sql.outbox;
 
 import static dev.onlyonce.sql.outbox.OutboxChapter.bytes;
+import static dev.onlyonce.sql.outbox.OutboxChapter.call;
 import static dev.onlyonce.sql.outbox.OutboxChapter.inFlight;
 import static dev.onlyonce.sql.outbox.OutboxChapter.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.sql.Claims;
 import dev.onlyonce.store.Envelope;
@@ -124,7 +126,7 @@ interface OutboxOperatorChapter extends OutboxChapter {
     @Test
     @DisplayName("A node that only accepts takes no rows")
     default void noHandlers() throws Exception {
-        Outbox accepting = store().outbox().build();
+        Outbox accepting = Outbox.of(once(store(), once -> {}));
         accept(accepting, KEY);
         assertThat(accepting.deliverDue()).isZero();
         accepting.close();
@@ -135,7 +137,7 @@ interface OutboxOperatorChapter extends OutboxChapter {
     @DisplayName("S2 the audit has the whole way of a queued operation, and the operator's retry of its dead letter")
     default void audited() throws Exception {
         provider().lifetime = Duration.ZERO;
-        Outbox outbox = builder().name("worker").build();
+        Outbox outbox = builder(once -> once.name("worker")).build();
         accept(outbox, KEY);
         accept(outbox, KEY);
         assertThat(history(KEY)).containsExactly("0 null>PENDING worker: accepted");
@@ -167,9 +169,9 @@ interface OutboxOperatorChapter extends OutboxChapter {
     @Test
     @DisplayName("S2 a rolled-back acceptance and a business update that fails leave no record of what did not happen")
     default void notAudited() throws Exception {
-        Outbox outbox = builder().name("worker").build();
+        Outbox outbox = builder(once -> once.name("worker")).build();
         try (Connection tx = begin()) {
-            outbox.accept(tx, KEY, REQUEST, "charge", bytes("990"));
+            outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990"));
             tx.rollback();
         }
         assertThat(history(KEY)).isEmpty();

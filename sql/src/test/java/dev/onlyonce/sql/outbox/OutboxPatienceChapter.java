@@ -5,7 +5,7 @@ import static dev.onlyonce.sql.outbox.OutboxChapter.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.Policy;
+import dev.onlyonce.Event;
 import dev.onlyonce.sql.Sources;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
@@ -42,9 +42,8 @@ interface OutboxPatienceChapter extends OutboxChapter {
         slow.lifetime = Duration.ofMinutes(2);
         slow.answer = Provider.Answer.LOSE_ANSWER;
         try (ManualTime time = new ManualTime();
-                Outbox outbox = builder()
+                Outbox outbox = builder(once -> once.time(time))
                         .handler("charge", slow)
-                        .time(time)
                         .concurrency(1)
                         .closeWaitMax(Duration.ZERO)
                         .build()) {
@@ -87,13 +86,8 @@ interface OutboxPatienceChapter extends OutboxChapter {
             }
         };
         try (ManualTime time = new ManualTime();
-                Outbox outbox = builder()
-                        .policy(Policy.builder()
-                                .lease(LEASE)
-                                .heldMax(Duration.ofMinutes(5))
-                                .build())
+                Outbox outbox = builder(once -> once.time(time).heldMax(Duration.ofMinutes(5)))
                         .handler("charge", stuck)
-                        .time(time)
                         .closeWaitMax(Duration.ZERO)
                         .build()) {
             accept(outbox, KEY);
@@ -160,7 +154,7 @@ interface OutboxPatienceChapter extends OutboxChapter {
             }
         };
         provider.lifetime = Duration.ZERO;
-        CountDownLatch failed = new CountDownLatch(2);
+        CountDownLatch failed = new CountDownLatch(1);
         try (SqlStore store = SqlClock.store(Sources.of(() -> {
                             if (down.get()) {
                                 throw new SQLException("the database is away", "08001");
@@ -169,11 +163,14 @@ interface OutboxPatienceChapter extends OutboxChapter {
                         }))
                         .build();
                 ManualTime time = new ManualTime();
-                Outbox outbox = store.outbox()
-                        .policy(Policy.builder().lease(LEASE).build())
+                Outbox outbox = Outbox.builder(once(
+                                store,
+                                once -> once.time(time).listener(event -> {
+                                    if (event instanceof Event.StoreFailed) {
+                                        failed.countDown();
+                                    }
+                                })))
                         .handler("charge", provider)
-                        .listener(event -> failed.countDown())
-                        .time(time)
                         .closeWaitMax(Duration.ZERO)
                         .build()) {
             accept(outbox, KEY);
@@ -213,7 +210,8 @@ interface OutboxPatienceChapter extends OutboxChapter {
                 }
             };
             slow.lifetime = Duration.ZERO;
-            Outbox outbox = builder().handler("charge", slow).time(time).build();
+            Outbox outbox =
+                    builder(once -> once.time(time)).handler("charge", slow).build();
             for (int i = 1; i <= 6; i++) {
                 accept(outbox, key(i));
             }
@@ -239,11 +237,15 @@ interface OutboxPatienceChapter extends OutboxChapter {
                     return dataSource().getConnection();
                 }))
                 .build()) {
-            Outbox outbox = store.outbox()
-                    .policy(Policy.builder().lease(LEASE).build())
+            Outbox outbox = Outbox.builder(once(
+                            store,
+                            once -> once.listener(event -> {
+                                if (event instanceof Event.Took) {
+                                    // After the claim, before what is left to write.
+                                    down.compareAndSet(false, provider().keys.isEmpty());
+                                }
+                            })))
                     .handler("charge", provider())
-                    // Told after the claim, before what is left to write.
-                    .listener(event -> down.compareAndSet(false, provider().keys.isEmpty()))
                     .build();
             accept(outbox, key(1));
             SqlClock.execute(dataSource(), "UPDATE onlyonce_outbox SET first_sent_at = 1");

@@ -7,6 +7,7 @@ import static dev.onlyonce.sql.outbox.OutboxChapter.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.SqlClock;
@@ -178,13 +179,13 @@ interface OutboxWorkerChapter extends OutboxChapter {
         two.start();
         try {
             for (int i = 2; i <= rows; i++) {
-                assertThat(one.await(key(i), REQUEST, Duration.ofSeconds(60)))
+                assertThat(one.await(key(i), REQUEST, Codec.bytes(), Duration.ofSeconds(60)))
                         .hasValueSatisfying(o -> assertThat(o).isInstanceOf(Outcome.Replayed.class));
             }
-            assertThat(one.await(KEY, REQUEST, Duration.ofMillis(50)))
+            assertThat(one.await(KEY, REQUEST, Codec.bytes(), Duration.ofMillis(50)))
                     .contains(new Outcome.InFlight<>(true, Duration.ofSeconds(1)));
             goOn.countDown();
-            assertThat(two.await(KEY, REQUEST, Duration.ofSeconds(60)))
+            assertThat(two.await(KEY, REQUEST, Codec.bytes(), Duration.ofSeconds(60)))
                     .hasValueSatisfying(o -> assertThat(o).isInstanceOf(Outcome.Replayed.class));
         } finally {
             goOn.countDown();

@@ -55,7 +55,7 @@ abstract class StepFencesContract extends StepsBench implements StepReconciler {
                 })
                 .build();
         return builder.retention(RETENTION)
-                .reconciler(KEY.operation(), store.reconciler(this))
+                .reconciler(KEY.operation(), Steps.reconciler(store, this))
                 .operation("broken rule", broken);
     }
 
@@ -224,7 +224,7 @@ abstract class StepFencesContract extends StepsBench implements StepReconciler {
         once.operator().resolve(Resolution.absent(KEY.entryId(), before.attempt(), "operator", "absent"));
         dieNotifying();
         finding = new Finding.Found("of before".getBytes(StandardCharsets.UTF_8));
-        assertThat(store.reconciler(this).reconcile(before)).isInstanceOf(Finding.CannotTell.class);
+        assertThat(Steps.reconciler(store, this).reconcile(before)).isInstanceOf(Finding.CannotTell.class);
         assertThat(number("SELECT count(*) FROM onlyonce_step WHERE state = 2")).isEqualTo(2);
     }
 

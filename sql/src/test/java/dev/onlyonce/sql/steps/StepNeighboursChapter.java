@@ -42,7 +42,7 @@ interface StepNeighboursChapter {
     default void heartbeatInBetween(int isolation) throws Exception {
         try (SqlStore store = SqlStore.open(isolated(dataSource(), isolation));
                 Onlyonce once = Onlyonce.builder(store).build()) {
-            Steps isolated = store.stepped(once);
+            Steps isolated = Steps.of(once);
             Outcome<String> outcome = isolated.execute(StepsBench.KEY, StepsBench.REQUEST, Codec.text(), steps -> {
                 return steps.local("book", Codec.text(), connection -> {
                     StepsBench.insert(connection);

@@ -58,7 +58,7 @@ abstract class StepsBench extends DatabaseContract {
         time = new ManualTime();
         once = configured(Onlyonce.builder(store).name("stepper").time(time).lease(LEASE))
                 .build();
-        stepped = store.stepped(once);
+        stepped = Steps.of(once);
     }
 
     /** What a class of tests adds. */

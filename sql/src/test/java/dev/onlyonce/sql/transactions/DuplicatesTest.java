@@ -12,6 +12,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Pools;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.sql.Ways;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
@@ -43,10 +44,10 @@ final class DuplicatesTest {
                 HikariDataSource other = Pools.open(pool.getJdbcUrl(), 1);
                 SqlStore store = SqlStore.open(pool);
                 Connection running = other.getConnection()) {
-            Transactions patient = store.transactions(
-                    POLICY.toBuilder().waitMax(Duration.ofSeconds(60)).build());
+            Transactions patient = Ways.transactions(
+                    store, POLICY.toBuilder().waitMax(Duration.ofSeconds(60)).build());
             running.setAutoCommit(false);
-            store.transactions(POLICY).execute(running, KEY, REQUEST, Codec.text(), c -> "done");
+            Ways.transactions(store, POLICY).execute(running, KEY, REQUEST, Codec.text(), c -> "done");
             List<Future<Outcome<String>>> duplicates = new ArrayList<>();
             for (int i = 0; i < DUPLICATES; i++) {
                 duplicates.add(callers.submit(() -> patient.execute(KEY, REQUEST, Codec.text(), c -> "again")));
@@ -76,7 +77,7 @@ final class DuplicatesTest {
                 Connection second = pool.getConnection()) {
             running.setAutoCommit(false);
             second.setAutoCommit(false);
-            Transactions transactions = store.transactions(POLICY);
+            Transactions transactions = Ways.transactions(store, POLICY);
             transactions.execute(running, KEY, REQUEST, Codec.text(), c -> "done");
             long begun = System.nanoTime();
             for (int i = 0; i < DUPLICATES; i++) {
@@ -94,7 +95,7 @@ final class DuplicatesTest {
         ExecutorService callers = Executors.newFixedThreadPool(16);
         try (HikariDataSource pool = Pools.open(database.url(folder), 16);
                 SqlStore store = SqlStore.open(pool)) {
-            Transactions transactions = store.transactions(POLICY);
+            Transactions transactions = Ways.transactions(store, POLICY);
             List<Future<Outcome<String>>> outcomes = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
                 Key key = Key.of("tenant", "POST /payments", "key-" + i);

@@ -7,6 +7,7 @@ import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
@@ -46,8 +47,8 @@ public interface TransactionsChapter {
 
     /** Asks again while the key is in flight or the transactions conflict. */
     default Outcome<String> insist(TransactionalAction<String, SQLException> action) throws SQLException {
-        Transactions patient = store().transactions(
-                        POLICY.toBuilder().waitMax(Duration.ofSeconds(5)).build());
+        Transactions patient = Ways.transactions(
+                store(), POLICY.toBuilder().waitMax(Duration.ofSeconds(5)).build());
         while (true) {
             try {
                 Outcome<String> outcome = patient.execute(KEY, REQUEST, Codec.text(), action);

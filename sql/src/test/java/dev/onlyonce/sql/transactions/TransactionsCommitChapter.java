@@ -11,6 +11,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Claims;
 import dev.onlyonce.sql.LostCommits;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -143,7 +144,7 @@ interface TransactionsCommitChapter extends TransactionsChapter {
     @DisplayName("C5 a commit whose acknowledgement is lost is found to have happened")
     default void lostAcknowledgement() throws Exception {
         SqlStore faulty = SqlStore.open(new LostCommits(dataSource(), true));
-        Outcome<String> outcome = faulty.transactions(POLICY).execute(KEY, REQUEST, Codec.text(), effect(1));
+        Outcome<String> outcome = Ways.transactions(faulty, POLICY).execute(KEY, REQUEST, Codec.text(), effect(1));
         assertThat(outcome).isInstanceOf(Outcome.Executed.class);
         assertThat(effects()).isEqualTo(1);
         assertThat(transactions().execute(KEY, REQUEST, Codec.text(), effect(2)))
@@ -154,7 +155,7 @@ interface TransactionsCommitChapter extends TransactionsChapter {
     @DisplayName("D5 a connection lost before the commit is found to have changed nothing")
     default void lostCommit() throws Exception {
         SqlStore faulty = SqlStore.open(new LostCommits(dataSource(), false));
-        assertThatThrownBy(() -> faulty.transactions(POLICY).execute(KEY, REQUEST, Codec.text(), effect(1)))
+        assertThatThrownBy(() -> Ways.transactions(faulty, POLICY).execute(KEY, REQUEST, Codec.text(), effect(1)))
                 .isInstanceOf(StoreUnavailable.class);
         assertThat(effects()).isZero();
         assertThat(insist(effect(2))).isInstanceOf(Outcome.Executed.class);

@@ -4,6 +4,7 @@ import dev.onlyonce.sql.DatabaseContract;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.sql.Ways;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -20,7 +21,7 @@ abstract class TransactionsContract extends DatabaseContract
     @BeforeEach
     final void create() {
         store = SqlStore.open(dataSource());
-        transactions = store.transactions(POLICY);
+        transactions = Ways.transactions(store, POLICY);
         SqlClock.execute(
                 dataSource(),
                 "DELETE FROM onlyonce_entry",

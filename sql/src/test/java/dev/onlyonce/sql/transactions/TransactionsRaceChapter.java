@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.sql.connections.SqlFailure;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
@@ -60,8 +61,8 @@ interface TransactionsRaceChapter extends TransactionsChapter {
     @Test
     @DisplayName("C3 a duplicate waits for the running one within its bound and replays its result")
     default void waits() throws Exception {
-        Transactions patient = store().transactions(
-                        POLICY.toBuilder().waitMax(Duration.ofSeconds(60)).build());
+        Transactions patient = Ways.transactions(
+                store(), POLICY.toBuilder().waitMax(Duration.ofSeconds(60)).build());
         ExecutorService executor = Executors.newSingleThreadExecutor();
         try (Connection first = begin();
                 Connection second = begin()) {

@@ -8,6 +8,7 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.Ways;
 import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.State;
 import java.nio.charset.StandardCharsets;
@@ -65,7 +66,7 @@ interface TransactionsRecordChapter extends TransactionsChapter {
     @DisplayName("R5 a result over the limit is delivered, and its repeat is told so and never executes")
     default void largeResult() throws Exception {
         Transactions small =
-                store().transactions(POLICY.toBuilder().resultBytesMax(3).build());
+                Ways.transactions(store(), POLICY.toBuilder().resultBytesMax(3).build());
         assertThat(small.execute(KEY, REQUEST, Codec.text(), effect(1))).isInstanceOf(Outcome.Executed.class);
         assertThat(small.execute(KEY, REQUEST, Codec.text(), effect(2)))
                 .isInstanceOfSatisfying(

@@ -1,0 +1,69 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.sql.connections.SqlDatabase;
+
+/**
+ * What a database is asked about {@code onlyonce_outbox}. Each kind has whole statements of its own, which can be pasted into a
+ * console; the parts marked by comments are repeated for each id or topic, or replaced by the limit that is wanted.
+ */
+interface OutboxStatements {
+    /** The limit in the statements, to be replaced. */
+    String LIMIT = "1000 /*rows*/";
+
+    /** Those of a kind of database. */
+    static OutboxStatements of(SqlDatabase kind) {
+        return switch (kind) {
+            case POSTGRESQL -> new PostgresOutbox();
+            case MYSQL -> new MySqlOutbox();
+            case SQLITE -> new SqliteOutbox();
+        };
+    }
+
+    /** A new row. The entry's creation comes from the entry: an entry that replaces it later is told apart by it. */
+    String insert();
+
+    /** Rows that are due, locked where the database has row locks; those that somebody else has locked are skipped. */
+    String due();
+
+    /** Takes rows: token, end of the lease, when a call may first have been made, ids. */
+    String take();
+
+    /**
+     * Locks rows whose lease is to be renewed. A locked row is being finished or operated on: it must not
+     * cost its neighbours their leases.
+     */
+    String renewable();
+
+    /** Renews the lease of rows. */
+    String renew();
+
+    /** Notes that a call is about to be made for the first time after it was proven that none had an effect. */
+    String sending();
+
+    /**
+     * Records a provider's answer. On PostgreSQL many at once, by arrays, returning the ids of the rows that
+     * were changed.
+     */
+    String record();
+
+    /** Gives a row back, due later. */
+    String putOff();
+
+    /** Removes rows that are done. */
+    String delete();
+
+    /** Dead letters after an id. */
+    String listDead();
+
+    /** The rows of a key. */
+    String find();
+
+    /**
+     * Gives a dead letter all its tries again. A worker that has it keeps it: the provider's answer may be on
+     * its way.
+     */
+    String retry();
+
+    /** Removes a dead letter. */
+    String drop();
+}

@@ -1,0 +1,20 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.store.EntryId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A row as it was when it was taken.
+ *
+ * @param entryAt the created_at of its entry
+ * @param firstSentAt as stored before it was taken; null if no call was made
+ * @param answer the provider's recorded answer, if there is one
+ * @param takenAt the database's clock
+ */
+record StoredRow(
+        OutboxRow row,
+        EntryId entry,
+        long entryAt,
+        @Nullable Long firstSentAt,
+        @Nullable Delivery answer,
+        long takenAt) {}

@@ -1,0 +1,44 @@
+package dev.onlyonce.sql.transactions;
+
+import dev.onlyonce.sql.connections.SqlFailure;
+import dev.onlyonce.store.StoreUnavailable;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+
+/** Savepoints in a caller's transaction: what fails behind one leaves what the caller did before as it was. For this module only. */
+public final class Savepoints {
+    private Savepoints() {}
+
+    /** Sets one; throws {@link IllegalArgumentException} if the connection is in auto-commit mode. */
+    public static Savepoint set(Connection connection) {
+        try {
+            if (connection.getAutoCommit()) {
+                throw new IllegalArgumentException(
+                        "the connection is in auto-commit mode: there is no transaction to execute in");
+            }
+            return connection.setSavepoint();
+        } catch (SQLException e) {
+            throw new StoreUnavailable("the transaction cannot be used", e);
+        }
+    }
+
+    /** Goes back to one and releases it; false if that fails: then the whole transaction is lost. */
+    public static boolean goBack(Connection connection, Savepoint savepoint, Throwable cause) {
+        try {
+            connection.rollback(savepoint);
+            connection.releaseSavepoint(savepoint);
+            return true;
+        } catch (SQLException e) {
+            cause.addSuppressed(e);
+            return false;
+        }
+    }
+
+    /** The exception for the caller. Nothing is committed yet, so whatever was lost with the connection has not happened. */
+    public static RuntimeException exception(SqlFailure failure, SQLException e) {
+        return failure.isCuredByRetry()
+                ? new TransactionConflict("the database asks for this transaction to be rolled back and run again", e)
+                : failure.exception(false, e);
+    }
+}

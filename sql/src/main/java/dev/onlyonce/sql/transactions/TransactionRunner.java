@@ -1,0 +1,331 @@
+package dev.onlyonce.sql.transactions;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Answer;
+import dev.onlyonce.Codec;
+import dev.onlyonce.Event;
+import dev.onlyonce.Key;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.connections.SqlFailure;
+import dev.onlyonce.sql.entries.InTransaction;
+import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.Envelope;
+import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Transition;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims, executes and records in one transaction. For this module only: {@code Transactions} and {@code Inbox} are built on it.
+ *
+ * <ol>
+ *   <li>It sets a savepoint.
+ *   <li>It claims the key by an insert. A request that is executing the same key at this moment is waited for, no longer than
+ *       the policy's {@code waitMax}; a conflict is an answer, not an error, and does not harm the transaction.
+ *   <li>It runs the action and records its result.
+ *   <li>If anything fails on the way, the transaction goes back to the savepoint: neither claim nor effect remain, and what the
+ *       caller did before is untouched.
+ *   <li>Then it publishes what happened: in a transaction of its own after the commit, in the caller's before it.
+ * </ol>
+ */
+public final class TransactionRunner {
+    /** Each round lost means that another transaction ended in between and changed the entry. */
+    private static final int ROUNDS_MAX = 8;
+    /** The shortest wait that a client is asked for. */
+    private static final Duration RETRY_AFTER_MIN = Duration.ofMillis(100);
+    /** How long to wait for a transaction whose commit was not acknowledged to end one way or the other. */
+    private static final Duration COMMIT_WAIT = Duration.ofSeconds(5);
+
+    /** How often a duplicate that waits looks again; it has no connection meanwhile. */
+    private static final Duration PAUSE_MIN = Duration.ofMillis(5);
+
+    private static final Duration PAUSE_MAX = Duration.ofMillis(100);
+
+    private static final String COMPLETED = "completed in a transaction";
+
+    private final SqlDatabase kind;
+    private final InTransaction statements;
+    private final Calls calls;
+    private final Sealing sealing;
+    private final Registry registry;
+
+    /** On this database, publishing to the registry's listeners. */
+    public TransactionRunner(SqlAccess access, Registry registry) {
+        this.kind = access.database().kind();
+        this.statements = access.database().inTransaction();
+        this.calls = access.calls();
+        this.sealing = access.sealing();
+        this.registry = registry;
+    }
+
+    /** What to execute, and how its result is stored. */
+    public record Request<T>(Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec) {
+        Request<T> under(Policy other) {
+            return new Request<>(key, fingerprint, other, codec);
+        }
+    }
+
+    /** One try, in one transaction; how long it waits for another with the same key. */
+    private record Try<T>(Connection connection, Request<T> request, UUID token, Duration waitMax) {
+        Key key() {
+            return request.key;
+        }
+    }
+
+    /**
+     * An outcome that is not published yet.
+     *
+     * @param attempt the attempt that was executed; 0 if none was
+     */
+    private record Done<T>(Outcome<T> outcome, int attempt, long begun, long claimed, long acted) {}
+
+    /** Executes in the caller's transaction. */
+    public <T, X extends Exception> Outcome<T> execute(
+            Connection transaction, Request<T> request, TransactionalAction<T, X> action) throws X {
+        try {
+            Try<T> only = new Try<>(transaction, request, UUID.randomUUID(), request.policy.waitMax());
+            return publish(request.key, run(only, action));
+        } catch (StoreException e) {
+            registry.publish(new Event.StoreFailed(e));
+            throw e;
+        }
+    }
+
+    /** Executes in a transaction of its own and commits it. */
+    public <T, X extends Exception> Outcome<T> execute(Request<T> request, TransactionalAction<T, X> action) throws X {
+        long begun = System.nanoTime();
+        long pauseNanos = PAUSE_MIN.toNanos();
+        while (true) {
+            Done<T> done;
+            try {
+                done = executeAlone(request, action);
+            } catch (StoreException e) {
+                registry.publish(new Event.StoreFailed(e));
+                throw e;
+            }
+            long leftNanos = request.policy.waitMax().toNanos() - (System.nanoTime() - begun);
+            if (!(done.outcome instanceof Outcome.InFlight)
+                    || leftNanos <= 0
+                    || Thread.currentThread().isInterrupted()) {
+                return publish(request.key, done);
+            }
+            LockSupport.parkNanos(Math.min(pauseNanos, leftNanos));
+            pauseNanos = Math.min(2 * pauseNanos, PAUSE_MAX.toNanos());
+        }
+    }
+
+    private <T, X extends Exception> Done<T> executeAlone(Request<T> request, TransactionalAction<T, X> action)
+            throws X {
+        OwnTransaction own = OwnTransaction.begin(calls, kind);
+        try {
+            Try<T> only = new Try<>(own.connection(), request, UUID.randomUUID(), Duration.ZERO);
+            Done<T> done;
+            try {
+                done = run(only, action);
+            } catch (Throwable e) {
+                own.rollBack(e);
+                throw e;
+            }
+            Optional<SQLException> lost = own.commit();
+            return lost.isPresent() && done.attempt > 0 ? lookUp(only, done, lost.get()) : done;
+        } finally {
+            own.giveBack();
+        }
+    }
+
+    private <T, X extends Exception> Done<T> run(Try<T> run, TransactionalAction<T, X> action) throws X {
+        long begun = registry.time().nanos();
+        Connection connection = run.connection;
+        Savepoint savepoint = Savepoints.set(connection);
+        int attempt;
+        try {
+            ClaimResult claimed = claim(run);
+            if (claimed instanceof ClaimResult.Existing existing) {
+                connection.releaseSavepoint(savepoint);
+                return answered(answer(run, existing.entry()).map(run.request.codec::decode));
+            }
+            attempt = ((ClaimResult.Claimed) claimed).attempt();
+        } catch (SQLException e) {
+            return answered(refused(run, savepoint, e));
+        } catch (StoreBusy e) {
+            if (!Savepoints.goBack(connection, savepoint, e)) {
+                throw e;
+            }
+            return answered(new Outcome.InFlight<>(false, RETRY_AFTER_MIN));
+        } catch (RuntimeException e) {
+            Savepoints.goBack(connection, savepoint, e);
+            throw e;
+        }
+        long claimed = registry.time().nanos();
+        try {
+            T value = action.run(connection);
+            long acted = registry.time().nanos();
+            SettleResult.Settled settled = complete(run, savepoint, run.request.codec.encode(value));
+            Outcome<T> executed = new Outcome.Executed<>(value, requireNonNull(settled.expiresAt()));
+            return new Done<>(executed, attempt, begun, claimed, acted);
+        } catch (Throwable e) {
+            Savepoints.goBack(connection, savepoint, e);
+            throw e;
+        }
+    }
+
+    private static <T> Done<T> answered(Outcome<T> outcome) {
+        return new Done<>(outcome, 0, 0, 0, 0);
+    }
+
+    /** Inserts, or takes an entry that is free. If another entry is there, answers with it. */
+    private ClaimResult claim(Try<?> run) throws SQLException {
+        Duration waitMax = run.waitMax;
+        ClaimRequest request = request(run, run.request.fingerprint);
+        for (int round = 1; ; round++) {
+            Optional<Integer> attempt = statements.insert(run.connection, request, waitMax);
+            if (attempt.isEmpty()) {
+                Optional<Entry> found =
+                        statements.find(run.connection, request.id()).map(sealing::shown);
+                if (found.isPresent() && !(isFree(run, found.get()) && round < ROUNDS_MAX)) {
+                    return new ClaimResult.Existing(found.get());
+                }
+                attempt = found.isPresent()
+                        ? statements.take(run.connection, request(run, sameVersion(run, found.get())), waitMax)
+                        : statements.replace(run.connection, request, waitMax);
+            }
+            if (attempt.isPresent()) {
+                return new ClaimResult.Claimed(attempt.get());
+            }
+            if (round == ROUNDS_MAX) {
+                throw new StoreBusy("the entry changed hands " + ROUNDS_MAX + " times while being claimed", null);
+            }
+        }
+    }
+
+    private ClaimRequest request(Try<?> run, Fingerprint fingerprint) {
+        return new ClaimRequest(
+                run.key().entryId(),
+                run.key().operation(),
+                fingerprint,
+                run.token,
+                registry.name(),
+                run.request.policy.terms(),
+                State.PROCESSING);
+    }
+
+    private static boolean isFree(Try<?> run, Entry entry) {
+        return entry.state().canBecome(State.PROCESSING) && answer(run, entry) instanceof Outcome.InFlight;
+    }
+
+    private static Fingerprint sameVersion(Try<?> run, Entry entry) {
+        Fingerprint asked = run.request.fingerprint;
+        return asked.in(entry.fingerprint().version()).orElse(asked);
+    }
+
+    private static Outcome<byte[]> answer(Try<?> run, Entry entry) {
+        Duration left = entry.leaseLeft();
+        Duration retryAfter = left.compareTo(RETRY_AFTER_MIN) < 0 ? RETRY_AFTER_MIN : left;
+        return Answer.of(run.key(), run.request.fingerprint, entry, retryAfter);
+    }
+
+    private SettleResult.Settled complete(Try<?> run, Savepoint savepoint, byte[] result) {
+        int max = run.request.policy.resultBytesMax();
+        byte[] envelope = result.length <= max
+                ? Envelope.value(result)
+                : Envelope.failure(new Failure(
+                        Failure.RESULT_NOT_STORED,
+                        "It completed, but its result was larger than " + max + " bytes and was not stored"));
+        Settlement settlement = new Settlement(run.key().entryId(), run.token, State.COMPLETED, envelope, COMPLETED);
+        try {
+            Optional<SettleResult.Settled> settled = statements.settle(run.connection, sealing.seal(settlement));
+            run.connection.releaseSavepoint(savepoint);
+            return settled.orElseThrow(() -> new IllegalStateException(
+                    "The claim is gone: did the action commit, roll back or change its entry?"));
+        } catch (SQLException e) {
+            throw Savepoints.exception(SqlFailure.of(kind, e), e);
+        }
+    }
+
+    /** The claim met an error: the transaction goes back to where it was. */
+    private <T> Outcome<T> refused(Try<T> run, Savepoint savepoint, SQLException e) {
+        SqlFailure failure = SqlFailure.of(kind, e);
+        boolean back = Savepoints.goBack(run.connection, savepoint, e);
+        if (!failure.isWait()) {
+            throw Savepoints.exception(failure, e);
+        }
+        if (!back) {
+            throw new TransactionConflict("the database has rolled the whole transaction back", e);
+        }
+        return new Outcome.InFlight<>(false, RETRY_AFTER_MIN);
+    }
+
+    /**
+     * Finds out what became of a commit. Claiming the key waits for the lost transaction if it is still about to end: a
+     * claim that succeeds proves that it did not commit.
+     */
+    private <T> Done<T> lookUp(Try<T> run, Done<T> done, SQLException lost) {
+        ClaimResult found;
+        try {
+            OwnTransaction own = OwnTransaction.begin(calls, kind);
+            try {
+                found = claim(new Try<>(own.connection(), run.request, UUID.randomUUID(), COMMIT_WAIT));
+                own.rollBack(lost);
+            } finally {
+                own.giveBack();
+            }
+        } catch (SQLException | StoreException e) {
+            lost.addSuppressed(e);
+            throw new StoreOutcomeUnknown("the acknowledgement of the commit was lost; calling again tells", lost);
+        }
+        boolean mine = found instanceof ClaimResult.Existing existing
+                && run.token.equals(existing.entry().token());
+        if (!mine) {
+            throw new StoreUnavailable("the connection was lost before the commit: nothing happened", lost);
+        }
+        return done;
+    }
+
+    /** The same events as in the leased way. */
+    private <T> Outcome<T> publish(Key key, Done<T> done) {
+        if (done.attempt == 0) {
+            registry.publish(new Event.Decided(key, Event.Decision.of(done.outcome)));
+            return done.outcome;
+        }
+        boolean first = done.attempt == 1;
+        registry.publish(new Event.Decided(key, first ? Event.Decision.CREATED : Event.Decision.FAILED_RETRY));
+        changed(key, done.attempt, first ? null : State.RETRYABLE, State.PROCESSING, "claimed");
+        changed(key, done.attempt, State.PROCESSING, State.COMPLETED, COMPLETED);
+        took(key, Event.Took.Part.CLAIM, done.claimed - done.begun);
+        took(key, Event.Took.Part.EXECUTE, done.acted - done.begun);
+        took(key, Event.Took.Part.SETTLE, registry.time().nanos() - done.acted);
+        return done.outcome;
+    }
+
+    private void changed(Key key, int attempt, @Nullable State from, State to, String why) {
+        registry.publish(new Event.Changed(
+                new Transition(key.entryId(), key.operation(), from, to, attempt, registry.name(), why)));
+    }
+
+    private void took(Key key, Event.Took.Part part, long nanos) {
+        registry.publish(new Event.Took(key.operation(), part, nanos));
+    }
+}
