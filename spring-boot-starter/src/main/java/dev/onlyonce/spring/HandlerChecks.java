@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.Key;
 import dev.onlyonce.Way;
 import dev.onlyonce.sql.steps.StepRunner;
 import java.util.Arrays;
@@ -35,6 +36,14 @@ final class HandlerChecks {
             throw new InvalidSettings(
                     name + " returns Queued, but it runs the " + way + " way, so nobody would make the call",
                     "Annotate it with @Idempotent(way = Way.QUEUED).",
+                    null);
+        }
+        boolean takesKey = Arrays.stream(handler.getMethodParameters())
+                .anyMatch(parameter -> parameter.getParameterType() == Key.class);
+        if (takesKey && way == Way.LEASED) {
+            throw new InvalidSettings(
+                    name + " has a parameter of type Key, which leased handlers do not get",
+                    "Read the Idempotency-Key header instead, or use another way.",
                     null);
         }
         boolean takesSteps = Arrays.stream(handler.getMethodParameters()).anyMatch(HandlerChecks::isSteps);

@@ -33,6 +33,7 @@ final class HandlerExecution implements Execution {
     @Override
     public Outcome<byte[]> execute(Call call, Handler handler) throws IOException, ServletException {
         HandlerPlan plan = Objects.requireNonNull(plans.get(call.operation().name()));
+        call.request().setAttribute(HandlerArguments.KEY, call.key());
         try {
             return switch (plan.choice().way()) {
                 case STEPPED -> SteppedHandler.execute(ways.stepped, call, handler);

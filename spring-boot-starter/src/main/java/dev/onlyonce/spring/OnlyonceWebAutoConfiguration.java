@@ -137,7 +137,7 @@ public class OnlyonceWebAutoConfiguration {
 
             @Override
             public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
-                resolvers.add(new StepsArgument());
+                resolvers.add(new HandlerArguments());
             }
 
             @Override

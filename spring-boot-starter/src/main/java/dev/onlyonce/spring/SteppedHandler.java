@@ -15,9 +15,6 @@ import org.jspecify.annotations.Nullable;
  * the next request resumes, unless an effect is in doubt.
  */
 final class SteppedHandler implements Flow<byte[], Exception> {
-    /** Request attribute: the {@link StepRunner} of the handler that runs. */
-    static final String STEPS = SteppedHandler.class.getName();
-
     private final HttpServletRequest request;
     private final Execution.Handler handler;
     private @Nullable Exception left;
@@ -39,7 +36,7 @@ final class SteppedHandler implements Flow<byte[], Exception> {
 
     @Override
     public byte[] run(StepRunner steps) throws Exception {
-        request.setAttribute(STEPS, steps);
+        request.setAttribute(HandlerArguments.STEPS, steps);
         byte[] response = new byte[0];
         try {
             response = handler.run();

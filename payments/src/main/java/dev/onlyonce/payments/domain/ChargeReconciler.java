@@ -1,21 +1,23 @@
 package dev.onlyonce.payments.domain;
 
-import java.util.function.Supplier;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Movement;
+import dev.onlyonce.spring.Reconciles;
 import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out what became of a payment in doubt: from what the provider has told by itself, or else by asking it for the
  * downstream key. Thread-safe.
  */
+@Reconciles(ChargeReconciler.OPERATION)
 public final class ChargeReconciler implements Reconciler {
     /** The operation whose entries it looks after. */
     public static final String OPERATION = "POST /payments";
@@ -33,7 +35,11 @@ public final class ChargeReconciler implements Reconciler {
      * @param absentAfter how long a call may be on its way at most
      */
     public ChargeReconciler(
-            Supplier<Outbox> outbox, Database database, Payments payments, ProviderClient provider, Duration absentAfter) {
+            Supplier<Outbox> outbox,
+            Database database,
+            Payments payments,
+            ProviderClient provider,
+            Duration absentAfter) {
         this.outbox = outbox;
         this.database = database;
         this.payments = payments;

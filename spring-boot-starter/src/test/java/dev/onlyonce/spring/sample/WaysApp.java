@@ -37,12 +37,7 @@ import org.springframework.web.server.ResponseStatusException;
 
 /** An application with queued and stepped handlers, and a provider that does as the test says. */
 @SampleApplication
-@Import({
-    WaysApp.Table.class,
-    WaysApp.Orders.class,
-    WaysApp.Bookings.class,
-    WaysApp.Charges.class,
-    WaysApp.Lookup.class
+@Import({WaysApp.Table.class, WaysApp.Orders.class, WaysApp.Bookings.class, WaysApp.Charges.class, WaysApp.Lookup.class
 })
 class WaysApp {
     /** How often handlers have run. */

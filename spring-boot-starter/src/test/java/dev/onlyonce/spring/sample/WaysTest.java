@@ -36,7 +36,7 @@ class WaysTest {
             running = new RunningSample(
                     WaysApp.class,
                     jdbcUrl(folder),
-                    "--onlyonce.operations.[POST\\ /queued].wait-max=5s",
+                    "--onlyonce.operations.[POST /queued].wait-max=5s",
                     "--onlyonce.outbox.backoff-first=50ms",
                     "--onlyonce.outbox.backoff-longest=1s",
                     "--management.endpoints.web.exposure.include=*");
@@ -152,7 +152,8 @@ class WaysTest {
         }
 
         @Test
-        @DisplayName("D7 a stepped handler that refuses before its first step runs again for the same request, and only for that")
+        @DisplayName(
+                "D7 a stepped handler that refuses before its first step runs again for the same request, and only for that")
         void steppedRefusal() {
             assertThat(post("/stepped", -1).statusCode()).isEqualTo(422);
             assertThat(post("/stepped", 10).statusCode()).isEqualTo(422);

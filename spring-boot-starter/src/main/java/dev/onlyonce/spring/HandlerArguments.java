@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.Key;
 import dev.onlyonce.sql.steps.StepRunner;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -10,12 +11,16 @@ import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.method.support.ModelAndViewContainer;
 
-/** Gives a stepped handler its {@link StepRunner}. */
-final class StepsArgument implements HandlerMethodArgumentResolver {
+/** Gives a handler that is not leased its {@link Key}, and a stepped one its {@link StepRunner}. */
+final class HandlerArguments implements HandlerMethodArgumentResolver {
+    /** Request attribute: the key of the handler that runs. */
+    static final String KEY = Key.class.getName();
+    /** Request attribute: the steps of the handler that runs. */
+    static final String STEPS = StepRunner.class.getName();
 
     @Override
     public boolean supportsParameter(MethodParameter parameter) {
-        return parameter.getParameterType() == StepRunner.class;
+        return parameter.getParameterType() == StepRunner.class || parameter.getParameterType() == Key.class;
     }
 
     @Override
@@ -24,8 +29,9 @@ final class StepsArgument implements HandlerMethodArgumentResolver {
             @Nullable ModelAndViewContainer container,
             NativeWebRequest request,
             @Nullable WebDataBinderFactory binders) {
+        String attribute = parameter.getParameterType().getName();
         return Objects.requireNonNull(
-                request.getAttribute(SteppedHandler.STEPS, RequestAttributes.SCOPE_REQUEST),
-                "this handler is not stepped");
+                request.getAttribute(attribute, RequestAttributes.SCOPE_REQUEST),
+                "the handler is leased, or it is not @Idempotent, so it has no " + attribute);
     }
 }
