@@ -133,39 +133,39 @@ class AdminKeysTest extends AdminFixture {
 
     @Test
     @DisplayName("D6 settles unknown keys as found or absent, and no others")
-    void settle() throws Exception {
+    void resolve() throws Exception {
         for (String key : List.of("a", "b", "c")) {
             assertThat(gateway.post("/broken", key, "{}").statusCode()).isEqualTo(504);
         }
         assertThat(run("reconcile", "list").out()).contains("a").contains("no");
         Path body = Files.writeString(folder.resolve("answer.json"), "{\"id\":7}");
         Result found =
-                run("keys", "settle", "a", "--found", "--status", "201", "--body", body.toString(), "--reason", "r");
+                run("keys", "resolve", "a", "--found", "--status", "201", "--body", body.toString(), "--reason", "r");
         assertThat(found.exitCode()).isZero();
         HttpResponse<String> replayed = gateway.post("/broken", "a", "{}");
         assertThat(replayed.statusCode()).isEqualTo(201);
         assertThat(replayed.body()).isEqualTo("{\"id\":7}");
         assertThat(replayed.headers().firstValue("Content-Type")).hasValue("application/json");
 
-        assertThat(run("keys", "settle", "b", "--found", "--reason", "r").exitCode())
+        assertThat(run("keys", "resolve", "b", "--found", "--reason", "r").exitCode())
                 .isZero();
         assertThat(gateway.post("/broken", "b", "{}").body()).contains("response_not_stored");
 
-        assertThat(run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "r")
+        assertThat(run("keys", "resolve", "c", "--absent", "--attempt", "1", "--reason", "r")
                         .exitCode())
                 .isZero();
         int before = broken.heads().size();
         assertThat(gateway.post("/broken", "c", "{}").statusCode()).isEqualTo(504);
         assertThat(broken.heads()).hasSize(before + 1);
 
-        Result late = run("keys", "settle", "c", "--absent", "--attempt", "1", "--reason", "late news");
+        Result late = run("keys", "resolve", "c", "--absent", "--attempt", "1", "--reason", "late news");
         assertThat(late.exitCode()).as("attempt 2 is the one in doubt now").isEqualTo(Cli.NOT_FOUND);
         assertThat(late.err()).contains("not attempt 1 that is unknown");
-        assertThat(run("keys", "settle", "c", "--absent", "--reason", "r").exitCode())
+        assertThat(run("keys", "resolve", "c", "--absent", "--reason", "r").exitCode())
                 .as("which attempt must be said")
                 .isEqualTo(Cli.USAGE);
 
-        Result again = run("keys", "settle", "a", "--absent", "--attempt", "1", "--reason", "r");
+        Result again = run("keys", "resolve", "a", "--absent", "--attempt", "1", "--reason", "r");
         assertThat(again.exitCode()).isEqualTo(Cli.NOT_FOUND);
         assertThat(again.err()).contains("completed");
     }
@@ -184,13 +184,13 @@ class AdminKeysTest extends AdminFixture {
                         "200",
                         "--body",
                         folder.resolve("missing.json").toString()))) {
-            List<String> command = new ArrayList<>(List.of("keys", "settle", "a", "--found", "--reason", "r"));
+            List<String> command = new ArrayList<>(List.of("keys", "resolve", "a", "--found", "--reason", "r"));
             command.addAll(wrong);
             Result refused = run(command.toArray(String[]::new));
             assertThat(refused.exitCode()).as("%s", wrong).isEqualTo(Cli.USAGE);
             assertThat(refused.err()).hasLineCount(1);
         }
-        assertThat(run("keys", "settle", "a", "--found", "--status", "201", "--header", "X-A=b", "--reason", "r")
+        assertThat(run("keys", "resolve", "a", "--found", "--status", "201", "--header", "X-A=b", "--reason", "r")
                         .exitCode())
                 .isZero();
         assertThat(gateway.post("/broken", "a", "{}").headers().firstValue("X-A"))
@@ -204,7 +204,7 @@ class AdminKeysTest extends AdminFixture {
         String hostile = "gone\u001b[2J\u009b31m\u202e\nAT  ATTEMPT\nforged";
         Path body = Files.writeString(folder.resolve("body"), hostile);
         Result settled = run(
-                "keys", "settle", "order-1", "--found", "--status", "201", "--body", body.toString(), "--reason", "r");
+                "keys", "resolve", "order-1", "--found", "--status", "201", "--body", body.toString(), "--reason", "r");
         assertThat(settled.err()).isEmpty();
         Result shown = run("keys", "show", "order-1");
         assertThat(shown.out())

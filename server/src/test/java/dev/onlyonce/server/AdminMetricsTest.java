@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.micrometer.Metric;
 import dev.onlyonce.server.cli.Cli;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -91,27 +90,27 @@ class AdminMetricsTest extends AdminFixture {
     }
 
     @Test
-    @DisplayName("measures the gateway, by the command line and by the API")
+    @DisplayName("measures the gateway, but not without being asked twice")
     void bench() throws Exception {
-        Result measured = runAlone("bench", gateway.url("/payments").toString(), "--requests", "50", "--json");
+        String url = gateway.url("/payments").toString();
+        Result measured = runAlone("bench", url, "--requests", "50", "--json", "--yes");
         assertThat(measured.exitCode()).isZero();
         assertThat(measured.out()).contains("\"201\" : 50").contains("requestsPerSecond");
-        assertThat(runAlone("bench", gateway.url("/status/500").toString(), "--requests", "5")
+        assertThat(runAlone("bench", gateway.url("/status/500").toString(), "--requests", "5", "--yes")
                         .exitCode())
                 .as("not all succeeded")
                 .isEqualTo(Cli.FAILED);
-        assertThat(runAlone("bench", gateway.url("/").toString(), "--requests", "0")
+        assertThat(runAlone("bench", gateway.url("/").toString(), "--requests", "0", "--yes")
                         .exitCode())
                 .isEqualTo(Cli.USAGE);
-        HttpResponse<String> self = gateway.send(admin("/v1/bench").POST(HttpRequest.BodyPublishers.ofString("""
-                {"path": "/payments", "load": {"connections": 4, "requests": 40, "body": "{}", "replay": true}}
-                """)));
-        assertThat(self.body()).contains("\"answers\":{\"201\":");
-        assertThat(gateway.send(admin("/v1/bench").POST(HttpRequest.BodyPublishers.ofString("""
-                {"path": "//elsewhere/", "load": {"connections": 4, "requests": 40, "body": "{}", "replay": true}}
-                """)))
+        int before = upstream.effects();
+        Result refused = runAlone("bench", url, "--requests", "5");
+        assertThat(refused.exitCode()).as("no terminal to ask on").isEqualTo(Cli.USAGE);
+        assertThat(refused.err()).contains("5 requests to " + url).contains("--yes");
+        assertThat(upstream.effects()).isEqualTo(before);
+        assertThat(gateway.send(admin("/v1/bench").POST(HttpRequest.BodyPublishers.ofString("{}")))
                         .statusCode())
-                .as("to nobody else")
-                .isEqualTo(400);
+                .as("no call of the admin API")
+                .isEqualTo(404);
     }
 }

@@ -29,7 +29,7 @@ class AdminMistakesTest extends AdminFixture {
         assertThat(database.statusCode()).isEqualTo(400);
         assertThat(database.body()).contains("use postgresql, mysql or sqlite");
         HttpResponse<String> settle =
-                gateway.send(admin("/v1/keys/settle").POST(HttpRequest.BodyPublishers.ofString("{}")));
+                gateway.send(admin("/v1/keys/resolve").POST(HttpRequest.BodyPublishers.ofString("{}")));
         assertThat(settle.statusCode()).isEqualTo(400);
         assertThat(settle.body()).contains("key is missing").doesNotContain("dev.onlyonce");
         String token = Files.readString(gateway.data().resolve("admin-token")).strip();
@@ -41,7 +41,7 @@ class AdminMistakesTest extends AdminFixture {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"keys/settle", "keys/evict", "outbox/retry", "outbox/drop", "bench"})
+    @ValueSource(strings = {"keys/resolve", "keys/evict", "outbox/retry", "outbox/drop"})
     @DisplayName("is told that null, or a body of another kind, is not what was expected")
     void nulls(String action) throws Exception {
         for (String body : List.of(

@@ -41,6 +41,11 @@ final class CountingUpstream implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
+    /** The effects of all keys. */
+    int effects() {
+        return effects.values().stream().mapToInt(AtomicInteger::get).sum();
+    }
+
     int effects(String key) {
         AtomicInteger count = effects.get(key);
         return count == null ? 0 : count.get();

@@ -6,8 +6,8 @@ import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.Upstream;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
-import dev.onlyonce.server.proxy.GuardedHeaders;
 import dev.onlyonce.server.proxy.MemoryBudget;
+import dev.onlyonce.server.proxy.ReservedHeaders;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -41,7 +41,7 @@ class FrontTest {
             Front.Plan plan = new Front.Plan(
                     Listen.plain("127.0.0.1", 0),
                     List.of(Upstream.of(URI.create("http://127.0.0.1:9"))),
-                    new GuardedHeaders(List.of(), null),
+                    new ReservedHeaders(List.of(), null),
                     EVENT_LOOPS,
                     new AtomicInteger(),
                     new MemoryBudget(1 << 20, cut -> {}),

@@ -125,7 +125,7 @@ class ReconcileTest {
                 .containsPattern(
                         "api_idempotency_reconcile_failed_total\\{operation=\"[^(][^\"]*\",tenant=\"default\"\\} 1\\.0");
         assertThat(gateway.post("/payments", "odd-1", "{}").body()).contains("outcome_unknown");
-        HttpRequest.Builder webhook = admin("/v1/keys/settle").POST(HttpRequest.BodyPublishers.ofString("""
+        HttpRequest.Builder webhook = admin("/v1/keys/resolve").POST(HttpRequest.BodyPublishers.ofString("""
                         {"key": {"tenant": "default", "key": "odd-1"},
                          "finding": {"outcome": "found", "response": {"status": 200, "body": "done"}, "reason": "webhook"}}
                         """));

@@ -72,8 +72,13 @@ final class IdempotentMethods implements MethodInterceptor {
                     return proceed(invocation);
                 });
             default ->
-                once.execute(
-                        asked.key(), asked.fingerprint(), plan.policy(), plan.codec(), claim -> proceed(invocation));
+                once.registry()
+                        .execute(
+                                asked.key(),
+                                asked.fingerprint(),
+                                plan.policy(),
+                                plan.codec(),
+                                claim -> proceed(invocation));
         };
     }
 

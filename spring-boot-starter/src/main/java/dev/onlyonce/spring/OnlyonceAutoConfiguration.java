@@ -11,7 +11,6 @@ import dev.onlyonce.store.Time;
 import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -25,7 +24,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** The store on the application's {@link DataSource} (or in a SQLite file) and the engine on it. */
@@ -134,13 +132,6 @@ public class OnlyonceAutoConfiguration {
         return new OperationFactory(properties, failures);
     }
 
-    /** As configured, else the application's name; null for the engine's own default, {@code host:pid}. */
-    private static @Nullable String node(OnlyonceProperties properties, Environment environment) {
-        String name =
-                properties.node() == null ? environment.getProperty("spring.application.name") : properties.node();
-        return name == null || name.isBlank() ? null : name;
-    }
-
     /** The beans that find out about unknown entries. */
     @Bean
     Reconcilers onlyonceReconcilers(ListableBeanFactory beans) {
@@ -168,8 +159,7 @@ public class OnlyonceAutoConfiguration {
             Time time,
             ObjectProvider<Listener> listeners,
             Reconcilers reconcilers,
-            ObjectProvider<Encryption> encryption,
-            Environment environment) {
+            ObjectProvider<Encryption> encryption) {
         checkSealed(store, encryption);
         try {
             Onlyonce.Builder builder = Onlyonce.builder(store)
@@ -179,7 +169,7 @@ public class OnlyonceAutoConfiguration {
                     .retention(properties.retention())
                     .tombstone(properties.tombstone())
                     .waitMax(properties.waitMax())
-                    .resultBytesMax(properties.responseBytesMax())
+                    .resultBytesMax(properties.resultBytesMax())
                     .sweepEvery(properties.store().sweepEvery())
                     .purgeEvery(properties.store().purgeEvery())
                     .storeWaitMax(properties.store().waitMax())
@@ -188,9 +178,8 @@ public class OnlyonceAutoConfiguration {
             if (properties.heldMax() != null) {
                 builder.heldMax(properties.heldMax());
             }
-            String node = node(properties, environment);
-            if (node != null) {
-                builder.name(node);
+            if (properties.node() != null) {
+                builder.node(properties.node());
             }
             listeners.orderedStream().forEach(builder::listener);
             reconcilers.addTo(builder);

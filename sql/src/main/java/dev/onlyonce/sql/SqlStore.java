@@ -7,6 +7,7 @@ import dev.onlyonce.sql.entries.AuditTable;
 import dev.onlyonce.sql.entries.BoundedCount;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.EntryWriter;
+import dev.onlyonce.sql.entries.HalfDoneReleases;
 import dev.onlyonce.sql.entries.NameCheck;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.SqlAccess;
@@ -56,7 +57,7 @@ import org.jspecify.annotations.Nullable;
 public final class SqlStore implements Store {
     /** Bounds a reaper's transaction. */
     private static final int REAP_ROWS = 500;
-    /** Bounds a purge: so many entries are looked at for each that may be removed. */
+    /** Bounds a purge: it looks at this many entries for each that it may remove. */
     private static final int REAP_VISITS = 10;
 
     private final SqlAccess access;
@@ -66,6 +67,7 @@ public final class SqlStore implements Store {
     private final EntryWriter writer;
     private final Sweep sweep;
     private final AuditTable audit;
+    private final HalfDoneReleases halfDone;
 
     SqlStore(SqlAccess access) {
         this.access = access;
@@ -75,10 +77,11 @@ public final class SqlStore implements Store {
         this.writer = new EntryWriter(database, calls, sealing);
         this.sweep = new Sweep(database, calls);
         this.audit = new AuditTable(database);
+        this.halfDone = access.halfDone();
     }
 
     /**
-     * A store on a database that the application has already. Creates the tables if need be.
+     * A store on a database that the application has already. Creates the tables where necessary.
      *
      * @param dataSource a pool; connections are taken for one call at a time. It stays the caller's to close
      * @throws dev.onlyonce.store.StoreUnavailable if the database cannot be reached
@@ -166,8 +169,13 @@ public final class SqlStore implements Store {
         if (settlements.isEmpty()) {
             return List.of();
         }
-        Map<EntryId, SettleResult> settled = writer.settle(sealing.seal(sorted(settlements, Settlement::id)));
-        return settlements.stream().map(s -> get(settled, s.id())).toList();
+        List<Settlement> sorted = sealing.seal(sorted(settlements, Settlement::id));
+        halfDone.keep(sorted);
+        Map<EntryId, SettleResult> settled = writer.settle(sorted);
+        List<SettleResult> results =
+                settlements.stream().map(s -> get(settled, s.id())).toList();
+        halfDone.answered(settlements, results);
+        return results;
     }
 
     @Override
@@ -356,7 +364,7 @@ public final class SqlStore implements Store {
         }
 
         /**
-         * Seals what is stored of results: those of entries, however they are executed and settled, those of steps, and
+         * Encrypts stored results: those of entries, however they are executed and settled, those of steps, and
          * providers' answers in the outbox. Payloads in the outbox are not sealed.
          */
         public Builder encryption(Encryption encryption) {

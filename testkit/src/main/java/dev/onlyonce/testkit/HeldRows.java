@@ -17,15 +17,27 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * A store some rows of which somebody else has locked. It answers as either kind of store does: one that skips locked rows
- * and says which they are, and one that only knows that the call waited in vain.
+ * A store with rows that somebody else has locked. It answers like either kind of store: one that skips locked rows and says
+ * which they are, or one that only knows that the call waited too long.
  */
 class HeldRows extends ForwardingStore {
     private final Set<EntryId> skipped = new HashSet<>();
     private final Set<EntryId> locked = new HashSet<>();
 
+    private final Runnable waitForLock;
+
     HeldRows(Store store) {
+        this(store, () -> {});
+    }
+
+    /**
+     * Wraps a store.
+     *
+     * @param waitForLock lets the time pass for which a call waits for a locked row, before it fails
+     */
+    HeldRows(Store store, Runnable waitForLock) {
         super(store);
+        this.waitForLock = waitForLock;
     }
 
     /** The row is busy, and every call with it is answered for that row alone. */
@@ -50,6 +62,7 @@ class HeldRows extends ForwardingStore {
 
     private synchronized boolean isSkipped(EntryId id) {
         if (locked.contains(id)) {
+            waitForLock.run();
             throw new StoreBusy("a row of the call is locked", null);
         }
         return skipped.contains(id);

@@ -17,7 +17,6 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.HostAndPort;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Locale;
@@ -26,7 +25,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,11 +44,10 @@ public final class AdminApi {
     static final String CHALLENGE = "Bearer realm=\"onlyonce-admin\"";
 
     private final Vertx vertx;
-    private final Operator operator;
+    private final AdminOperator operator;
     private final AdminToken token;
     private final Metrics metrics;
     private final BooleanSupplier ready;
-    private final Supplier<URI> self;
     private final Set<String> names = new HashSet<>();
     private @Nullable HttpServer server;
 
@@ -58,15 +55,9 @@ public final class AdminApi {
      * What it needs.
      *
      * @param ready whether the gateway takes requests and its store answers; may block
-     * @param self where clients reach the gateway from this machine
      */
     public record Parts(
-            Vertx vertx,
-            Operator operator,
-            AdminToken token,
-            Metrics metrics,
-            BooleanSupplier ready,
-            Supplier<URI> self) {}
+            Vertx vertx, AdminOperator operator, AdminToken token, Metrics metrics, BooleanSupplier ready) {}
 
     /** Does not listen yet. */
     public AdminApi(Parts parts) {
@@ -75,7 +66,6 @@ public final class AdminApi {
         token = parts.token();
         metrics = parts.metrics();
         ready = parts.ready();
-        self = parts.self();
     }
 
     /** Opens the port. */
@@ -207,12 +197,12 @@ public final class AdminApi {
 
     private Reply answer(HttpServerRequest request, String path, byte[] body) {
         try {
-            Optional<Action> action = Action.of(request.method().name(), path);
+            Optional<AdminAction> action = AdminAction.of(request.method().name(), path);
             return action.isPresent()
                     ? act(action.get(), request, body)
                     : Reply.problem(
                             404, "There is no " + request.method() + " " + path + "; see docs/reference/admin-api.md");
-        } catch (Operator.Refused e) {
+        } catch (AdminOperator.Refused e) {
             return Reply.problem(e.isAbsent() ? 404 : 409, String.valueOf(e.getMessage()));
         } catch (IllegalArgumentException e) {
             return Reply.problem(400, String.valueOf(e.getMessage()));
@@ -221,17 +211,17 @@ public final class AdminApi {
         }
     }
 
-    /** What is posted to {@code /v1/keys/settle}; also what a service posts that found out about an outcome by itself. */
-    public record Settle(Operator.KeyName key, Operator.Finding finding) {
+    /** What is posted to {@code /v1/keys/resolve}; also what a service posts that found out about an outcome by itself. */
+    public record Resolve(AdminOperator.KeyName key, AdminOperator.Finding finding) {
         /** Checks that what came from outside is whole. */
-        public Settle {
+        public Resolve {
             requireNonNull(key, "key is missing");
             requireNonNull(finding, "finding is missing");
         }
     }
 
     /** What is posted to {@code /v1/keys/evict}. */
-    public record Evict(Operator.KeyName key, String reason) {
+    public record Evict(AdminOperator.KeyName key, String reason) {
         /** Checks that what came from outside is whole. */
         public Evict {
             requireNonNull(key, "key is missing");
@@ -247,19 +237,7 @@ public final class AdminApi {
         }
     }
 
-    /** What is posted to {@code /v1/bench}: the gateway sends to itself, and to nobody else. */
-    public record SelfBench(String path, Bench.Load load) {
-        /** Checks that what came from outside is whole. */
-        public SelfBench {
-            requireNonNull(path, "path is missing");
-            requireNonNull(load, "load is missing");
-            if (!path.startsWith("/") || path.startsWith("//")) {
-                throw new IllegalArgumentException("path must begin with one slash: " + path);
-            }
-        }
-    }
-
-    private Reply act(Action action, HttpServerRequest request, byte[] body) {
+    private Reply act(AdminAction action, HttpServerRequest request, byte[] body) {
         return switch (action) {
             case KEYS_LIST -> Reply.json(200, operator.keys(filter(request)));
             case KEYS_SHOW ->
@@ -267,9 +245,9 @@ public final class AdminApi {
                         .map(view -> Reply.json(200, view))
                         .orElseGet(() -> Reply.problem(404, "There is no such key of this tenant"));
             case KEYS_HISTORY -> Reply.json(200, operator.history(name(request)));
-            case KEYS_SETTLE -> {
-                Settle settle = Json.read(body, Settle.class);
-                yield Reply.json(200, operator.settle(settle.key(), settle.finding()));
+            case KEYS_RESOLVE -> {
+                Resolve resolve = Json.read(body, Resolve.class);
+                yield Reply.json(200, operator.resolve(resolve.key(), resolve.finding()));
             }
             case KEYS_EVICT -> {
                 Evict evict = Json.read(body, Evict.class);
@@ -294,11 +272,6 @@ public final class AdminApi {
                 Reply.text(200, "text/plain; charset=utf-8", Schema.script(database(request.getParam("database"))));
             case SCHEMA_APPLY -> Reply.json(200, operator.schemaApply());
             case STATS -> Reply.json(200, operator.stats());
-            case BENCH -> {
-                SelfBench asked = Json.read(body, SelfBench.class);
-                log.info("An operator sends {} requests to {}", asked.load().requests(), asked.path());
-                yield Reply.json(200, new Bench(self.get().resolve(asked.path()), asked.load()).run());
-            }
         };
     }
 
@@ -313,17 +286,17 @@ public final class AdminApi {
         }
     }
 
-    private static Operator.KeyName name(HttpServerRequest request) {
+    private static AdminOperator.KeyName name(HttpServerRequest request) {
         String tenant = request.getParam("tenant");
         String key = request.getParam("key");
         if (tenant == null || key == null) {
             throw new IllegalArgumentException("say which key: ?tenant=…&key=…");
         }
-        return new Operator.KeyName(tenant, key, request.getParam("operation"));
+        return new AdminOperator.KeyName(tenant, key, request.getParam("operation"));
     }
 
-    private static Operator.KeyFilter filter(HttpServerRequest request) {
-        return new Operator.KeyFilter(
+    private static AdminOperator.KeyFilter filter(HttpServerRequest request) {
+        return new AdminOperator.KeyFilter(
                 request.getParam("tenant"),
                 request.getParam("operation"),
                 request.getParam("state"),

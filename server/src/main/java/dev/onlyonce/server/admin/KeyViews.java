@@ -20,13 +20,13 @@ final class KeyViews {
     private KeyViews() {}
 
     /** Without the response, which may be large. */
-    static Operator.KeyView brief(Entry entry) {
+    static AdminOperator.KeyView brief(Entry entry) {
         return view(entry, null, null);
     }
 
-    static Operator.KeyView full(Onlyonce once, Entry entry) {
+    static AdminOperator.KeyView full(Onlyonce once, Entry entry) {
         Optional<StoredResponse> response = once.result(entry).flatMap(StoredResponse::decode);
-        List<Operator.Change> history = changes(once.operator().history(key(entry)));
+        List<AdminOperator.Change> history = changes(once.operator().history(key(entry)));
         return view(entry, response.map(KeyViews::view).orElse(null), history);
     }
 
@@ -36,13 +36,13 @@ final class KeyViews {
         return new Key(entry.id().tenant(), entry.operation(), entry.id().key(), scope);
     }
 
-    static List<Operator.Change> changes(List<AuditRecord> records) {
+    static List<AdminOperator.Change> changes(List<AuditRecord> records) {
         return records.stream().map(KeyViews::change).toList();
     }
 
-    private static Operator.Change change(AuditRecord record) {
+    private static AdminOperator.Change change(AuditRecord record) {
         Transition step = record.transition();
-        return new Operator.Change(
+        return new AdminOperator.Change(
                 record.at().toString(), step.attempt(), name(step.from()), name(step.to()), step.who(), step.why());
     }
 
@@ -50,10 +50,10 @@ final class KeyViews {
         return state == null ? null : state.name().toLowerCase(Locale.ROOT);
     }
 
-    private static Operator.KeyView view(
-            Entry entry, Operator.@Nullable ResponseView response, @Nullable List<Operator.Change> history) {
+    private static AdminOperator.KeyView view(
+            Entry entry, AdminOperator.@Nullable ResponseView response, @Nullable List<AdminOperator.Change> history) {
         boolean live = entry.state() == State.PROCESSING || entry.state() == State.PENDING;
-        return new Operator.KeyView(
+        return new AdminOperator.KeyView(
                 entry.id().tenant(),
                 entry.id().key(),
                 entry.operation(),
@@ -73,9 +73,9 @@ final class KeyViews {
         return instant == null ? null : instant.toString();
     }
 
-    private static Operator.ResponseView view(StoredResponse response) {
+    private static AdminOperator.ResponseView view(StoredResponse response) {
         byte[] body = response.body().orElse(null);
-        return new Operator.ResponseView(
+        return new AdminOperator.ResponseView(
                 response.status(),
                 response.headers().toMap(),
                 body == null ? null : new String(body, StandardCharsets.UTF_8),

@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Works on the store itself. Every change is audited there, and written to the log {@code dev.onlyonce.audit}. */
-public final class LocalOperator implements Operator {
+public final class LocalOperator implements AdminOperator {
     private static final Logger audit = LoggerFactory.getLogger("dev.onlyonce.audit");
     private static final int COUNTED_MAX = 10_000;
 
@@ -129,7 +129,7 @@ public final class LocalOperator implements Operator {
     }
 
     @Override
-    public KeyView settle(KeyName name, Finding finding) {
+    public KeyView resolve(KeyName name, Finding finding) {
         Entry entry = require(name);
         State to = switch (finding.outcome()) {
             case "found" -> State.COMPLETED;
@@ -155,12 +155,12 @@ public final class LocalOperator implements Operator {
                     lost.now() == null,
                     lost.now() == State.UNKNOWN
                             ? "It is not attempt " + attempt + " that is unknown; keys show tells which is the latest"
-                            : "Only an unknown entry can be settled by hand, and this one is "
+                            : "Only an unknown entry can be resolved, and this one is "
                                     + (lost.now() == null
                                             ? "gone"
                                             : lost.now().name().toLowerCase(Locale.ROOT)));
         }
-        audited("settled as " + finding.outcome(), entry, finding.reason());
+        audited("resolved as " + finding.outcome(), entry, finding.reason());
         return KeyViews.full(once, require(name));
     }
 

@@ -16,7 +16,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Works through a running gateway's admin API. */
-public final class RemoteOperator implements Operator {
+public final class RemoteOperator implements AdminOperator {
     private static final Duration ANSWER_MAX = Duration.ofMinutes(2);
 
     private final URI base;
@@ -40,7 +40,7 @@ public final class RemoteOperator implements Operator {
                 .with("olderThan", filter.olderThan())
                 .with("after", filter.after())
                 .with("limit", Integer.toString(filter.limit()));
-        return get(Action.KEYS_LIST, query, Page.class);
+        return get(AdminAction.KEYS_LIST, query, Page.class);
     }
 
     private static Query query(KeyName name) {
@@ -49,13 +49,13 @@ public final class RemoteOperator implements Operator {
 
     @Override
     public History history(KeyName name) {
-        return get(Action.KEYS_HISTORY, query(name), History.class);
+        return get(AdminAction.KEYS_HISTORY, query(name), History.class);
     }
 
     @Override
     public Optional<KeyView> key(KeyName name) {
         try {
-            return Optional.of(get(Action.KEYS_SHOW, query(name), KeyView.class));
+            return Optional.of(get(AdminAction.KEYS_SHOW, query(name), KeyView.class));
         } catch (Refused e) {
             if (e.isAbsent()) {
                 return Optional.empty();
@@ -65,54 +65,54 @@ public final class RemoteOperator implements Operator {
     }
 
     @Override
-    public KeyView settle(KeyName name, Finding finding) {
-        return post(Action.KEYS_SETTLE, new AdminApi.Settle(name, finding), KeyView.class);
+    public KeyView resolve(KeyName name, Finding finding) {
+        return post(AdminAction.KEYS_RESOLVE, new AdminApi.Resolve(name, finding), KeyView.class);
     }
 
     @Override
     public void evict(KeyName name, String reason) {
-        post(Action.KEYS_EVICT, new AdminApi.Evict(name, reason), Map.class);
+        post(AdminAction.KEYS_EVICT, new AdminApi.Evict(name, reason), Map.class);
     }
 
     @Override
     public Backlog reconcileList(int limit) {
-        return get(Action.RECONCILE_LIST, new Query().with("limit", Integer.toString(limit)), Backlog.class);
+        return get(AdminAction.RECONCILE_LIST, new Query().with("limit", Integer.toString(limit)), Backlog.class);
     }
 
     @Override
     public ReconcileRun reconcileRun() {
-        return post(Action.RECONCILE_RUN, Map.of(), ReconcileRun.class);
+        return post(AdminAction.RECONCILE_RUN, Map.of(), ReconcileRun.class);
     }
 
     @Override
     public DeadLetters outboxList(long after, int limit) {
         Query query = new Query().with("after", Long.toString(after)).with("limit", Integer.toString(limit));
-        return get(Action.OUTBOX_LIST, query, DeadLetters.class);
+        return get(AdminAction.OUTBOX_LIST, query, DeadLetters.class);
     }
 
     @Override
     public void outboxRetry(long id, String reason) {
-        post(Action.OUTBOX_RETRY, new AdminApi.Letter(id, reason), Map.class);
+        post(AdminAction.OUTBOX_RETRY, new AdminApi.Letter(id, reason), Map.class);
     }
 
     @Override
     public void outboxDrop(long id, String reason) {
-        post(Action.OUTBOX_DROP, new AdminApi.Letter(id, reason), Map.class);
+        post(AdminAction.OUTBOX_DROP, new AdminApi.Letter(id, reason), Map.class);
     }
 
     @Override
     public SchemaView schemaStatus() {
-        return get(Action.SCHEMA_STATUS, new Query(), SchemaView.class);
+        return get(AdminAction.SCHEMA_STATUS, new Query(), SchemaView.class);
     }
 
     @Override
     public SchemaView schemaApply() {
-        return post(Action.SCHEMA_APPLY, Map.of(), SchemaView.class);
+        return post(AdminAction.SCHEMA_APPLY, Map.of(), SchemaView.class);
     }
 
     @Override
     public Stats stats() {
-        return get(Action.STATS, new Query(), Stats.class);
+        return get(AdminAction.STATS, new Query(), Stats.class);
     }
 
     private static final class Query {
@@ -131,11 +131,11 @@ public final class RemoteOperator implements Operator {
         }
     }
 
-    private <T> T get(Action action, Query query, Class<T> type) {
+    private <T> T get(AdminAction action, Query query, Class<T> type) {
         return send(HttpRequest.newBuilder(base.resolve(action.path() + query)).GET(), type);
     }
 
-    private <T> T post(Action action, Object body, Class<T> type) {
+    private <T> T post(AdminAction action, Object body, Class<T> type) {
         return send(
                 HttpRequest.newBuilder(base.resolve(action.path()))
                         .header("Content-Type", "application/json")

@@ -1,6 +1,5 @@
 package dev.onlyonce.server.cli;
 
-import dev.onlyonce.server.admin.Bench;
 import dev.onlyonce.server.admin.Json;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -17,12 +16,14 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Sends POST requests with keys to a gateway and measures the answers.",
-            "Every request gets a new key, or with --replay all get one of a few. It executes what it sends: use it in"
-                    + " front of a test service."
+            "Every request gets a new key; with --replay they share a few. The service behind the gateway executes the"
+                    + " requests, so use a test service. The command asks before it sends anything."
         },
         footerHeading = "%nExample:%n",
-        footer = "  onlyonce bench http://127.0.0.1:8090/payments --connections 64 --requests 20000")
+        footer = "  onlyonce bench http://127.0.0.1:8090/payments --connections 64 --requests 20000 --yes")
 final class BenchCommand implements Callable<Integer> {
+    private final Confirmation confirmation;
+
     @Spec
     private @Nullable CommandSpec spec;
 
@@ -41,8 +42,15 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--replay", description = "Repeats a few keys instead of using new ones")
     private boolean replay;
 
+    @Option(names = "--yes", description = "Sends without asking, for scripts")
+    private boolean yes;
+
     @Option(names = "--json", description = "Prints JSON, for programs")
     private boolean json;
+
+    BenchCommand(Confirmation confirmation) {
+        this.confirmation = confirmation;
+    }
 
     @Override
     public Integer call() throws Cli.Failed {
@@ -54,6 +62,10 @@ final class BenchCommand implements Callable<Integer> {
             bench = new Bench(url, new Bench.Load(connections, requests, body, replay));
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
+        }
+        if (!yes) {
+            confirmation.require(
+                    "This sends " + requests + " requests to " + url + ", and the service executes them. Send them?");
         }
         Bench.Report report = bench.run();
         PrintWriter out = spec.commandLine().getOut();

@@ -1,6 +1,6 @@
 package dev.onlyonce.server.cli;
 
-import dev.onlyonce.server.admin.Operator;
+import dev.onlyonce.server.admin.AdminOperator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
             KeysCommand.ListKeys.class,
             KeysCommand.Show.class,
             KeysCommand.History.class,
-            KeysCommand.Settle.class,
+            KeysCommand.Resolve.class,
             KeysCommand.Evict.class
         })
 final class KeysCommand extends CommandGroup {
@@ -36,8 +36,8 @@ final class KeysCommand extends CommandGroup {
         @Option(names = "--operation", description = "Only for keys that are unique in their operation")
         private @Nullable String operation;
 
-        Operator.KeyName name() {
-            return new Operator.KeyName(tenant, key, operation);
+        AdminOperator.KeyName name() {
+            return new AdminOperator.KeyName(tenant, key, operation);
         }
     }
 
@@ -74,9 +74,9 @@ final class KeysCommand extends CommandGroup {
         private int limit = 100;
 
         @Override
-        void run(Operator operator) {
-            Operator.Page page =
-                    operator.keys(new Operator.KeyFilter(tenant, operation, state, olderThan, after, limit));
+        void run(AdminOperator operator) {
+            AdminOperator.Page page =
+                    operator.keys(new AdminOperator.KeyFilter(tenant, operation, state, olderThan, after, limit));
             print(page, it -> {
                 Table table = new Table("TENANT", "KEY", "STATE", "ATTEMPT", "OPERATION", "CREATED");
                 it.keys()
@@ -99,13 +99,13 @@ final class KeysCommand extends CommandGroup {
         private Name name = new Name();
 
         @Override
-        void run(Operator operator) {
-            Operator.KeyView key = operator.key(name.name())
-                    .orElseThrow(() -> new Operator.Refused(true, "There is no such key of this tenant"));
+        void run(AdminOperator operator) {
+            AdminOperator.KeyView key = operator.key(name.name())
+                    .orElseThrow(() -> new AdminOperator.Refused(true, "There is no such key of this tenant"));
             print(key, this::print);
         }
 
-        private void print(Operator.KeyView key) {
+        private void print(AdminOperator.KeyView key) {
             Table table = new Table("FIELD", "VALUE");
             table.row("tenant", key.tenant());
             table.row("key", key.key());
@@ -118,7 +118,7 @@ final class KeysCommand extends CommandGroup {
             table.row("lease until", key.leaseUntil());
             table.row("settled", key.settledAt());
             table.row("expires", key.expiresAt());
-            Operator.ResponseView response = key.response();
+            AdminOperator.ResponseView response = key.response();
             if (response != null) {
                 table.row("status", response.status());
                 response.headers().forEach((name, values) -> table.row(name, String.join(", ", values)));
@@ -132,7 +132,7 @@ final class KeysCommand extends CommandGroup {
         }
     }
 
-    private static Table changes(List<Operator.Change> changes) {
+    private static Table changes(List<AdminOperator.Change> changes) {
         Table table = new Table("AT", "ATTEMPT", "FROM", "TO", "WHO", "WHY");
         changes.forEach(c -> table.row(c.at(), c.attempt(), c.from(), c.to(), c.who(), c.why()));
         return table;
@@ -147,24 +147,24 @@ final class KeysCommand extends CommandGroup {
         private Name name = new Name();
 
         @Override
-        void run(Operator operator) {
-            Operator.History history = operator.history(name.name());
+        void run(AdminOperator operator) {
+            AdminOperator.History history = operator.history(name.name());
             if (history.changes().isEmpty()) {
-                throw new Operator.Refused(true, "The audit has nothing about such a key of this tenant");
+                throw new AdminOperator.Refused(true, "The audit has nothing about such a key of this tenant");
             }
             print(history, it -> changes(it.changes()).print(out()));
         }
     }
 
     @Command(
-            name = "settle",
-            description = "Says what became of a key whose outcome is unknown.",
+            name = "resolve",
+            description = "Records what happened to a key whose outcome is unknown.",
             footerHeading = "%nExamples:%n",
             footer = {
-                "  onlyonce keys settle order-1 --found --status 201 --body answer.json --reason \"seen at the bank\"",
-                "  onlyonce keys settle order-1 --absent --attempt 1 --reason \"the bank has no such payment\""
+                "  onlyonce keys resolve order-1 --found --status 201 --body answer.json --reason \"seen at the bank\"",
+                "  onlyonce keys resolve order-1 --absent --attempt 1 --reason \"the bank has no such payment\""
             })
-    static final class Settle extends OperatorCommand {
+    static final class Resolve extends OperatorCommand {
         @Mixin
         private Name name = new Name();
 
@@ -213,13 +213,13 @@ final class KeysCommand extends CommandGroup {
         private String reason = "";
 
         @Override
-        void run(Operator operator) {
-            Operator.KeyView settled =
-                    operator.settle(name.name(), new Operator.Finding(outcome.word(), answer(), reason, attempt));
+        void run(AdminOperator operator) {
+            AdminOperator.KeyView settled =
+                    operator.resolve(name.name(), new AdminOperator.Finding(outcome.word(), answer(), reason, attempt));
             print(settled, key -> out().println("The key is now " + key.state() + "."));
         }
 
-        private Operator.@Nullable Answer answer() {
+        private AdminOperator.@Nullable Answer answer() {
             if (status == null) {
                 if (body != null || !headers.isEmpty()) {
                     throw new IllegalArgumentException("--body and --header need --status");
@@ -231,7 +231,7 @@ final class KeysCommand extends CommandGroup {
                 all.put("Content-Type", contentType);
             }
             all.putAll(headers);
-            return new Operator.Answer(status, all, body == null ? null : text(body));
+            return new AdminOperator.Answer(status, all, body == null ? null : text(body));
         }
 
         private static String text(Path file) {
@@ -255,7 +255,7 @@ final class KeysCommand extends CommandGroup {
         private String reason = "";
 
         @Override
-        void run(Operator operator) {
+        void run(AdminOperator operator) {
             operator.evict(name.name(), reason);
             print(Map.of("evicted", true), done -> out().println("The key is forgotten."));
         }

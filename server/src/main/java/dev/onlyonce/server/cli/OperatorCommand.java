@@ -1,7 +1,7 @@
 package dev.onlyonce.server.cli;
 
+import dev.onlyonce.server.admin.AdminOperator;
 import dev.onlyonce.server.admin.Json;
-import dev.onlyonce.server.admin.Operator;
 import dev.onlyonce.sql.SchemaMode;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
@@ -19,14 +19,14 @@ abstract class OperatorCommand implements Callable<Integer> {
     private CommandLine.Model.@Nullable CommandSpec spec;
 
     @Mixin
-    private Target target = new Target();
+    private OperatorConnection target = new OperatorConnection();
 
     @Override
     public final Integer call() throws Exception {
-        try (Operator operator = target.open(schema())) {
+        try (AdminOperator operator = target.open(schema())) {
             run(operator);
             return Cli.OK;
-        } catch (Operator.Refused e) {
+        } catch (AdminOperator.Refused e) {
             throw new Cli.Failed(Cli.NOT_FOUND, String.valueOf(e.getMessage()));
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
@@ -35,7 +35,7 @@ abstract class OperatorCommand implements Callable<Integer> {
         }
     }
 
-    abstract void run(Operator operator) throws Exception;
+    abstract void run(AdminOperator operator) throws Exception;
 
     /** A release changes no database whose tables it does not know. */
     SchemaMode schema() {

@@ -1,6 +1,6 @@
 package dev.onlyonce.server.cli;
 
-import dev.onlyonce.server.admin.Operator;
+import dev.onlyonce.server.admin.AdminOperator;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -23,7 +23,7 @@ final class OutboxCommand extends CommandGroup {
         private int limit = 100;
 
         @Override
-        void run(Operator operator) {
+        void run(AdminOperator operator) {
             print(operator.outboxList(after, limit), dead -> {
                 Table table = new Table("NUMBER", "TENANT", "KEY", "TOPIC", "TRIES", "LAST ERROR");
                 dead.letters()
@@ -62,7 +62,7 @@ final class OutboxCommand extends CommandGroup {
             footer = "  onlyonce outbox retry 17 --reason \"the provider is back\"")
     static final class Retry extends OneLetter {
         @Override
-        void run(Operator operator) {
+        void run(AdminOperator operator) {
             operator.outboxRetry(id(), reason());
             print(Map.of("retried", true), done -> out().println("It will be tried again."));
         }
@@ -74,7 +74,7 @@ final class OutboxCommand extends CommandGroup {
             footer = "  onlyonce outbox drop 17 --reason \"paid by hand, ticket 12\"")
     static final class Drop extends OneLetter {
         @Override
-        void run(Operator operator) {
+        void run(AdminOperator operator) {
             operator.outboxDrop(id(), reason());
             print(Map.of("dropped", true), done -> out().println("It is forgotten."));
         }

@@ -1,6 +1,6 @@
 package dev.onlyonce.server.cli;
 
-import dev.onlyonce.server.admin.Operator;
+import dev.onlyonce.server.admin.AdminOperator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -18,7 +18,7 @@ final class ReconcileCommand extends CommandGroup {
         private int limit = 100;
 
         @Override
-        void run(Operator operator) {
+        void run(AdminOperator operator) {
             print(operator.reconcileList(limit), backlog -> {
                 Table table = new Table("TENANT", "KEY", "OPERATION", "SINCE", "LOOK-UP");
                 backlog.unknown()
@@ -39,7 +39,7 @@ final class ReconcileCommand extends CommandGroup {
             footer = "  onlyonce reconcile run --json")
     static final class Run extends OperatorCommand {
         @Override
-        void run(Operator operator) {
+        void run(AdminOperator operator) {
             print(
                     operator.reconcileRun(),
                     run -> out().println("Asked about " + run.asked() + ": " + run.found() + " found, " + run.absent()

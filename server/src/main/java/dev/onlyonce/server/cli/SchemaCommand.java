@@ -1,6 +1,6 @@
 package dev.onlyonce.server.cli;
 
-import dev.onlyonce.server.admin.Operator;
+import dev.onlyonce.server.admin.AdminOperator;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.schema.Schema;
@@ -50,7 +50,7 @@ final class SchemaCommand extends CommandGroup {
         }
 
         @Override
-        void run(Operator operator) {
+        void run(AdminOperator operator) {
             print(operator.schemaApply(), view -> out().println(sentence(view)));
         }
     }
@@ -66,8 +66,8 @@ final class SchemaCommand extends CommandGroup {
         }
 
         @Override
-        void run(Operator operator) throws Cli.Failed {
-            Operator.SchemaView status = operator.schemaStatus();
+        void run(AdminOperator operator) throws Cli.Failed {
+            AdminOperator.SchemaView status = operator.schemaStatus();
             print(status, view -> out().println(sentence(view)));
             if (!status.current()) {
                 throw new Cli.Failed(
@@ -79,7 +79,7 @@ final class SchemaCommand extends CommandGroup {
         }
     }
 
-    private static String sentence(Operator.SchemaView view) {
+    private static String sentence(AdminOperator.SchemaView view) {
         return view.database() + ": version " + view.installed() + " is installed, this release needs " + view.known();
     }
 }

@@ -1,6 +1,6 @@
 package dev.onlyonce.server.cli;
 
-import dev.onlyonce.server.admin.Operator;
+import dev.onlyonce.server.admin.AdminOperator;
 import picocli.CommandLine.Command;
 
 @Command(
@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
         footer = "  onlyonce stats --json")
 final class StatsCommand extends OperatorCommand {
     @Override
-    void run(Operator operator) {
+    void run(AdminOperator operator) {
         print(operator.stats(), stats -> {
             Table table = new Table("WHAT", "NUMBER");
             stats.entries()

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +55,7 @@ public record LookUp(
 
     /** The one that is asked, by its path. */
     public @Nullable Upstream upstream(List<Upstream> upstreams) {
-        return Upstream.forPath(upstreams, path.split("\\?", 2)[0]);
+        return Upstream.forPath(upstreams, Function.identity(), path.split("\\?", 2)[0]);
     }
 
     /**

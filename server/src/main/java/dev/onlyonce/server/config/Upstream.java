@@ -3,6 +3,7 @@ package dev.onlyonce.server.config;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,14 +91,14 @@ public record Upstream(
         return path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
     }
 
-    /** The one that takes a path: that with the longest matching prefix. */
-    public static @Nullable Upstream forPath(List<Upstream> upstreams, String path) {
-        Upstream best = null;
+    /** The candidate whose upstream takes the path: the one with the longest matching prefix. */
+    public static <T> @Nullable T forPath(List<T> candidates, Function<T, Upstream> upstream, String path) {
+        T best = null;
         int longest = -1;
-        for (Upstream upstream : upstreams) {
-            int length = upstream.takes(path);
+        for (T candidate : candidates) {
+            int length = upstream.apply(candidate).takes(path);
             if (length > longest) {
-                best = upstream;
+                best = candidate;
                 longest = length;
             }
         }
@@ -105,7 +106,7 @@ public record Upstream(
     }
 
     /** How much of the path this upstream's longest matching prefix covers; -1 if it does not take the path. */
-    public int takes(String path) {
+    private int takes(String path) {
         int longest = paths.isEmpty() ? 0 : -1;
         for (String start : paths) {
             boolean whole = path.length() == start.length()

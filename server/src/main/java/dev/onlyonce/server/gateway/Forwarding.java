@@ -7,9 +7,9 @@ import dev.onlyonce.http.KeyHeader;
 import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
-import dev.onlyonce.server.proxy.Guarded;
 import dev.onlyonce.server.proxy.Proxy;
-import dev.onlyonce.server.proxy.Target;
+import dev.onlyonce.server.proxy.RequestTarget;
+import dev.onlyonce.server.proxy.SafeHandlers;
 import dev.onlyonce.server.proxy.Upstreams;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.opentelemetry.api.trace.Span;
@@ -68,7 +68,7 @@ final class Forwarding {
     private boolean broken;
 
     /** What the client sent. */
-    record Sent(ProtectedExchange owner, HttpServerRequest request, Target target, Buffer body, Context trace) {}
+    record Sent(ProtectedRequest owner, HttpServerRequest request, RequestTarget target, Buffer body, Context trace) {}
 
     Forwarding(GatewayLoop loop, Exchange exchange, Upstreams.Pooled upstream, Sent sent) {
         this.loop = loop;
@@ -79,7 +79,7 @@ final class Forwarding {
     }
 
     void start() {
-        Guarded.run(this::connect, failure -> notSent("the gateway failed: " + describe(failure)));
+        SafeHandlers.run(this::connect, failure -> notSent("the gateway failed: " + describe(failure)));
     }
 
     private void notSent(String reason) {
@@ -90,7 +90,7 @@ final class Forwarding {
 
     /** After the first byte may have left, nobody can say what became of a request; after its settlement, the client gets no more. */
     private <T> Handler<T> guarded(Handler<T> handler) {
-        return Guarded.handler(handler, failure -> {
+        return SafeHandlers.handler(handler, failure -> {
             log.error("An exchange broke", failure);
             if (settled) {
                 sent.owner().end();
@@ -194,7 +194,7 @@ final class Forwarding {
     private static Headers endToEnd(HttpClientResponse response) {
         MultiMap headers = HttpHeaders.headers();
         Proxy.endToEnd(response.headers(), headers);
-        return Messages.headers(headers);
+        return HttpMessages.headers(headers);
     }
 
     private void ambiguous(String reason) {
@@ -275,7 +275,7 @@ final class Forwarding {
             return;
         }
         HttpServerResponse to = sent.request().response();
-        Messages.head(to, head);
+        HttpMessages.head(to, head);
         String length = from.getHeader(HttpHeaderNames.CONTENT_LENGTH);
         if (length != null) {
             to.putHeader(HttpHeaderNames.CONTENT_LENGTH, length);

@@ -16,9 +16,9 @@ import dev.onlyonce.server.observe.Metrics;
 import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Errors;
 import dev.onlyonce.server.proxy.Front;
-import dev.onlyonce.server.proxy.GuardedHeaders;
 import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
+import dev.onlyonce.server.proxy.ReservedHeaders;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Time;
 import io.vertx.core.Context;
@@ -28,7 +28,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.transport.Transport;
 import java.lang.management.ManagementFactory;
-import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.HashMap;
@@ -95,11 +94,13 @@ public final class Gateway {
         health = new StoreHealth(store::checkWritable, workers::begin, time);
         List<Operation> operations = settings.protection().operations();
         Onlyonce.Builder builder = Onlyonce.builder(store)
-                .name(nodeName())
                 .time(time)
                 .auditRetention(settings.store().auditRetention())
                 .listener(metrics)
                 .listener(health);
+        if (settings.node() != null) {
+            builder.node(settings.node());
+        }
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
         reconcilers().forEach(builder::reconciler);
         once = builder.build();
@@ -112,7 +113,7 @@ public final class Gateway {
         boolean chosen = tenancy instanceof Tenancy.Shared shared && shared.fixed() == null;
         boundary = (chosen ? protecting.limitTogether() : protecting).build();
         LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
-        admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady, this::self));
+        admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady));
         backlog = metrics.watch(once, () -> store.countDeadLetters(Backlog.COUNT_MAX));
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
@@ -144,11 +145,6 @@ public final class Gateway {
         return Math.max(1, Runtime.getRuntime().availableProcessors());
     }
 
-    private static String nodeName() {
-        String name = ManagementFactory.getRuntimeMXBean().getName();
-        return name.substring(0, Math.min(255, name.length()));
-    }
-
     /**
      * Starts on a store that stays the caller's to close, and returns when the port is open.
      *
@@ -174,16 +170,16 @@ public final class Gateway {
                 vertx,
                 new GatewayLoop.Protection(
                         boundary,
-                        new Repeatable(boundary.operations()),
+                        new RepeatableOperations(boundary.operations()),
                         tenants,
-                        new Unmatched(settings.protection().refusals(), metrics)),
+                        new UnmatchedRequests(settings.protection().refusals(), metrics)),
                 workers,
                 new GatewayLoop.Room(open, memory, limits),
                 new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
                 settings.upstreams(),
-                guardedHeaders(),
+                reservedHeaders(),
                 eventLoops(),
                 connections,
                 memory,
@@ -204,14 +200,14 @@ public final class Gateway {
     }
 
     /** Those that say who the client is: another spelling must not say something else to the service. */
-    private GuardedHeaders guardedHeaders() {
+    private ReservedHeaders reservedHeaders() {
         Tenancy tenancy = settings.protection().tenancy();
         if (tenancy instanceof Tenancy.TrustedHeader trusted) {
-            return new GuardedHeaders(List.of(trusted.header()), trusted);
+            return new ReservedHeaders(List.of(trusted.header()), trusted);
         } else if (tenancy instanceof Tenancy.ApiKeys keys) {
-            return new GuardedHeaders(List.of(keys.header()), null);
+            return new ReservedHeaders(List.of(keys.header()), null);
         }
-        return new GuardedHeaders(tenancy instanceof Tenancy.Shared shared ? shared.credentials() : List.of(), null);
+        return new ReservedHeaders(tenancy instanceof Tenancy.Shared shared ? shared.credentials() : List.of(), null);
     }
 
     private Map<String, Reconciler> reconcilers() {
@@ -252,20 +248,6 @@ public final class Gateway {
     /** The port for operators. */
     public int adminPort() {
         return admin.port();
-    }
-
-    /** Where clients on this machine reach it. */
-    private URI self() {
-        if (settings.listen().tls() != null) {
-            throw new IllegalArgumentException(
-                    "clients connect by TLS, and the certificate is for another name: use onlyonce bench with that name");
-        }
-        String host = switch (settings.listen().host()) {
-            case "0.0.0.0" -> "127.0.0.1";
-            case "::" -> "::1";
-            default -> settings.listen().host();
-        };
-        return URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port());
     }
 
     /** What operators ask. */

@@ -11,7 +11,7 @@ import dev.onlyonce.server.observe.Traces;
 import dev.onlyonce.server.proxy.Front;
 import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
-import dev.onlyonce.server.proxy.Target;
+import dev.onlyonce.server.proxy.RequestTarget;
 import dev.onlyonce.server.proxy.Upstreams;
 import dev.onlyonce.store.Time;
 import io.opentelemetry.api.trace.Span;
@@ -49,14 +49,15 @@ final class GatewayLoop implements Front.Handling {
     private final Mailbox mailbox;
     private final EventLoop beginning;
     private final EventLoop ending;
-    private final Set<ProtectedExchange> open = new HashSet<>();
+    private final Set<ProtectedRequest> open = new HashSet<>();
     private boolean stopping;
 
     /** What all event loops share. */
     record Shared(Vertx vertx, Protection protection, Workers workers, Room room, Telemetry telemetry) {}
 
     /** What is protected, and how. */
-    record Protection(Boundary boundary, Repeatable repeatable, Tenants tenants, Unmatched unmatched) {}
+    record Protection(
+            Boundary boundary, RepeatableOperations repeatable, Tenants tenants, UnmatchedRequests unmatched) {}
 
     /**
      * What exchanges take.
@@ -84,7 +85,7 @@ final class GatewayLoop implements Front.Handling {
         long now = nanos();
         boolean memoryIsShort = memory().isShort();
         int cut = 0;
-        for (ProtectedExchange exchange : new ArrayList<>(open)) {
+        for (ProtectedRequest exchange : new ArrayList<>(open)) {
             if (exchange.isSlow(now, memoryIsShort)) {
                 exchange.cut();
                 cut++;
@@ -94,18 +95,18 @@ final class GatewayLoop implements Front.Handling {
     }
 
     @Override
-    public void handle(HttpServerRequest request, Target target, Upstreams.Pooled upstream) {
+    public void handle(HttpServerRequest request, RequestTarget target, Upstreams.Pooled upstream) {
         String method = request.method().name();
         Optional<Operation> operation = boundary().operation(method, target.path());
         if (refuse(request, target, operation)) {
             return;
         }
         if (operation.isPresent()) {
-            Headers headers = Messages.headers(request.headers());
+            Headers headers = HttpMessages.headers(request.headers());
             if (operation.get().concerns(headers)) {
                 Operation here = shared.protection().repeatable().at(upstream.upstream(), operation.get());
-                var arrived = new ProtectedExchange.Arrived(request, headers, target, upstream);
-                new ProtectedExchange(this, here, arrived).start();
+                var arrived = new ProtectedRequest.Arrived(request, headers, target, upstream);
+                new ProtectedRequest(this, here, arrived).start();
                 return;
             }
         }
@@ -117,8 +118,8 @@ final class GatewayLoop implements Front.Handling {
     }
 
     /** Refuses what is not let through; false if there was nothing to refuse. */
-    private boolean refuse(HttpServerRequest request, Target target, Optional<Operation> operation) {
-        Unmatched unmatched = shared.protection().unmatched();
+    private boolean refuse(HttpServerRequest request, RequestTarget target, Optional<Operation> operation) {
+        UnmatchedRequests unmatched = shared.protection().unmatched();
         String method = request.method().name();
         if (operation.isPresent()) {
             boolean ambiguous = unmatched.refusesAmbiguous() && boundary().isAmbiguous(method, target.path());
@@ -182,13 +183,13 @@ final class GatewayLoop implements Front.Handling {
         return proxy;
     }
 
-    void begun(ProtectedExchange exchange) {
+    void begun(ProtectedRequest exchange) {
         open.add(exchange);
         shared.room().open().incrementAndGet();
     }
 
     /** Ends an exchange; more than once does nothing. */
-    void ended(ProtectedExchange exchange) {
+    void ended(ProtectedRequest exchange) {
         if (open.remove(exchange)) {
             shared.room().open().decrementAndGet();
         }
@@ -197,7 +198,7 @@ final class GatewayLoop implements Front.Handling {
     /** Sends an answer of our own, which is small. */
     void send(HttpServerRequest request, HttpAnswer answer) {
         memory().force(answer.body().length);
-        new Sending(this, request, answer, () -> {}).start();
+        new AnswerWriter(this, request, answer, () -> {}).start();
     }
 
     MemoryBudget memory() {
@@ -283,6 +284,6 @@ final class GatewayLoop implements Front.Handling {
     /** Ends what still waits: for the upstream, as unknown; for the rest of a body, without an answer. */
     void abandonAll() {
         stopping = true;
-        new ArrayList<>(open).forEach(ProtectedExchange::abandon);
+        new ArrayList<>(open).forEach(ProtectedRequest::abandon);
     }
 }

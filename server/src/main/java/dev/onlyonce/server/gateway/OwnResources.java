@@ -3,7 +3,7 @@ package dev.onlyonce.server.gateway;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpRequest;
-import dev.onlyonce.server.proxy.Target;
+import dev.onlyonce.server.proxy.RequestTarget;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -17,13 +17,13 @@ final class OwnResources {
         this.loop = loop;
     }
 
-    void answer(HttpServerRequest request, Target target) {
+    void answer(HttpServerRequest request, RequestTarget target) {
         Boundary boundary = loop.boundary();
         if (target.path().equals(Boundary.SPECIFICATION_PATH)) {
             loop.send(request, boundary.specification());
             return;
         }
-        Headers headers = Messages.headers(request.headers());
+        Headers headers = HttpMessages.headers(request.headers());
         String tenant = loop.tenants()
                 .of(headers, request.remoteAddress().hostAddress(), target.host())
                 .orElse(null);

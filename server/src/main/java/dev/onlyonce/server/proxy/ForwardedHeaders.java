@@ -31,11 +31,11 @@ final class ForwardedHeaders {
     private static final String VIA = "onlyonce";
 
     private final List<Network> trusted;
-    private final GuardedHeaders guarded;
+    private final ReservedHeaders reserved;
 
-    ForwardedHeaders(List<Network> trusted, GuardedHeaders guarded) {
+    ForwardedHeaders(List<Network> trusted, ReservedHeaders reserved) {
         this.trusted = trusted;
-        this.guarded = guarded;
+        this.reserved = reserved;
     }
 
     /** The request's header lines for the upstream, without {@code Host}. */
@@ -76,10 +76,10 @@ final class ForwardedHeaders {
         for (Map.Entry<String, String> line : in) {
             String name = line.getKey().toLowerCase(Locale.ROOT);
             boolean dropped = HOP_BY_HOP.contains(name)
-                    || (named.contains(name) && !guarded.keeps(name))
+                    || (named.contains(name) && !reserved.keeps(name))
                     || name.equals("host")
                     || name.startsWith(":")
-                    || guarded.drops(name, peer)
+                    || reserved.drops(name, peer)
                     || (!believed && OF_PROXIES.contains(name));
             if (dropped) {
                 continue;

@@ -38,7 +38,7 @@ public final class Front extends VerticleBase {
     /**
      * What all event loops share.
      *
-     * @param guarded header lines that are not passed on
+     * @param reserved header lines that are not passed on
      * @param eventLoops how many there are
      * @param connections how many client connections there are
      * @param memory what all clients together may pin
@@ -48,7 +48,7 @@ public final class Front extends VerticleBase {
     public record Plan(
             Listen listen,
             List<Upstream> upstreams,
-            GuardedHeaders guarded,
+            ReservedHeaders reserved,
             int eventLoops,
             AtomicInteger connections,
             MemoryBudget memory,
@@ -66,7 +66,7 @@ public final class Front extends VerticleBase {
     @FunctionalInterface
     public interface Handling {
         /** Answers a request, now or later. */
-        void handle(HttpServerRequest request, Target target, Upstreams.Pooled upstream);
+        void handle(HttpServerRequest request, RequestTarget target, Upstreams.Pooled upstream);
     }
 
     /** For deploying. */
@@ -81,14 +81,14 @@ public final class Front extends VerticleBase {
      */
     public Future<Void> listen() {
         Promise<Void> listening = Promise.promise();
-        context.runOnContext(now -> Guarded.run(() -> open().onComplete(listening), listening::tryFail));
+        context.runOnContext(now -> SafeHandlers.run(() -> open().onComplete(listening), listening::tryFail));
         return listening.future();
     }
 
     private Future<Void> open() {
         Upstreams upstreams = new Upstreams(vertx, plan.upstreams(), plan.eventLoops());
-        Proxy proxy =
-                new Proxy(new ForwardedHeaders(plan.listen().trustedProxies(), plan.guarded()), clients, plan.errors());
+        Proxy proxy = new Proxy(
+                new ForwardedHeaders(plan.listen().trustedProxies(), plan.reserved()), clients, plan.errors());
         Handling handling = plan.receiver().on(proxy, upstreams);
         vertx.setPeriodic(LOOK_MILLIS, tick -> clients.closeIdle());
         int port = plan.listen().port();
@@ -127,10 +127,10 @@ public final class Front extends VerticleBase {
                     request.connection().close();
                 }
             });
-            Target target;
+            RequestTarget target;
             try {
-                target = Target.of(request);
-            } catch (Target.Refused e) {
+                target = RequestTarget.of(request);
+            } catch (RequestTarget.Refused e) {
                 refuse(request, e.status(), "request_malformed", String.valueOf(e.getMessage()));
                 return;
             }
@@ -143,7 +143,8 @@ public final class Front extends VerticleBase {
                 plan.errors().refuse(request, 404, "no_upstream", "No upstream is configured for this path");
                 return;
             }
-            Guarded.run(() -> handling.handle(request, target, upstream), failure -> proxy.failed(request, failure));
+            SafeHandlers.run(
+                    () -> handling.handle(request, target, upstream), failure -> proxy.failed(request, failure));
         };
     }
 

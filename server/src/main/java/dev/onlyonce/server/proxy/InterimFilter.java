@@ -95,7 +95,7 @@ final class InterimFilter extends ChannelInboundHandlerAdapter {
         /** Not one that ends the stream: after that no answer comes. */
         private static boolean isUnknown(int stream, Http2Headers headers, boolean last) throws Http2Exception {
             CharSequence status = headers.status();
-            if (status != null && !Status.isValid(status)) {
+            if (status != null && !StatusCode.isValid(status)) {
                 throw Http2Exception.streamError(stream, Http2Error.PROTOCOL_ERROR, "not a status: %s", status);
             }
             return status != null && !last && InterimFilter.isUnknown(status);

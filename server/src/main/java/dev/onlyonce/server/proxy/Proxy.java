@@ -23,11 +23,11 @@ public final class Proxy {
     }
 
     /** Streams the exchange. */
-    public void pass(HttpServerRequest request, Target target, Upstreams.Pooled upstream) {
+    public void pass(HttpServerRequest request, RequestTarget target, Upstreams.Pooled upstream) {
         if (Tunnel.isWanted(request)) {
             new Tunnel(this, upstream, target, request).start();
         } else {
-            new Passing(this, upstream, target, request).start();
+            new PassThroughExchange(this, upstream, target, request).start();
         }
     }
 

@@ -22,13 +22,13 @@ final class Tunnel {
 
     private final Proxy proxy;
     private final Upstreams.Pooled upstream;
-    private final Target target;
+    private final RequestTarget target;
     private final HttpServerRequest request;
     private @Nullable HttpClientRequest forward;
     private boolean clientGone;
     private boolean joined;
 
-    Tunnel(Proxy proxy, Upstreams.Pooled upstream, Target target, HttpServerRequest request) {
+    Tunnel(Proxy proxy, Upstreams.Pooled upstream, RequestTarget target, HttpServerRequest request) {
         this.proxy = proxy;
         this.upstream = upstream;
         this.target = target;
@@ -47,7 +47,7 @@ final class Tunnel {
                 && request.version() == HttpVersion.HTTP_1_1
                 && connection.toLowerCase(Locale.ROOT).contains("upgrade")
                 && !upgrade.toLowerCase(Locale.ROOT).contains("h2c")
-                && !Passing.hasBody(request);
+                && !PassThroughExchange.hasBody(request);
     }
 
     void start() {
@@ -64,7 +64,7 @@ final class Tunnel {
     }
 
     private <T> Handler<T> guarded(Handler<T> handler) {
-        return Guarded.handler(handler, this::breakBoth);
+        return SafeHandlers.handler(handler, this::breakBoth);
     }
 
     private void breakBoth(Throwable failure) {
@@ -137,7 +137,7 @@ final class Tunnel {
             from.close();
             to.close();
         };
-        from.handler(Guarded.handler(
+        from.handler(SafeHandlers.handler(
                 bytes -> {
                     to.write(bytes);
                     if (to.writeQueueFull()) {
@@ -154,6 +154,6 @@ final class Tunnel {
     /** The upstream does not want to: the client gets its answer, which may be of any length. */
     private void refuse(HttpClientResponse answer) {
         request.resume();
-        new Passing(proxy, upstream, target, request).answered(answer);
+        new PassThroughExchange(proxy, upstream, target, request).answered(answer);
     }
 }

@@ -52,24 +52,24 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
     private static final long LINGER_SECONDS = 5;
 
     private final Http1ClientConnection connection;
-    private final Doubt doubt;
+    private final UnexpectedBytes unexpected;
     private HttpMethod method = HttpMethod.GET;
     private boolean inFlight;
     private boolean requestSent;
 
-    private UpstreamCodec(Http1ClientConnection connection, int headerBytesMax, Doubt doubt) {
+    private UpstreamCodec(Http1ClientConnection connection, int headerBytesMax, UnexpectedBytes unexpected) {
         this.connection = connection;
-        this.doubt = doubt;
+        this.unexpected = unexpected;
         HttpDecoderConfig config =
                 new HttpDecoderConfig().setMaxInitialLineLength(headerBytesMax).setMaxHeaderSize(headerBytesMax);
         init(new Answers(config), new Requests());
     }
 
     /** To be called when a connection to an upstream was opened. */
-    static void install(Http1ClientConnection connection, int headerBytesMax, Doubt doubt) {
+    static void install(Http1ClientConnection connection, int headerBytesMax, UnexpectedBytes unexpected) {
         // The end of what it sends is not the end of the connection: what was read may wait to be taken.
         connection.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
-        connection.channel().pipeline().replace(NAME, NAME, new UpstreamCodec(connection, headerBytesMax, doubt));
+        connection.channel().pipeline().replace(NAME, NAME, new UpstreamCodec(connection, headerBytesMax, unexpected));
     }
 
     /** Writes requests, one after the other. */
@@ -201,7 +201,7 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
         }
 
         private void leftOver(ChannelHandlerContext context) {
-            doubt.arose();
+            unexpected.seen();
             ambiguous = true;
             if (end == null) {
                 hangUp(context);
@@ -219,7 +219,7 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
         protected HttpMessage createMessage(String[] line) {
             // Anything else is no status, and Vert.x, which goes by the number, would take 600 for one.
             String status = line[1];
-            if (!Status.isValid(status)) {
+            if (!StatusCode.isValid(status)) {
                 throw new IllegalArgumentException("not a status: " + status);
             }
             return super.createMessage(line);
@@ -268,7 +268,7 @@ final class UpstreamCodec extends CombinedChannelDuplexHandler<UpstreamCodec.Ans
                 return;
             }
             boolean unsent = !requestSent || hasUnsent(context);
-            if (ambiguous || unsent || doubt.isPresent() || saysClose(ended.headers())) {
+            if (ambiguous || unsent || unexpected.isRecent() || saysClose(ended.headers())) {
                 close(ended.headers());
             }
             answer = null;

@@ -91,16 +91,19 @@ public final class Upstreams {
     /** Opens no connection yet. */
     public Upstreams(Vertx vertx, List<Upstream> upstreams, int eventLoops) {
         for (Upstream upstream : upstreams) {
-            Doubt doubt = new Doubt(upstream.name(), System::nanoTime);
+            UnexpectedBytes unexpected = new UnexpectedBytes(upstream.name(), System::nanoTime);
             int share = Math.max(1, (upstream.pool().connectionsMax() + eventLoops - 1) / eventLoops);
             int uploads = Math.max(1, share / UPLOADS_SHARE);
             int others = Math.max(1, share - uploads);
             pools.add(new Pooled(
-                    upstream, client(vertx, upstream, others, doubt), client(vertx, upstream, uploads, doubt)));
+                    upstream,
+                    client(vertx, upstream, others, unexpected),
+                    client(vertx, upstream, uploads, unexpected)));
         }
     }
 
-    private static HttpClientAgent client(Vertx vertx, Upstream upstream, int connectionsMax, Doubt doubt) {
+    private static HttpClientAgent client(
+            Vertx vertx, Upstream upstream, int connectionsMax, UnexpectedBytes unexpected) {
         Upstream.Pool pool = upstream.pool();
         HttpClientOptions options = new HttpClientOptions()
                 .setConnectTimeout((int) upstream.timeouts().connect().toMillis())
@@ -126,31 +129,22 @@ public final class Upstreams {
         return vertx.httpClientBuilder()
                 .with(options)
                 .with(poolOptions)
-                .withConnectHandler(connection -> connected(connection, doubt))
+                .withConnectHandler(connection -> connected(connection, unexpected))
                 .build();
     }
 
-    private static void connected(HttpConnection connection, Doubt doubt) {
+    private static void connected(HttpConnection connection, UnexpectedBytes unexpected) {
         // Without a handler Vert.x logs as an error what every exchange on it hears anyway.
         connection.exceptionHandler(failure -> log.debug("A connection to an upstream failed", failure));
         if (connection instanceof Http1ClientConnection http1) {
-            UpstreamCodec.install(http1, HEADER_BYTES_MAX, doubt);
+            UpstreamCodec.install(http1, HEADER_BYTES_MAX, unexpected);
         }
         InterimFilter.install(connection);
     }
 
     /** The upstream for a path: the one with the longest matching prefix. */
     public @Nullable Pooled forPath(String path) {
-        Pooled best = null;
-        int longest = -1;
-        for (Pooled pooled : pools) {
-            int length = pooled.upstream.takes(path);
-            if (length > longest) {
-                best = pooled;
-                longest = length;
-            }
-        }
-        return best;
+        return Upstream.forPath(pools, pooled -> pooled.upstream, path);
     }
 
     /** Closes all connections. */

@@ -8,5 +8,11 @@ import dev.onlyonce.sql.connections.Calls;
  * @param database the statements
  * @param calls runs them on connections
  * @param sealing encrypts and decrypts results
+ * @param halfDone keeps half-done stepped operations
  */
-public record SqlAccess(Database database, Calls calls, Sealing sealing) {}
+public record SqlAccess(Database database, Calls calls, Sealing sealing, HalfDoneReleases halfDone) {
+    /** For one database. */
+    public SqlAccess(Database database, Calls calls, Sealing sealing) {
+        this(database, calls, sealing, new HalfDoneReleases(database, calls));
+    }
+}

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>One transaction takes the rows with a token and a lease, and notes that a call may follow.
- *   <li>Their entries are read. A row whose entry is gone, or was started anew, is deleted.
+ *   <li>Their entries are read. A row whose entry is gone, or was replaced by a new one, is deleted.
  *   <li>Pending and retryable entries are claimed with the same token, all in one statement. Who gets no claim makes no
  *       call: the sweeper may have answered 408 in the meantime.
  *   <li>A row whose entry is unknown is asked about again by the same downstream key, as long as the provider honours that;
@@ -66,7 +66,7 @@ final class RowTaker {
         final List<TakenRow> resent = new ArrayList<>();
     }
 
-    /** Takes at most so many rows. Returns those that need a call, or have an answer to be finished; one at a time. */
+    /** Takes at most {@code max} rows. Returns those that need a call, or have an answer to be finished; one at a time. */
     synchronized List<TakenRow> take(int max) {
         releaseUnconfirmed();
         UUID token = UUID.randomUUID();

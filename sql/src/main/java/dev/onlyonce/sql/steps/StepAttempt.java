@@ -2,7 +2,7 @@ package dev.onlyonce.sql.steps;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.OpenClaim;
@@ -101,8 +101,11 @@ final class StepAttempt implements StepRunner {
         if (before != null && before.state() == StepTable.FINISHED) {
             return decode(codec, before);
         }
-        if (before == null && recorded.higherKey(number) != null) {
-            // The flow went on without it, and must go the same way again.
+        boolean absent = before == null || before.state() == StepTable.STARTED;
+        if (absent && recorded.higherKey(number) != null) {
+            // The flow went on without it, and must go the same way again. A flow does not go on after a step in doubt,
+            // so
+            // one that is still there as started did not happen: there was no database to erase it from.
             throw new NotExecuted("step " + name + " did not happen in an earlier attempt, which went on without it");
         }
         // A started step of an entry that could be claimed again is proven not to have happened.
@@ -206,7 +209,7 @@ final class StepAttempt implements StepRunner {
 
     /** Goes to the next step; returns what an earlier attempt has recorded of it. */
     private StepTable.@Nullable Step next(String name) {
-        KeyRules.checkName("step", name);
+        Key.checkName("step", name);
         if (inDoubt) {
             throw new InDoubt("before " + name);
         }
@@ -271,7 +274,8 @@ final class StepAttempt implements StepRunner {
                 fence(c, OnLeaseLost.RESUME);
                 return true;
             });
-        } catch (LeaseLost | StoreException e) {
+        } catch (Throwable e) {
+            // Whatever it is, the caller must see the proof.
             proof.addSuppressed(e);
         }
     }

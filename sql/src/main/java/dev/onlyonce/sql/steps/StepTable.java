@@ -6,7 +6,6 @@ import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.StepPurge;
-import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
 import java.sql.Connection;
@@ -14,7 +13,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -30,9 +28,6 @@ final class StepTable {
     /** Its entry becomes unknown if its owner is lost: once it is claimed again, it is proven that it did not happen. */
     static final int STARTED = 3;
 
-    /** Longer than anybody waits: what has begun must not be forgotten and begun again. */
-    static final Duration HALF_DONE_RETENTION = Duration.ofDays(3650);
-
     private static final String HELD = """
             SELECT created_at FROM onlyonce_entry
             WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2""";
@@ -44,15 +39,6 @@ final class StepTable {
     private static final String FENCE = """
             UPDATE onlyonce_entry SET on_lease_lost = ?, lease_until = {now} + lease_us
             WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2""";
-
-    /** What has steps does not expire when it is retryable: before it is settled so. */
-    private static final String KEEP = """
-            UPDATE onlyonce_entry SET retention_us = ?
-            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2
-              AND EXISTS (
-                SELECT 1 FROM onlyonce_step s
-                WHERE s.tenant = onlyonce_entry.tenant AND s.space = onlyonce_entry.space
-                  AND s.key_ = onlyonce_entry.key_ AND s.entry_created_at = onlyonce_entry.created_at)""";
 
     private static final String IN_DOUBT = """
             SELECT s.number, s.name, s.state, NULL
@@ -102,7 +88,7 @@ final class StepTable {
     /** A step of an earlier attempt. */
     record Step(int number, String name, int state, byte @Nullable [] result) {
 
-        /** What is sealed: a result cannot be taken for another step's. */
+        /** The use that its result is sealed for: it cannot be taken for another step's. */
         String use() {
             return "step " + number + " " + name;
         }
@@ -141,16 +127,7 @@ final class StepTable {
         }
     }
 
-    /** If anything was begun, the entry does not expire when it is settled as retryable next. */
-    void keep(Connection connection, Owner owner) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(KEEP))) {
-            statement.setLong(1, StoredEntry.micros(HALF_DONE_RETENTION));
-            bind(statement, 2, owner);
-            statement.executeUpdate();
-        }
-    }
-
-    /** The steps that were started and not finished: one at most, unless the flow is broken. */
+    /** The steps that were started and not finished; only the last of them can be in doubt. */
     List<Step> inDoubt(Connection connection, Of of) throws SQLException {
         return read(connection, IN_DOUBT, of);
     }

@@ -16,6 +16,7 @@ import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.entries.HalfDoneReleases;
 import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.SettleResult;
@@ -49,13 +50,13 @@ public final class Steps {
     private final StepTable table;
     private final Calls calls;
     private final Onlyonce onlyonce;
-    private final ClaimRelease release;
+    private final HalfDoneReleases halfDone;
 
     private Steps(SqlAccess access, Onlyonce onlyonce) {
         this.table = new StepTable(access.database(), access.sealing());
         this.calls = access.calls();
         this.onlyonce = onlyonce;
-        this.release = new ClaimRelease(table, calls, onlyonce.registry().time());
+        this.halfDone = access.halfDone();
     }
 
     /**
@@ -109,7 +110,7 @@ public final class Steps {
             Key key, Fingerprint fingerprint, Policy given, Codec<T> codec, Flow<T, X> flow) throws X {
         onlyonce.registry().policy(key.operation(), Way.STEPPED);
         Policy policy = given.toBuilder().onLeaseLost(OnLeaseLost.RESUME).build();
-        Begun begun = onlyonce.begin(key, fingerprint, policy);
+        Begun begun = onlyonce.registry().begin(key, fingerprint, policy);
         if (begun instanceof Begun.Answered answered) {
             return answered.outcome().map(codec::decode);
         }
@@ -176,11 +177,8 @@ public final class Steps {
     }
 
     private void settleRetryable(OpenClaim claim, String proof, Throwable thrown) {
-        try {
-            release.release(claim, proof);
-        } catch (StoreException e) {
-            thrown.addSuppressed(e);
-        }
+        halfDone.register(claim.token());
+        settleQuietly(() -> claim.retryable(proof), thrown);
     }
 
     @FunctionalInterface

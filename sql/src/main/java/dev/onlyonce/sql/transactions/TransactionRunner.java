@@ -2,7 +2,6 @@ package dev.onlyonce.sql.transactions;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Answer;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
@@ -244,7 +243,7 @@ public final class TransactionRunner {
     private static Outcome<byte[]> answer(Try<?> run, Entry entry) {
         Duration left = entry.leaseLeft();
         Duration retryAfter = left.compareTo(RETRY_AFTER_MIN) < 0 ? RETRY_AFTER_MIN : left;
-        return Answer.of(run.key(), run.request.fingerprint, entry, retryAfter);
+        return Registry.answer(run.key(), run.request.fingerprint, entry, retryAfter);
     }
 
     private SettleResult.Settled complete(Try<?> run, Savepoint savepoint, byte[] result) {
