@@ -6,10 +6,10 @@ import dev.onlyonce.Begun;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Ending;
 import dev.onlyonce.FailureRule.Verdict;
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
@@ -57,9 +57,15 @@ final class LaterRequest {
 
     /** Sends it; never blocks. */
     void send() {
-        Onlyonce once = machine.once();
-        await(once.begin(customer.key(), customer.fingerprint(), policy, this::hand), this::begun);
+        await(begin(machine.once().registry()), this::begun);
         world.after(patience(), this::giveUp);
+    }
+
+    /** As the HTTP boundary does: it looks into memory once, then claims. */
+    private CompletionStage<Begun> begin(Registry registry) {
+        return registry.cached(customer.key(), customer.fingerprint())
+                .<CompletionStage<Begun>>map(answer -> CompletableFuture.completedFuture(new Begun.Answered(answer)))
+                .orElseGet(() -> registry.claim(customer.key(), customer.fingerprint(), policy, this::hand));
     }
 
     /** Some give up before the store is asked, or while it is. */
@@ -117,7 +123,8 @@ final class LaterRequest {
 
     private void act(OpenClaim claim) {
         if (isEnded) {
-            // It has given up after the claim was handed out, and before this ran: whoever is handed a claim settles it.
+            // It has given up after the claim was handed out, and before this ran: whoever is handed a claim settles
+            // it.
             settle(claim, new Ending.Retryable("its caller gave up"), settled -> new Outcome.Unknown<>(RETRY_AFTER));
             return;
         }
@@ -154,7 +161,8 @@ final class LaterRequest {
     }
 
     private static StoreException store(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         if (cause instanceof StoreException e) {
             return e;
         }

@@ -146,8 +146,7 @@ class LockWaitsTest {
         }
 
         private void settle(OpenClaim claim, boolean isOther) {
-            CompletionStage<SettleResult> settled =
-                    claim.settle(new Ending.Completed(Requests.bytes("paid")), NOBODY);
+            CompletionStage<SettleResult> settled = claim.settle(new Ending.Completed(Requests.bytes("paid")), NOBODY);
             if (isOther) {
                 measured(settled, result -> {
                     assertThat(result).as("seed %d: %s", seed, claim.key()).isInstanceOf(SettleResult.Settled.class);
