@@ -1,10 +1,10 @@
 package dev.onlyonce;
 
 /**
- * What takes effect once.
+ * The effect that must happen once.
  *
  * @param <T> its result, recorded and replayed
- * @param <X> what it throws; passed to the caller by identity
+ * @param <X> its exception; passed to the caller by identity
  */
 @FunctionalInterface
 public interface Action<T, X extends Exception> {

@@ -3,7 +3,7 @@ package dev.onlyonce;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Growing pauses with jitter, so that many who wait for the same thing do not ask together. */
+/** Growing pauses with jitter, so that waiters for the same entry do not ask at the same time. */
 final class Backoff {
     private static final long FIRST_NANOS = Duration.ofMillis(10).toNanos();
     private static final long LONGEST_NANOS = Duration.ofMillis(500).toNanos();

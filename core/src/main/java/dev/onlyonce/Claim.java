@@ -3,18 +3,18 @@ package dev.onlyonce;
 /** The right to execute, as the running action sees it. Thread-safe. */
 public interface Claim {
 
-    /** Whose operation. */
+    /** The key that was claimed. */
     Key key();
 
     /**
-     * Which attempt this is, from 1. It grows with every claim of the entry, and starts again at 1 when the key does, after
-     * retention or an eviction: it is for logs, and no fence.
+     * Which attempt this is, from 1. It grows with every claim of the entry, and starts at 1 again after retention or an
+     * eviction: it is for logs, and no fence.
      */
     int attempt();
 
     /**
      * Whether the lease still holds, as far as this node knows: no heartbeat was refused, and the last successful one is
-     * not older than the lease. Once false it may be that another owner runs.
+     * not older than the lease. Once it is false, another owner may be running.
      */
     boolean isHeld();
 

@@ -6,6 +6,7 @@ import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Terms;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,17 +23,17 @@ import org.slf4j.LoggerFactory;
  * The claims that this node holds. On every beat:
  *
  * <ol>
- *   <li>leases of which a third has gone are renewed, many in one statement. Claims whose row was busy the last time go in
- *       a statement of their own, after the others;
- *   <li>actions whose renewal was refused, or whose lease has lapsed for want of an answer, are told that they lost it;
- *   <li>claims that have been held for longer than their policy allows are not renewed any more, and forgotten when their
- *       lease has lapsed: nobody is going to settle them.
+ *   <li>Renew the leases that have used up a third of their time, many in one statement. Claims whose row was busy the last
+ *       time go in a separate statement, after the others.
+ *   <li>Notify the actions whose renewal was refused, or whose lease has lapsed because the store did not answer.
+ *   <li>Stop renewing claims that were held longer than their policy allows, and forget them when their lease has lapsed:
+ *       nobody is going to settle them.
  * </ol>
  *
- * <p>Nothing else happens on a beat, so that no lease waits for anything but the store.
+ * <p>A beat does nothing else, so a lease waits for the store alone.
  */
 final class Claims {
-    /** How many heartbeats may be under way: a call can hang for as long as a lease lasts. */
+    /** How many heartbeats may run at once: a call can hang for as long as a lease lasts. */
     static final int BEATS_MAX = 3;
 
     private static final Logger log = LoggerFactory.getLogger(Claims.class);
@@ -43,18 +44,18 @@ final class Claims {
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
     private final Semaphore beats = new Semaphore(BEATS_MAX);
 
-    private volatile Duration beat;
+    private volatile Duration beat = Terms.LEASE_MAX;
     private Time.Scheduled next = () -> {};
     private volatile boolean closed;
 
-    Claims(Store store, Time time, Duration beat, Events events) {
+    Claims(Store store, Time time, Events events) {
         this.store = store;
         this.time = time;
-        this.beat = beat;
         this.events = events;
     }
 
-    void start() {
+    void start(Duration every) {
+        beat = every;
         beatLater();
     }
 
@@ -66,12 +67,12 @@ final class Claims {
         }
     }
 
-    /** A third of the lease has gone when a heartbeat is due; looking twice as often leaves time for two tries. */
+    /** A heartbeat is due after a third of the lease. Checking twice as often leaves time for two attempts. */
     static Duration beatFor(Duration lease) {
         return lease.dividedBy(6);
     }
 
-    /** A policy with a shorter lease than any before has come. */
+    /** Speeds up for a policy with a shorter lease than any before. */
     private synchronized void quicken(Duration needed) {
         if (needed.compareTo(beat) < 0) {
             beat = needed;
@@ -105,7 +106,7 @@ final class Claims {
     }
 
     private void beat() {
-        // First: while this one hangs on a dead connection, the next one can do the same work on another.
+        // First, so that the next beat runs even if this one hangs on a dead connection.
         beatLater();
         try {
             if (beats.tryAcquire()) {
@@ -159,7 +160,7 @@ final class Claims {
     }
 
     private final class Answers implements Splitting.Answers<LiveClaim, RenewResult> {
-        /** A lease runs from when the store was asked: never longer than it really does. */
+        /** A lease counts from when the store was asked, so never longer than it really runs. */
         private final long askedNanos;
 
         Answers(long askedNanos) {

@@ -19,7 +19,7 @@ public final class DownstreamKey {
 
     /** A pure function of tenant, operation, key and step: 32 URL-safe characters. */
     public static String of(Key key, String step) {
-        KeyRules.checkName("step", step);
+        Key.checkName("step", step);
         MessageDigest sha256;
         try {
             sha256 = MessageDigest.getInstance("SHA-256");

@@ -5,12 +5,12 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
 
 /**
- * Something that operators count or keep. The names it is counted under follow {@code api.idempotency.}; {@code
+ * Something that operators count or keep. The metrics begin with {@code api.idempotency.}; {@code
  * docs/reference/metrics.md} lists them.
  */
 public sealed interface Event {
 
-    /** What a request was answered with. Each is counted under {@code api.idempotency.reserve.<name>}. */
+    /** The answer to a request. Each is counted under {@code api.idempotency.reserve.<name>}. */
     enum Decision {
         /** Claimed for the first time. */
         CREATED,
@@ -27,7 +27,7 @@ public sealed interface Event {
         /** Past retention, with a tombstone. */
         EXPIRED;
 
-        /** What an outcome is counted as; one that was executed, as executed for the first time. */
+        /** The decision that an outcome counts as; an execution counts as the first one. */
         public static Decision of(Outcome<?> outcome) {
             if (outcome instanceof Outcome.Executed) {
                 return CREATED;
@@ -49,8 +49,8 @@ public sealed interface Event {
     record Changed(Transition transition) implements Event {}
 
     /**
-     * This node swept an entry whose lease had lapsed: its owner, on whatever node, died or hung; counted as {@code
-     * zombie_key}. Told once for each lapsed lease, besides {@link Changed}.
+     * This node swept an entry whose lease had lapsed: its owner, on this or another node, died or hung; counted as {@code
+     * zombie_key}. Once for each lapsed lease, besides {@link Changed}.
      */
     record LeaseLapsed(Transition transition) implements Event {}
 
@@ -80,18 +80,18 @@ public sealed interface Event {
     record Reconciled(EntryId id, String operation, Progress progress) implements Event {
         /** How far it got. */
         public enum Progress {
-            /** It is known to be unknown, and will be asked about. */
+            /** It is unknown, and its reconciler will be asked. */
             SCHEDULED,
-            /** It was found out. */
+            /** Its outcome was found. */
             RESOLVED,
-            /** It could not be found out in many tries: an operator has to decide. It is still asked about now and then. */
+            /** Many tries found nothing: an operator has to decide. The reconciler is still asked now and then. */
             FAILED
         }
     }
 
     /** A worker ended or put off an accepted entry's call; counted as {@code outbox.<name>}. */
     record Delivery(EntryId id, String operation, Fate fate) implements Event {
-        /** What became of it. */
+        /** How the delivery went. */
         public enum Fate {
             /** The provider answered, and the answer is recorded. */
             DELIVERED,

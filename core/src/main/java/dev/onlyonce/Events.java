@@ -4,7 +4,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the listeners, whatever they throw: an error in one must not cost a caller its claim or its answer. */
+/** Passes events to the listeners. An exception or error in one must not cost a caller its claim or its answer. */
 final class Events {
     private static final Logger log = LoggerFactory.getLogger(Events.class);
 

@@ -8,7 +8,7 @@ import java.util.function.Function;
 @FunctionalInterface
 public interface FailureRule {
 
-    /** What is known after an exception. */
+    /** The effect of an action that threw. */
     sealed interface Verdict {
         /** Proven: no effect happened. The entry becomes retryable. */
         record NoEffect() implements Verdict {}
@@ -20,7 +20,7 @@ public interface FailureRule {
         record Unknown() implements Verdict {}
     }
 
-    /** What this exception, thrown by the action, proves. */
+    /** Judges an exception that the action threw. */
     Verdict judge(Throwable thrown);
 
     /** {@link NotExecuted} proves that nothing happened; every other exception proves nothing. The default. */

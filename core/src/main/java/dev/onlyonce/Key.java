@@ -13,6 +13,10 @@ import dev.onlyonce.store.EntryId;
  * @param scope the namespace in which {@code value} is unique
  */
 public record Key(String tenant, String operation, String value, Scope scope) {
+    /** The longest value: as in the IETF draft and Stripe. It also keeps the primary key within MySQL's 3072 bytes. */
+    public static final int VALUE_LENGTH_MAX = 255;
+    /** The longest tenant or operation. Keeps the primary key within MySQL's 3072 bytes: at most 1020 bytes of UTF-8. */
+    public static final int NAME_LENGTH_MAX = 255;
 
     /**
      * Checks all parts.
@@ -21,9 +25,9 @@ public record Key(String tenant, String operation, String value, Scope scope) {
      * @throws IllegalArgumentException if tenant or operation do: those come from the application, not from the client
      */
     public Key {
-        KeyRules.checkName("tenant", tenant);
-        KeyRules.checkName("operation", operation);
-        KeyRules.checkKey(value);
+        checkName("tenant", tenant);
+        checkName("operation", operation);
+        checkValue(value);
         requireNonNull(scope, "scope");
     }
 
@@ -40,6 +44,46 @@ public record Key(String tenant, String operation, String value, Scope scope) {
     /** Which entry answers for this key. */
     public EntryId entryId() {
         return new EntryId(tenant, scope == Scope.TENANT ? "" : operation, value);
+    }
+
+    /** Throws {@link MalformedKey} unless this is 1-255 visible ASCII characters. */
+    public static void checkValue(String value) {
+        if (value.isEmpty()) {
+            throw new MalformedKey(MalformedKey.Reason.EMPTY, "the key is empty");
+        }
+        if (value.length() > VALUE_LENGTH_MAX) {
+            throw new MalformedKey(
+                    MalformedKey.Reason.TOO_LONG,
+                    "the key has " + value.length() + " characters; at most " + VALUE_LENGTH_MAX + " are allowed");
+        }
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c < 0x21 || c > 0x7e) {
+                throw new MalformedKey(
+                        MalformedKey.Reason.BAD_CHARACTER,
+                        "the key has a character that is not visible ASCII at position " + (i + 1));
+            }
+        }
+    }
+
+    /** Throws {@link IllegalArgumentException} unless this is 1-255 characters of valid Unicode without controls. */
+    public static void checkName(String what, String name) {
+        if (name.isEmpty() || name.length() > NAME_LENGTH_MAX) {
+            throw new IllegalArgumentException(
+                    what + " must have 1-" + NAME_LENGTH_MAX + " characters, but has " + name.length());
+        }
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            boolean pair = Character.isHighSurrogate(c)
+                    && i + 1 < name.length()
+                    && Character.isLowSurrogate(name.charAt(i + 1));
+            if (pair) {
+                i++;
+            } else if (Character.isISOControl(c) || Character.isSurrogate(c)) {
+                throw new IllegalArgumentException(
+                        what + " has a control character or half a surrogate pair at position " + (i + 1));
+            }
+        }
     }
 
     /** For logs: the key is shortened. */

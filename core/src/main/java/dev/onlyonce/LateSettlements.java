@@ -26,21 +26,20 @@ import org.slf4j.LoggerFactory;
  * Settlements that the store did not take when they were made.
  *
  * <ol>
- *   <li>They are sent again in batches, with growing pauses, for as long as the store is out. A lapsed lease is no reason to
- *       stop: until somebody has swept the entry, the store takes the settlement.
- *   <li>One ends when the store takes it, says that the claim is lost, or rejects it for good.
- *   <li>The release of a claim that was never confirmed may arrive before the claim itself does; so <em>lost</em> ends it
- *       only after a while.
+ *   <li>They are sent again in batches, with growing pauses, until the store answers. A lapsed lease is no reason to stop: the
+ *       store takes the settlement until a sweep has changed the entry.
+ *   <li>Each ends when the store takes it, answers that the claim is lost, or rejects it.
+ *   <li>The release of an unconfirmed claim may arrive before the claim does, so <em>lost</em> ends it only after a while.
  * </ol>
  */
 final class LateSettlements {
     /**
      * How many bytes of results may wait. An outage stops new claims, so more means that the store takes claims and refuses
-     * results; those over the bound are dropped, and their entries end as their terms say.
+     * results. Settlements over the bound are dropped, and their entries end as their terms say.
      */
     static final long BYTES_MAX = 64L << 20;
 
-    /** What breaks the store's code for so long breaks it for good. */
+    /** A settlement that breaks the store's code for this long is given up. */
     static final Duration BROKEN_MAX = Duration.ofMinutes(10);
 
     /** How many sweeps in a row wait for settlements that the store does not answer. */
@@ -55,7 +54,7 @@ final class LateSettlements {
     private final Store store;
     private final Time time;
     private final Events events;
-    /** In the order of their tokens, which is that of their claims, so that a simulation goes the same way every time. */
+    /** In the order of their tokens, which is that of their claims, so that simulations are reproducible. */
     private final NavigableMap<UUID, Late> waiting = new ConcurrentSkipListMap<>();
 
     private final AtomicLong bytes = new AtomicLong();
@@ -70,10 +69,10 @@ final class LateSettlements {
     private volatile boolean closed;
 
     /**
-     * One that waits.
+     * A settlement that waits.
      *
-     * @param sinceNanos since when
-     * @param lostFromNanos from when on <em>lost</em> is believed
+     * @param sinceNanos when it began to wait
+     * @param lostFromNanos when <em>lost</em> becomes final
      */
     private record Late(
             Settlement settlement, long sinceNanos, long lostFromNanos, CompletableFuture<SettleResult> answer) {
@@ -89,14 +88,14 @@ final class LateSettlements {
     }
 
     /**
-     * Goes on trying to end a claim that this node holds. The stage fails if the settlement will never be taken; what
-     * follows on it must be quick.
+     * Keeps trying to end a claim that this node holds. The future fails if the store will never take the settlement;
+     * dependent stages must be quick.
      */
     CompletableFuture<SettleResult> add(Settlement settlement) {
         return add(settlement, time.nanos());
     }
 
-    /** The same for a claim that was never confirmed, and may yet arrive at the store until then. */
+    /** The same for an unconfirmed claim, which may arrive at the store until {@code lostFromNanos}. */
     CompletableFuture<SettleResult> add(Settlement settlement, long lostFromNanos) {
         Late late = new Late(settlement, time.nanos(), lostFromNanos, new CompletableFuture<>());
         if (bytes.addAndGet(late.bytes()) > BYTES_MAX) {
@@ -138,10 +137,10 @@ final class LateSettlements {
     }
 
     /**
-     * Sends what waits now, before a sweep makes it unknown. After an outage the first connections may be dead while the
-     * sweep's is not; so the sweep is put off, but not for ever: what is never answered must not keep it.
+     * Sends all waiting settlements before a sweep makes their entries unknown. After an outage these connections may be
+     * dead while the sweep's is alive, so an unanswered settlement delays the sweep, for a bounded number of rounds.
      *
-     * @return whether to sweep: the store has answered for all of it, or has not for too many sweeps
+     * @return whether to sweep: the store has answered for all of them, or the bound is reached
      */
     boolean sendBeforeSweep() {
         if (sending.isHeldByCurrentThread()) {
@@ -157,7 +156,7 @@ final class LateSettlements {
         }
     }
 
-    /** Sends what waits now, once. Returns whether something of it has ended. */
+    /** Sends all waiting settlements once. Returns whether any of them has ended. */
     private boolean send() {
         if (waiting.isEmpty() || sending.isHeldByCurrentThread()) {
             return false;
@@ -185,7 +184,7 @@ final class LateSettlements {
         return true;
     }
 
-    /** Begins after the batch that was begun last, so that one which always fails does not keep the others for ever. */
+    /** Starts after the batch that was sent last, so that a batch that always fails does not block the others. */
     private List<Late> inTurn() {
         List<Late> all = new ArrayList<>();
         if (begunWith != null) {
@@ -197,7 +196,7 @@ final class LateSettlements {
         return all;
     }
 
-    /** Whether the store answers. */
+    /** Returns whether the store answered. */
     private boolean send(List<Late> batch) {
         try {
             Splitting.send(
@@ -210,7 +209,7 @@ final class LateSettlements {
             events.tell(new Event.StoreFailed(e));
             return false;
         } catch (StoreOutcomeUnknown e) {
-            // One slow row may be why the whole batch is: smaller ones will tell.
+            // One slow row may delay the whole batch: try smaller ones.
             batchMax = Math.max(1, batchMax / 2);
             events.tell(new Event.StoreFailed(e));
             return false;

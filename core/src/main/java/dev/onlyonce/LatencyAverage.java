@@ -6,14 +6,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** How long each operation takes as a rule: an exponential moving average, for {@code Retry-After}. */
+/** How long each operation usually takes: an exponential moving average, for {@code Retry-After}. */
 final class LatencyAverage {
-    /** Operations are few; more than this means that somebody puts ids into their names. */
+    /** Operations are few; more than this means that their names contain ids. */
     private static final int OPERATIONS_MAX = 1000;
 
     private final Map<String, AtomicLong> nanos = new ConcurrentHashMap<>();
 
-    /** Of two that end at once one may not count: an average can do without, and nobody waits for anybody. */
+    /** Not atomic: if two end at the same time, one may not count. An average can do without it. */
     void took(String operation, long took) {
         AtomicLong usual = nanos.get(operation);
         if (usual != null) {

@@ -1,8 +1,8 @@
 package dev.onlyonce;
 
 /**
- * Takes events for metrics and audit. Called on the threads that make them, so it must be quick and thread-safe; what it
- * throws is logged and otherwise ignored.
+ * Receives events, for metrics and audit. Runs on the thread that causes the event, so it must be quick and thread-safe;
+ * an exception is logged and otherwise ignored.
  */
 @FunctionalInterface
 public interface Listener {

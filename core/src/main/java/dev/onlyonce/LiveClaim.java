@@ -1,7 +1,5 @@
 package dev.onlyonce;
 
-import dev.onlyonce.fingerprint.Fingerprint;
-import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Failure;
@@ -9,7 +7,6 @@ import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -25,13 +22,9 @@ import org.slf4j.LoggerFactory;
 final class LiveClaim implements OpenClaim {
     private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
 
-    private final Settling settling;
-    private final Key key;
-    private final Fingerprint fingerprint;
-    private final Policy policy;
-    private final UUID token;
+    private final Settlements settlements;
+    private final ClaimAttempt origin;
     private final int attempt;
-    private final long begunNanos;
     private final AtomicBoolean settled = new AtomicBoolean();
 
     /** When the lease lapses, if the store granted it as soon as it was asked: never later than it really does. */
@@ -45,54 +38,43 @@ final class LiveClaim implements OpenClaim {
     private List<Runnable> lostCallbacks = List.of();
     private @Nullable CompletableFuture<Void> ended;
 
-    LiveClaim(
-            Settling settling,
-            Key key,
-            Fingerprint fingerprint,
-            Policy policy,
-            UUID token,
-            int attempt,
-            long begunNanos) {
-        this.settling = settling;
-        this.key = key;
-        this.fingerprint = fingerprint;
-        this.policy = policy;
-        this.token = token;
+    LiveClaim(Settlements settlements, ClaimAttempt origin, int attempt) {
+        this.settlements = settlements;
+        this.origin = origin;
         this.attempt = attempt;
-        this.begunNanos = begunNanos;
-        this.leaseUntilNanos = begunNanos + policy.terms().lease().toNanos();
+        this.leaseUntilNanos = origin.sinceNanos() + leaseNanos();
     }
 
-    /** Ends claims durably, or throws. */
-    interface Settling {
-        SettleResult settle(LiveClaim claim, Settlement settlement);
-
-        /** The same without blocking. */
-        CompletionStage<SettleResult> settle(LiveClaim claim, Settlement settlement, Executor blocking);
-
-        long nanos();
+    /** The attempt that won it. */
+    ClaimAttempt origin() {
+        return origin;
     }
 
     @Override
     public Key key() {
-        return key;
+        return origin.key();
     }
 
     EntryId id() {
-        return key.entryId();
+        return key().entryId();
     }
 
     @Override
     public UUID token() {
-        return token;
+        return origin.token();
     }
 
     Policy policy() {
-        return policy;
+        return origin.policy();
     }
 
+    private long leaseNanos() {
+        return policy().terms().lease().toNanos();
+    }
+
+    /** When its attempt began. */
     long begunNanos() {
-        return begunNanos;
+        return origin.sinceNanos();
     }
 
     /** When its settlement was asked for. */
@@ -107,7 +89,7 @@ final class LiveClaim implements OpenClaim {
 
     @Override
     public boolean isHeld() {
-        return !lost && settling.nanos() - leaseUntilNanos < 0;
+        return !lost && settlements.nanos() - leaseUntilNanos < 0;
     }
 
     @Override
@@ -124,19 +106,17 @@ final class LiveClaim implements OpenClaim {
 
     /** Whether it is time for a heartbeat: a third of the lease has gone. */
     boolean isDue(long now) {
-        return !lost
-                && !isHeldTooLong(now)
-                && leaseUntilNanos - now < policy.terms().lease().toNanos() / 3 * 2;
+        return !lost && !isHeldTooLong(now) && leaseUntilNanos - now < leaseNanos() / 3 * 2;
     }
 
     /** Whether nobody is going to settle it any more. */
     boolean isHeldTooLong(long now) {
-        return now - begunNanos >= policy.heldMax().toNanos();
+        return now - begunNanos() >= policy().heldMax().toNanos();
     }
 
     /** Whether enough of the lease is left to start an action: a heartbeat can still come before its end. */
     boolean isStartable(long now) {
-        return leaseUntilNanos - now > Claims.beatFor(policy.terms().lease()).toNanos();
+        return leaseUntilNanos - now > Claims.beatFor(policy().terms().lease()).toNanos();
     }
 
     boolean wasBusy() {
@@ -148,12 +128,12 @@ final class LiveClaim implements OpenClaim {
     }
 
     Renewal renewal() {
-        return new Renewal(id(), token, policy.terms().lease());
+        return new Renewal(id(), token(), policy().terms().lease());
     }
 
     /** Answers may overtake one another: an older one takes nothing away. */
     synchronized void renewed(long askedNanos) {
-        long until = askedNanos + policy.terms().lease().toNanos();
+        long until = askedNanos + leaseNanos();
         if (until - leaseUntilNanos > 0) {
             leaseUntilNanos = until;
         }
@@ -200,26 +180,26 @@ final class LiveClaim implements OpenClaim {
 
     @Override
     public SettleResult settle(Ending ending) {
-        return settling.settle(this, end(ending));
+        return settlements.settle(this, end(ending));
     }
 
     @Override
     public CompletionStage<SettleResult> settle(Ending ending, Executor blocking) {
-        return settling.settle(this, end(ending), blocking);
+        return settlements.settle(this, end(ending), blocking);
     }
 
     private Settlement end(Ending ending) {
         // First, so that a claim which cannot be settled so is not taken for settled.
         Settlement settlement = settlement(ending);
         if (!settled.compareAndSet(false, true)) {
-            throw new IllegalStateException("The claim of " + key + " has been settled already");
+            throw new IllegalStateException("The claim of " + key() + " has been settled already");
         }
-        actionEndedNanos = settling.nanos();
+        actionEndedNanos = settlements.nanos();
         return settlement;
     }
 
     private Settlement settlement(Ending ending) {
-        if (ending instanceof Ending.Completed completed && completed.result().length <= policy.resultBytesMax()) {
+        if (ending instanceof Ending.Completed completed && completed.result().length <= policy().resultBytesMax()) {
             return settlement(State.COMPLETED, Envelope.value(completed.result()), "completed");
         } else if (ending instanceof Ending.Failed failed) {
             return settlement(
@@ -233,32 +213,12 @@ final class LiveClaim implements OpenClaim {
         }
         Failure failure = new Failure(
                 Failure.RESULT_NOT_STORED,
-                "It completed, but its result was larger than " + policy.resultBytesMax()
+                "It completed, but its result was larger than " + policy().resultBytesMax()
                         + " bytes and was not stored");
         return settlement(State.COMPLETED, Envelope.failure(failure), "completed; the result was too large to store");
     }
 
-    /** The entry as replays need it, without asking the store; when it was made and leased is not known here. */
-    Entry entry(Settlement settlement, SettleResult.Settled settled, String owner) {
-        Instant at = settled.settledAt();
-        return new Entry(
-                id(),
-                key.operation(),
-                fingerprint,
-                settlement.to(),
-                token,
-                owner,
-                attempt,
-                policy.terms(),
-                at,
-                at,
-                at,
-                settled.expiresAt(),
-                settlement.result(),
-                at);
-    }
-
     private Settlement settlement(State to, byte @Nullable [] result, String reason) {
-        return new Settlement(id(), token, to, result, reason);
+        return new Settlement(id(), token(), to, result, reason);
     }
 }

@@ -16,7 +16,7 @@ import org.slf4j.event.Level;
 final class Maintenance {
     /** Small enough that foreground traffic never waits long for its locks. */
     static final int SWEEP_BATCH = 500;
-    /** Smaller, because it pauses after each: foreground traffic should not lose a processor for longer than its own calls take. */
+    /** Smaller, with a pause after each: foreground traffic must not lose a processor for longer than its own calls take. */
     static final int PURGE_BATCH = 100;
 
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
@@ -40,7 +40,7 @@ final class Maintenance {
         closed = true;
     }
 
-    /** Does the work again and again, with a pause in between, whatever comes of it. */
+    /** Repeats the work with a pause in between, even if it fails. */
     void repeat(Duration every, Runnable work) {
         repeat(every, work, false);
     }
@@ -109,8 +109,8 @@ final class Maintenance {
     }
 
     /**
-     * As long as the last batch took, so that foreground traffic has the database to itself half of the time. Returns whether
-     * to go on: nothing is asked of a store that was closed meanwhile.
+     * Pauses for as long as the last batch took, so that foreground traffic has the database to itself half of the time.
+     * Returns whether to continue: not after the node was closed.
      */
     private boolean pause(long nanos) {
         try {

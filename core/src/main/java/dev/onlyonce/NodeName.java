@@ -5,28 +5,28 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What a process is called in entries and in the audit, unless it is told a name: {@code host:pid}. */
-public final class NodeName {
+/** The default name of a node in entries and in the audit: {@code host:pid}. */
+final class NodeName {
     private static final int HOST_LENGTH_MAX = 200;
     private static final String NAME = host() + ":" + ProcessHandle.current().pid();
 
     private NodeName() {}
 
     /** The name of this process. */
-    public static String ofThisProcess() {
+    static String ofThisProcess() {
         return NAME;
     }
 
-    /** As containers, Windows and Linux tell it. Nothing is asked of the network: that may take long. */
+    /** The host name as containers, Windows and Linux give it, without a network call, which may take long. */
     private static String host() {
-        String told = System.getenv("HOSTNAME");
-        if (told == null || told.isBlank()) {
-            told = System.getenv("COMPUTERNAME");
+        String name = System.getenv("HOSTNAME");
+        if (name == null || name.isBlank()) {
+            name = System.getenv("COMPUTERNAME");
         }
-        if (told == null || told.isBlank()) {
-            told = ofFile(Path.of("/etc/hostname"));
+        if (name == null || name.isBlank()) {
+            name = ofFile(Path.of("/etc/hostname"));
         }
-        String host = AuditText.who(told.strip());
+        String host = AuditText.who(name.strip());
         return host.isEmpty() ? "localhost" : host.substring(0, Math.min(host.length(), HOST_LENGTH_MAX));
     }
 

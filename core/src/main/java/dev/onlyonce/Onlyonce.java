@@ -6,7 +6,6 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.internal.GroupingStore;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Envelope;
-import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
@@ -16,8 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -40,29 +37,29 @@ public final class Onlyonce implements AutoCloseable {
     private final @Nullable Time ownTime;
 
     private Onlyonce(Builder builder) {
-        KeyRules.checkName("name", builder.name);
+        Key.checkName("node", builder.node);
         Store store = builder.store;
         ownTime = builder.time == null ? Time.system() : null;
         Time time = ownTime == null ? requireNonNull(builder.time) : ownTime;
         Events events = new Events(builder.listeners);
-        registry = new Registry(store, time, builder.name, events, builder.policy(), builder.operations, builder.ways);
+        Parts parts = new Parts(builder.node, store, time, events);
         Bounds bounds = builder.bounds();
-        claims = new Claims(store, time, Claims.beatFor(registry.shortestLease()), events);
+        claims = new Claims(store, time, events);
         late = new LateSettlements(store, time, events);
         grouping = new GroupingStore(
                 store,
                 time,
                 new GroupingStore.Limits(bounds.queueMax(), bounds.storeWaitMax()),
                 failure -> events.tell(new Event.StoreFailed(failure)));
-        ReplayCache cache =
-                bounds.cacheBytesMax() == 0 ? null : new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
-        engine = new Engine(
-                new Engine.Parts(builder.name, time, events, bounds.waitersMax(), cache), grouping, claims, late);
+        ReplayCache cache = new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
+        Settlements settlements = new Settlements(parts, grouping, claims, late, cache);
+        engine = new Engine(parts, grouping, claims, settlements, cache, bounds.waitersMax());
+        registry = new Registry(parts, engine, builder.policy(), builder.operations, builder.ways);
         maintenance = new Maintenance(store, time, events, late, bounds.auditRetention());
         Reconciliation reconciliation =
                 new Reconciliation(store, engine::resolve, time, events, Map.copyOf(builder.reconcilers));
         operator = new Operator(store, engine, maintenance, reconciliation);
-        claims.start();
+        claims.start(Claims.beatFor(registry.shortestLease()));
         maintenance.repeat(positive("sweepEvery", builder.sweepEvery), maintenance::sweep);
         maintenance.repeat(positive("purgeEvery", builder.purgeEvery), maintenance::purge);
         Duration reconcileEvery = positive("reconcileEvery", builder.reconcileEvery);
@@ -108,7 +105,7 @@ public final class Onlyonce implements AutoCloseable {
      * Runs the action unless a request with this key has had its effect; otherwise answers with the outcome of that request. The
      * result is stored as JSON.
      *
-     * @throws X what the action throws, by identity
+     * @throws X the action's exception, by identity
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Class<T> result, Action<T, X> action) throws X {
@@ -118,117 +115,22 @@ public final class Onlyonce implements AutoCloseable {
     /**
      * Runs the action unless a request with this key has had its effect; otherwise answers with the outcome of that request.
      *
-     * @throws X what the action throws, by identity
+     * @throws X the action's exception, by identity
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Codec<T> codec, Action<T, X> action) throws X {
-        return execute(key, fingerprint, registry.policy(key.operation(), Way.LEASED), codec, action);
+        Policy policy = registry.policy(key.operation(), Way.LEASED);
+        return engine.execute(key, fingerprint, policy, codec, action);
     }
 
-    /**
-     * The same under a policy of the caller's.
-     *
-     * @throws X what the action throws, by identity
-     */
-    public <T, X extends Exception> Outcome<T> execute(
-            Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, Action<T, X> action) throws X {
-        Begun begun = begin(key, fingerprint, policy);
-        if (begun instanceof Begun.Answered answered) {
-            return answered.outcome().map(codec::decode);
-        }
-        OpenClaim claim = ((Begun.Claimed) begun).claim();
-        return run(claim, policy.failures(), codec, action);
-    }
-
-    private <T, X extends Exception> Outcome<T> run(
-            OpenClaim claim, FailureRule failures, Codec<T> codec, Action<T, X> action) throws X {
-        T value;
-        try {
-            value = action.run(claim);
-        } catch (Throwable thrown) {
-            settle(claim, failures, thrown);
-            throw thrown;
-        }
-        byte[] encoded;
-        try {
-            encoded = requireNonNull(codec.encode(value), "the encoded result");
-        } catch (RuntimeException | Error e) {
-            // The effect has happened: whatever is wrong with its result, it must not happen again.
-            settle(claim, new Ending.CompletedWithoutResult(), e);
-            throw e;
-        }
-        SettleResult result = claim.complete(encoded);
-        return result instanceof SettleResult.Settled settled
-                ? new Outcome.Executed<>(value, requireNonNull(settled.expiresAt()))
-                : new Outcome.Unknown<>(Answer.RETRY_AFTER_UNKNOWN);
-    }
-
-    private static void settle(OpenClaim claim, FailureRule failures, Throwable thrown) {
-        Ending unknown = new Ending.Unknown(thrown.getClass().getName());
-        try {
-            FailureRule.Verdict verdict = failures.judge(thrown);
-            if (verdict instanceof FailureRule.Verdict.NoEffect) {
-                settle(claim, new Ending.Retryable(thrown.getClass().getName()), thrown);
-            } else if (verdict instanceof FailureRule.Verdict.Final failed) {
-                settle(claim, new Ending.Failed(failed.failure()), thrown);
-            } else {
-                settle(claim, unknown, thrown);
-            }
-        } catch (RuntimeException | Error e) {
-            // Either the rule broke, or its verdict cannot be recorded: nobody knows, then.
-            suppress(thrown, e);
-            try {
-                settle(claim, unknown, thrown);
-            } catch (RuntimeException | Error again) {
-                suppress(thrown, again);
-            }
-        }
-    }
-
-    private static void suppress(Throwable thrown, Throwable other) {
-        if (other != thrown) {
-            thrown.addSuppressed(other);
-        }
-    }
-
-    /** Ends a claim for a caller that must see what was thrown; recording goes on without it. */
-    private static void settle(OpenClaim claim, Ending ending, Throwable thrown) {
-        try {
-            claim.settle(ending);
-        } catch (StoreException e) {
-            suppress(thrown, e);
-        }
-    }
-
-    /** Claims for a caller that settles by itself; see {@link OpenClaim}. */
+    /** Claims for a caller that settles the claim itself; see {@link OpenClaim}. */
     public Begun begin(Key key, Fingerprint fingerprint) {
-        return begin(key, fingerprint, registry.policy(key.operation(), Way.LEASED));
+        return engine.begin(key, fingerprint, registry.policy(key.operation(), Way.LEASED));
     }
 
-    /** The same under a policy of the caller's. */
-    public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
-        return engine.begin(key, fingerprint, policy);
-    }
-
-    /**
-     * The same without blocking. The stage is completed when the method above would return or throw. What follows on it runs
-     * on a thread that others wait for, or on this one: it must be quick and must not block.
-     *
-     * @param blocking runs what blocks: waiting for a running duplicate, and claiming what another request has released. If
-     *     it takes no more, the stage fails with {@link dev.onlyonce.store.StoreUnavailable}
-     */
-    public CompletionStage<Begun> begin(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
-        return engine.begin(key, fingerprint, policy, blocking);
-    }
-
-    /** The answer, if this node has it in memory; never talks to the store, and so never blocks. Counted as a decision. */
-    public Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
-        return engine.cached(key, fingerprint);
-    }
-
-    /** What stands in the store for a key, past what any cache says. */
+    /** The entry of a key, read from the store: no cache answers. */
     public Optional<Entry> find(Key key) {
-        return engine.findStored(key.entryId());
+        return engine.find(key.entryId());
     }
 
     /**
@@ -246,7 +148,7 @@ public final class Onlyonce implements AutoCloseable {
         return operator;
     }
 
-    /** For code that offers a way of its own to execute. */
+    /** For code that offers a way of its own to execute; applications do not need it. */
     public Registry registry() {
         return registry;
     }
@@ -275,7 +177,7 @@ public final class Onlyonce implements AutoCloseable {
         private final Map<String, Way> ways = new HashMap<>();
         private final Map<String, Reconciler> reconcilers = new HashMap<>();
         private final List<Listener> listeners = new ArrayList<>();
-        private String name = NodeName.ofThisProcess();
+        private String node = NodeName.ofThisProcess();
         private @Nullable Time time;
         private Duration sweepEvery = Duration.ofSeconds(1);
         private Duration purgeEvery = Duration.ofMinutes(1);
@@ -335,8 +237,8 @@ public final class Onlyonce implements AutoCloseable {
         }
 
         /** This node's name, for operators and the audit; at most 255 characters. {@code host:pid} by default. */
-        public Builder name(String name) {
-            this.name = name;
+        public Builder node(String name) {
+            this.node = name;
             return this;
         }
 

@@ -19,8 +19,8 @@ import java.util.concurrent.Executor;
  */
 public interface OpenClaim extends Claim {
     /**
-     * What fences every write of this claim: no other claim of this or any other key has it. For code that keeps records of
-     * its own beside the entry.
+     * The token that fences every write of this claim: no other claim has it. For code that keeps records of its own beside
+     * the entry.
      */
     UUID token();
 
@@ -28,10 +28,10 @@ public interface OpenClaim extends Claim {
     SettleResult settle(Ending ending);
 
     /**
-     * Records how it ended, without blocking. The stage is completed when the method above would return or throw. What
-     * follows on it runs on a thread that others wait for, or on this one: it must be quick and must not block.
+     * Records how it ended, without blocking. The stage is completed when the method above would return or throw.
+     * Dependent stages run on a thread that others wait for, or on this one: they must be quick and must not block.
      *
-     * @param blocking runs what blocks: waiting for a store that did not take the record at once
+     * @param blocking runs code that blocks: waiting for a store that did not take the record at once
      */
     CompletionStage<SettleResult> settle(Ending ending, Executor blocking);
 

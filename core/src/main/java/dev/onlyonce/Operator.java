@@ -54,8 +54,7 @@ public final class Operator {
 
     /** Settles an unknown entry. A result is the operation's encoded result, as its {@link Codec} makes it. */
     public SettleResult resolve(Resolution resolution) {
-        String operation =
-                engine.findStored(resolution.id()).map(Entry::operation).orElse("");
+        String operation = engine.find(resolution.id()).map(Entry::operation).orElse("");
         return engine.resolve(resolution, operation);
     }
 

@@ -69,10 +69,10 @@ public sealed interface Outcome<T> {
     record Expired<T>() implements Outcome<T> {}
 
     /**
-     * What to do about each variant: a new variant is a compile error for every caller, and no two can be mixed up.
+     * One method for each variant: a new variant is a compile error for every caller, and no two can be swapped.
      *
      * @param <T> the operation's result
-     * @param <R> what comes of it
+     * @param <R> the result of the methods
      */
     interface Cases<T, R extends @Nullable Object> {
         /** The action ran now. */

@@ -2,30 +2,26 @@ package dev.onlyonce;
 
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
-/**
- * How an operation is protected.
- *
- * @param terms lease, what happens when it is lost, retention, tombstone
- * @param waitMax how long a duplicate waits for the running one before it is told that it is in flight; zero for not at all
- * @param resultBytesMax larger results are delivered but not stored: a retry is told so, and never executes
- * @param failures what the action's exceptions prove
- * @param heldMax how long a claim may be held before it is settled. After it heartbeats stop, the lease lapses, and the
- *     entry becomes what the terms say: a holder that has forgotten its claim must not keep the key for ever
- */
-public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures, Duration heldMax) {
-    /** Waiting longer than clients and proxies do helps nobody and holds a thread. */
+/** How an operation is protected. Made by {@link #builder()}, by {@link Onlyonce.Builder}, or for one operation of it. */
+public final class Policy {
+    /** The longest {@link #waitMax()}: waiting longer than clients and proxies do helps nobody and holds a thread. */
     public static final Duration WAIT_MAX = Duration.ofMinutes(5);
-    /** What every store takes in one row and one statement without special care. */
+    /** The largest {@link #resultBytesMax()}: every store takes this in one row and one statement. */
     public static final int RESULT_BYTES_MAX = 16 << 20;
 
-    /** Longer than any request that a client still waits for; jobs that take longer say so themselves. */
+    /** The usual {@link #heldMax()}: longer than any request that a client still waits for. */
     public static final Duration HELD_STANDARD = Duration.ofHours(1);
-    /** Longer than this nobody waits for a forgotten claim, and few actions run. */
+    /** The longest {@link #heldMax()}: few actions run longer. */
     public static final Duration HELD_MAX = Duration.ofDays(7);
 
-    /** Checks the bounds; throws {@link IllegalArgumentException}. */
-    public Policy {
+    private final Settings settings;
+
+    private record Settings(
+            Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures, Duration heldMax) {}
+
+    Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures, Duration heldMax) {
         if (heldMax.compareTo(terms.lease()) < 0 || heldMax.compareTo(HELD_MAX) > 0) {
             throw new IllegalArgumentException(
                     "heldMax must be between the lease, " + terms.lease() + ", and " + HELD_MAX + ": " + heldMax);
@@ -37,6 +33,35 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
             throw new IllegalArgumentException(
                     "resultBytesMax must be between 0 and " + RESULT_BYTES_MAX + ": " + resultBytesMax);
         }
+        settings = new Settings(terms, waitMax, resultBytesMax, failures, heldMax);
+    }
+
+    /** Lease, what happens when it is lost, retention, tombstone. */
+    public Terms terms() {
+        return settings.terms;
+    }
+
+    /** How long a duplicate waits for the running request before it is answered as in flight; zero for not at all. */
+    public Duration waitMax() {
+        return settings.waitMax;
+    }
+
+    /** The largest result that is stored. A larger one is delivered; a retry learns that it is not stored and never runs. */
+    public int resultBytesMax() {
+        return settings.resultBytesMax;
+    }
+
+    /** What the action's exceptions prove. */
+    public FailureRule failures() {
+        return settings.failures;
+    }
+
+    /**
+     * How long a claim may be held before it is settled. Then heartbeats stop, the lease lapses, and the entry becomes what
+     * the terms say: a holder that has forgotten its claim must not keep the key.
+     */
+    public Duration heldMax() {
+        return settings.heldMax;
     }
 
     /** Lease 30 s, unknown when it is lost, held up to 1 h, retention 24 h, no tombstone, no waiting, results up to 1 MiB. */
@@ -69,5 +94,20 @@ public record Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureR
         public Policy build() {
             return policy();
         }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Policy policy && settings.equals(policy.settings);
+    }
+
+    @Override
+    public int hashCode() {
+        return settings.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "Policy" + settings;
     }
 }

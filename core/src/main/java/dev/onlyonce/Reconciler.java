@@ -5,19 +5,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out what became of an operation whose outcome is unknown, by asking whoever would know: the provider, by
- * {@linkplain DownstreamKey the key that was sent to it}. Called on background threads, by several nodes at once, again and
- * again until it can tell; it must only look, never act.
+ * Finds out whether an operation with an unknown outcome took effect: it asks the provider, by {@linkplain DownstreamKey the
+ * key that was sent to it}. Background threads of several nodes call it, repeatedly, until it can tell. It must only look,
+ * never act.
  */
 @FunctionalInterface
 public interface Reconciler {
 
-    /** What was found out. */
+    /** The answer of a reconciler. */
     sealed interface Finding {
         /**
          * The effect happened.
          *
-         * @param result the operation's result as its {@link Codec} encodes it; empty if it cannot be known any more
+         * @param result the operation's result as its {@link Codec} encodes it; empty if it is lost
          */
         record Found(byte @Nullable [] result) implements Finding {
             /** Without a result. */
@@ -28,7 +28,7 @@ public interface Reconciler {
 
         /**
          * The effect did not happen and will not: the entry becomes retryable. Believed only after
-         * {@link #absentAfter()}, because a request that is still on its way may yet arrive.
+         * {@link #absentAfter()}, because a request may still be on its way.
          *
          * @param proof for the audit
          */
@@ -42,7 +42,7 @@ public interface Reconciler {
         record CannotTell(String why) implements Finding {}
     }
 
-    /** What a round of questions came to. */
+    /** The result of a round over all unknown entries. */
     record Round(int asked, int found, int absent, int undecided) {}
 
     /** Looks. An exception counts as {@link Finding.CannotTell}. */

@@ -26,17 +26,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks about unknown entries until somebody can tell.
+ * Asks reconcilers about unknown entries until one can tell.
  *
  * <ol>
  *   <li>Every round reads the unknown entries, a page at a time.
- *   <li>An entry that is due is asked about. <em>Found</em> completes it, <em>absent</em> makes it retryable.
- *   <li>Otherwise it is due again after a pause that doubles with every try. After {@link #TRIES_MAX} tries an operator is
- *       told, and the entry is still asked about, at the longest pause.
+ *   <li>Its reconciler is asked about each entry that is due. <em>Found</em> completes it, <em>absent</em> makes it retryable.
+ *   <li>Otherwise it is due again after a pause that doubles with every try. After {@link #TRIES_MAX} tries the log asks
+ *       for an operator, and the reconciler is still asked, at the longest pause.
  * </ol>
  *
- * <p>When to ask next is kept in memory only: a restart asks again at once, and several nodes may ask about the same entry.
- * Looking does no harm, and resolving is conditional on the entry being unknown still.
+ * <p>The schedule is in memory only: a restart asks again at once, and several nodes may ask about the same entry. Looking
+ * does no harm, and resolving changes only an entry that is still unknown.
  */
 final class Reconciliation {
     /** About a quarter of an hour of doubling pauses. */
@@ -90,7 +90,7 @@ final class Reconciliation {
                 query = query.after(entry.id());
             }
         } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
-        // What is no longer unknown is forgotten with the old map.
+        // Entries that are no longer unknown are forgotten with the old map.
         histories = seen;
         int found = asked.getOrDefault(Asking.FOUND, 0);
         int absent = asked.getOrDefault(Asking.ABSENT, 0);
@@ -98,7 +98,7 @@ final class Reconciliation {
         return new Round(found + absent + undecided, found, absent, undecided);
     }
 
-    /** What became of one entry in a round. */
+    /** The result of one entry in a round. */
     private enum Asking {
         NOT_DUE,
         FOUND,
@@ -126,13 +126,13 @@ final class Reconciliation {
         try {
             settled = resolve.apply(resolution, entry.operation());
         } catch (StoreUnavailable e) {
-            throw e; // nobody can be resolved now
+            throw e; // no entry can be resolved now
         } catch (RuntimeException e) {
-            // This one cannot be recorded; it must not keep the others.
+            // This one cannot be recorded; the others go on.
             seen.put(entry.id(), again(entry, before, new Finding.CannotTell("it could not be recorded: " + e)));
             return Asking.UNDECIDED;
         }
-        // If somebody else was faster, it was found out all the same.
+        // If another node was faster, the entry is resolved all the same.
         if (settled instanceof SettleResult.Settled) {
             events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.RESOLVED));
             log.info("Reconciled: {} is now {}: {}", entry.id(), resolution.to(), resolution.reason());
@@ -179,7 +179,7 @@ final class Reconciliation {
         if (tries == TRIES_MAX) {
             events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.FAILED));
             log.warn(
-                    "Not found out in {} tries, an operator has to decide: {} of {}: {}",
+                    "Not reconciled in {} tries, an operator has to decide: {} of {}: {}",
                     tries,
                     entry.id(),
                     entry.operation(),

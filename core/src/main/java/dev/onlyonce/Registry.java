@@ -1,62 +1,63 @@
 package dev.onlyonce;
 
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * What all ways to execute share: the store, the operations with their policies, the listeners, the time, and this node's name.
- * For code that offers a way of its own; applications do not need it. Safe for any number of threads.
+ * What every way to execute shares: the store, the node's name, the operations with their policies, the listeners, and the
+ * engine. For code that offers a way of its own, such as transactions or HTTP; applications have no need of it.
  */
 public final class Registry {
-    /** Operations are few; more than this means that somebody puts ids into their names. */
+    /** Operations are few; more than this means that their names contain ids. */
     private static final int OPERATIONS_MAX = 10_000;
 
-    private final Store store;
-    private final Time time;
-    private final String name;
-    private final Events events;
+    private final Parts parts;
+    private final Engine engine;
     private final Policy standard;
     private final Map<String, Policy> policies;
     private final Map<String, Way> declared;
-    private final Map<String, Way> ways = new ConcurrentHashMap<>();
+    private final Map<String, Way> ways;
 
-    Registry(
-            Store store,
-            Time time,
-            String name,
-            Events events,
-            Policy standard,
-            Map<String, Policy> policies,
-            Map<String, Way> ways) {
-        this.store = store;
-        this.time = time;
-        this.name = name;
-        this.events = events;
+    Registry(Parts parts, Engine engine, Policy standard, Map<String, Policy> policies, Map<String, Way> declared) {
+        this.parts = parts;
+        this.engine = engine;
         this.standard = standard;
         this.policies = Map.copyOf(policies);
-        this.declared = Map.copyOf(ways);
-        this.ways.putAll(ways);
+        this.declared = Map.copyOf(declared);
+        this.ways = new ConcurrentHashMap<>(declared);
     }
 
     /** The store that all ways use. */
     public Store store() {
-        return store;
+        return parts.store();
     }
 
     /** The source of time that waiting and background work follow. */
     public Time time() {
-        return time;
+        return parts.time();
     }
 
     /** This node's name, for entries and the audit. */
     public String name() {
-        return name;
+        return parts.name();
+    }
+
+    /** Passes an event to all listeners. */
+    public void publish(Event event) {
+        parts.events().tell(event);
     }
 
     /** The policy of an operation: its own, or the default. */
@@ -64,7 +65,7 @@ public final class Registry {
         return policies.getOrDefault(operation, standard);
     }
 
-    /** The policy that an operation was given of its own, if it was. */
+    /** The policy of an operation's own, if it has one. */
     public Optional<Policy> ownPolicy(String operation) {
         return Optional.ofNullable(policies.get(operation));
     }
@@ -79,12 +80,10 @@ public final class Registry {
 
     /** The shortest lease of all policies. */
     public Duration shortestLease() {
-        Duration shortest = standard.terms().lease();
-        for (Policy policy : policies.values()) {
-            Duration lease = policy.terms().lease();
-            shortest = lease.compareTo(shortest) < 0 ? lease : shortest;
-        }
-        return shortest;
+        return Stream.concat(Stream.of(standard), policies.values().stream())
+                .map(policy -> policy.terms().lease())
+                .min(Comparator.naturalOrder())
+                .orElseThrow();
     }
 
     /**
@@ -105,8 +104,54 @@ public final class Registry {
         return policy(operation);
     }
 
-    /** Passes an event to all listeners. */
-    public void publish(Event event) {
-        events.tell(event);
+    /**
+     * Executes under the caller's policy; otherwise as {@link Onlyonce#execute}.
+     *
+     * @throws X the action's exception, by identity
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, Action<T, X> action) throws X {
+        return engine.execute(key, fingerprint, policy, codec, action);
+    }
+
+    /** Begins under the caller's policy; otherwise as {@link Onlyonce#begin}. */
+    public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
+        return engine.begin(key, fingerprint, policy);
+    }
+
+    /**
+     * The answer, if this node has it in memory. Never asks the store, and so never blocks. Counted as a decision. A caller
+     * that uses it claims with {@link #claim}, so that each request looks into memory once.
+     *
+     * @throws StoreException if the recorded request cannot be compared with this one
+     */
+    public Optional<Outcome<byte[]>> cached(Key key, Fingerprint fingerprint) {
+        return engine.cached(key, fingerprint);
+    }
+
+    /**
+     * Begins without looking into memory, and without blocking. The stage is completed when {@link #begin} would return or
+     * throw. Dependent stages run on a thread that others wait for, or on this one: they must be quick and must not block.
+     *
+     * @param blocking runs code that blocks: waiting for a running duplicate, and claiming an entry that another request
+     *     has released. If it takes no more, the stage fails with {@link dev.onlyonce.store.StoreUnavailable}
+     */
+    public CompletionStage<Begun> claim(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
+        return engine.claim(key, fingerprint, policy, blocking);
+    }
+
+    /** Begins without looking into memory; blocks. */
+    public Begun claim(Key key, Fingerprint fingerprint, Policy policy) {
+        return engine.claim(key, fingerprint, policy);
+    }
+
+    /**
+     * The answer to a request whose key is in use: a mismatch before anything else, then by state. Never
+     * {@link Outcome.Executed}. A retryable entry is answered as in flight: claim it instead.
+     *
+     * @param retryAfter when to ask again about an entry in flight
+     */
+    public static Outcome<byte[]> answer(Key key, Fingerprint fingerprint, Entry entry, Duration retryAfter) {
+        return Answer.of(key, fingerprint, entry, retryAfter);
     }
 }

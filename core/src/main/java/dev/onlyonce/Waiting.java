@@ -1,17 +1,15 @@
 package dev.onlyonce;
 
-import dev.onlyonce.store.Entry;
-import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.State;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
-import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Duplicates that wait for the running one to end. Each holds a thread, so there is room for a bounded number only. */
+/** Duplicates that wait until the running request ends. Each holds a thread, so their number is bounded. */
 final class Waiting {
     private final Time time;
     private final Semaphore places;
@@ -21,7 +19,7 @@ final class Waiting {
         this.places = new Semaphore(waitersMax);
     }
 
-    /** One request's waiting, however often it has to wait: the bound is for all of it. */
+    /** The waiting of one request, however often it has to wait: the bound is for all of it. */
     Turn turn(Duration max) {
         return new Turn(max);
     }
@@ -36,12 +34,13 @@ final class Waiting {
         }
 
         /**
-         * Waits until the entry is no longer running.
+         * Looks again and again until the request is no longer running.
          *
-         * @param local the claim, if it is this node's
-         * @return the entry then; empty if the time was over, there was no place, or the entry is gone
+         * @param local the running claim, if it is this node's: its end wakes the waiter
+         * @param look reads what the key stands at now; empty if it is free
+         * @return the last look; empty if the time ran out, there was no place, or the key is free
          */
-        Optional<Entry> await(Entry entry, @Nullable LiveClaim local, Function<EntryId, Optional<Entry>> find) {
+        <T> Optional<T> await(@Nullable LiveClaim local, Supplier<Optional<T>> look, Predicate<T> isRunning) {
             if (max.isZero() || !takePlace()) {
                 return Optional.empty();
             }
@@ -57,8 +56,8 @@ final class Waiting {
                     } else {
                         time.await(local.ended(), left);
                     }
-                    Optional<Entry> now = find.apply(entry.id());
-                    if (now.isEmpty() || !isRunning(now.get().state())) {
+                    Optional<T> now = look.get();
+                    if (now.isEmpty() || !isRunning.test(now.get())) {
                         return now;
                     }
                     local = null;
@@ -83,10 +82,6 @@ final class Waiting {
                 places.release();
             }
         }
-    }
-
-    static boolean isRunning(State state) {
-        return state == State.PENDING || state == State.PROCESSING;
     }
 
     private static Duration shorter(Duration a, Duration b) {

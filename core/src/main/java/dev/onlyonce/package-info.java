@@ -1,5 +1,6 @@
 /**
- * What applications type, and the engine behind it, which is package-private. {@link dev.onlyonce.Onlyonce} is where to start.
+ * The API for applications, with {@link dev.onlyonce.Onlyonce} as the entry point, and the engine as package-private classes.
+ * {@link dev.onlyonce.Registry} is for code that offers a way of its own to execute.
  */
 @NullMarked
 package dev.onlyonce;

@@ -54,6 +54,11 @@ class TidyTest {
             Ban.of("a test that does not run shows nothing", "@Disabled\\b", ALL, NOWHERE),
             Ban.of("the internals are for the core alone", "dev\\.onlyonce\\.internal\\b", ALL, "core/.*"),
             Ban.of(
+                    "the inner rooms of the SQL module are its own",
+                    "dev\\.onlyonce\\.sql\\.(entries|connections\\.(?!SqlDatabase\\b))",
+                    ALL,
+                    "sql/.*"),
+            Ban.of(
                     "what is published does not lean on test servers",
                     "dev\\.onlyonce\\.testservers\\b",
                     MAIN,
@@ -112,6 +117,8 @@ class TidyTest {
                 "@Disabled(\"flaky\")",
                 "import dev.onlyonce.internal.GroupingStore;",
                 "import dev.onlyonce.testservers.PostgresServer;",
+                "import dev.onlyonce.sql.entries.Database;",
+                "import dev.onlyonce.sql.connections.Calls;",
                 "final class StringUtils {",
                 "abstract class AbstractStore {"
             })
@@ -123,7 +130,12 @@ class TidyTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"long now = time.now();", "// as Instant.now() would", " * never Thread.sleep", "Update update;"
+            strings = {
+                "long now = time.now();",
+                "import dev.onlyonce.sql.connections.SqlDatabase;",
+                "// as Instant.now() would",
+                " * never Thread.sleep",
+                "Update update;"
             })
     @DisplayName("may say other things, and anything in comments")
     void harmless(String line) {

@@ -1,8 +1,8 @@
 package dev.onlyonce.benchmarks;
 
-import dev.onlyonce.Onlyonce;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Event;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.Outbox;
@@ -108,14 +108,16 @@ final class Deliveries {
 
     private double outbox(SqlStore store) throws InterruptedException {
         CountDownLatch left = new CountDownLatch(rows());
-        try (Onlyonce once = Onlyonce.builder(store).listener(event -> {
-                    if (event instanceof Event.Delivery) {
-                        left.countDown();
-                    }
-                }).build();
+        try (Onlyonce once = Onlyonce.builder(store)
+                        .listener(event -> {
+                            if (event instanceof Event.Delivery) {
+                                left.countDown();
+                            }
+                        })
+                        .build();
                 Outbox outbox = Outbox.builder(once)
-                .handler(TOPIC, row -> new Delivery.Delivered("provider-" + row.id(), Work.response()))
-                .build()) {
+                        .handler(TOPIC, row -> new Delivery.Delivered("provider-" + row.id(), Work.response()))
+                        .build()) {
             long begun = System.nanoTime();
             outbox.start();
             if (left.await(options.round().toNanos(), TimeUnit.NANOSECONDS)) {

@@ -137,9 +137,7 @@ final class CallQueue implements AutoCloseable {
             call.completeFuture();
             return;
         }
-        if (summons) {
-            summon(false);
-        }
+        summon(summons, false);
     }
 
     private void takePlace(PendingCall<?, ?> call) {
@@ -174,8 +172,11 @@ final class CallQueue implements AutoCloseable {
         return true;
     }
 
-    /** Has one of our threads lead. Not under the lock, which that thread needs. */
-    private void summon(boolean gathered) {
+    /** Has one of our threads lead, if needed. Not under the lock, which that thread needs. */
+    private void summon(boolean needed, boolean gathered) {
+        if (!needed) {
+            return;
+        }
         try {
             leaders.execute(() -> leadOn(gathered));
         } catch (RuntimeException | Error e) {
@@ -284,9 +285,7 @@ final class CallQueue implements AutoCloseable {
             return lane;
         } finally {
             lock.unlock();
-            if (another) {
-                summon(false);
-            }
+            summon(another, false);
         }
     }
 
@@ -336,9 +335,7 @@ final class CallQueue implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        if (summons) {
-            summon(false);
-        }
+        summon(summons, false);
     }
 
     /** Calls that the leader had no time for go with the next one, before all others. */
@@ -380,9 +377,7 @@ final class CallQueue implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        if (summons) {
-            summon(gathered);
-        }
+        summon(summons, gathered);
         notReached.forEach(call -> call.fail(notReached(call)));
         notAnswered.forEach(call -> call.fail(notAnswered()));
         notReached.forEach(PendingCall::completeFuture);

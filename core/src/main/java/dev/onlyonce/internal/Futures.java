@@ -1,14 +1,16 @@
 package dev.onlyonce.internal;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Between code that returns or throws and futures that are completed so or so. */
+/** Connects code that returns or throws with futures. */
 public final class Futures {
     private Futures() {}
 
-    /** Completes with what the code returns or throws. */
+    /** Completes a future with the value that the code returns or the exception that it throws. */
     public static <T> void complete(CompletableFuture<T> future, Supplier<T> code) {
         T result;
         try {
@@ -20,7 +22,7 @@ public final class Futures {
         future.complete(result);
     }
 
-    /** Returns or throws what a future was completed with. */
+    /** Returns the result of a future, or throws its failure by identity. */
     public static <T> T get(@Nullable T result, @Nullable Throwable failure) {
         if (failure instanceof RuntimeException e) {
             throw e;
@@ -32,5 +34,15 @@ public final class Futures {
             throw new IllegalStateException("there is neither a result nor a known failure", failure);
         }
         return result;
+    }
+
+    /** Runs work on an executor; if the executor does not take it, reports why. */
+    public static void execute(Executor executor, Runnable work, Consumer<Throwable> onRejected) {
+        try {
+            executor.execute(work);
+        } catch (RuntimeException | Error e) {
+            // The executor is full or closed, or there is no thread.
+            onRejected.accept(e);
+        }
     }
 }

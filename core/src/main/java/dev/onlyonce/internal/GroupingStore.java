@@ -78,33 +78,39 @@ public final class GroupingStore implements Store {
      */
     public record Limits(int queueMax, Duration waitMax) {}
 
-    /** Claims; throws {@link StoreException}. */
+    /** Claims; the caller leads or waits. Throws {@link StoreException}. */
     public ClaimResult claim(ClaimRequest request) {
-        return queue.submit(new PendingCall<>(claims, request.id(), request, time.nanos(), null));
+        return call(claims, request.id(), request);
     }
 
     /** Claims without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
     public CompletableFuture<ClaimResult> claimAsync(ClaimRequest request) {
-        CompletableFuture<ClaimResult> future = new CompletableFuture<>();
-        queue.enqueue(new PendingCall<>(claims, request.id(), request, time.nanos(), future));
-        return future;
+        return callAsync(claims, request.id(), request);
     }
 
-    /** Settles; throws {@link StoreException}. */
+    /** Settles; the caller leads or waits. Throws {@link StoreException}. */
     public SettleResult settle(Settlement settlement) {
-        return queue.submit(new PendingCall<>(settlements, settlement.id(), settlement, time.nanos(), null));
+        return call(settlements, settlement.id(), settlement);
     }
 
     /** Settles without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
     public CompletableFuture<SettleResult> settleAsync(Settlement settlement) {
-        CompletableFuture<SettleResult> future = new CompletableFuture<>();
-        queue.enqueue(new PendingCall<>(settlements, settlement.id(), settlement, time.nanos(), future));
+        return callAsync(settlements, settlement.id(), settlement);
+    }
+
+    private <Q, R> R call(Kind<Q, R> kind, EntryId id, Q request) {
+        return queue.submit(new PendingCall<>(kind, id, request, time.nanos(), null));
+    }
+
+    private <Q, R> CompletableFuture<R> callAsync(Kind<Q, R> kind, EntryId id, Q request) {
+        CompletableFuture<R> future = new CompletableFuture<>();
+        queue.enqueue(new PendingCall<>(kind, id, request, time.nanos(), future));
         return future;
     }
 
     /** Reads; throws {@link StoreException}. */
     public Optional<Entry> find(EntryId id) {
-        return queue.submit(new PendingCall<>(finds, id, id, time.nanos(), null));
+        return call(finds, id, id);
     }
 
     /** How many callers wait in the queue. */
@@ -119,7 +125,9 @@ public final class GroupingStore implements Store {
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return settlements.size() == 1 ? List.of(settle(settlements.get(0))) : store.settle(settlements);
+        return settlements.size() == 1
+                ? List.of(settle(settlements.get(0)))
+                : store.settle(settlements);
     }
 
     @Override

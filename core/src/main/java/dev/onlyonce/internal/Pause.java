@@ -5,8 +5,8 @@ import dev.onlyonce.store.Time;
 import java.time.Duration;
 
 /**
- * Keeps callers off a store that is unavailable: after each failure in a row for twice as long, within bounds. The
- * callers that come after the pause are the probe; the lanes keep them few.
+ * Keeps callers off an unavailable store. Each failure in a row doubles the pause, within bounds. The first callers after the
+ * pause are the probe; the lanes keep them few.
  */
 final class Pause {
     private static final long FIRST_NANOS = Duration.ofMillis(25).toNanos();

@@ -7,13 +7,12 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Keeps one row's trouble from its neighbours: a batch that the store refuses goes again in parts, down to the row that is
- * to blame.
+ * Protects rows from a bad neighbour: a batch that the store refuses goes again in parts, down to the bad row.
  */
 public final class Splitting {
     private Splitting() {}
 
-    /** Takes what the store said about each row. */
+    /** Receives the answer for each row. */
     public interface Answers<Q, R> {
         /** The store answered this row. */
         void answered(Q row, R answer);

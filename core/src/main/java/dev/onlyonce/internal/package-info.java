@@ -1,4 +1,7 @@
-/** Group commit: many callers' requests travel to the store in one call. For the engine only; it may change at any time. */
+/**
+ * Group commit: {@link dev.onlyonce.internal.GroupingStore} sends many callers' requests to the store in one call. For the engine
+ * only; it may change at any time.
+ */
 @NullMarked
 package dev.onlyonce.internal;
 

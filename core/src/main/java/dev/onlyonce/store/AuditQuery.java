@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param tenant of this tenant
  * @param from recorded at or after this instant, by the store's clock
  * @param after continue after this record, the last of the page before
- * @param limit at most so many, 1 to {@value #LIMIT_MAX}; the first change of an entry may come on top, together with the
+ * @param limit the size of a page, 1 to {@value #LIMIT_MAX}; the first change of an entry may come on top, together with the
  *     second
  */
 public record AuditQuery(

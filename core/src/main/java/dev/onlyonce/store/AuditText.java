@@ -4,10 +4,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Names and reasons as every store can keep them: of bounded length, without control characters and halves of characters.
- * Whatever somebody gives as a reason, it must not keep a change from being recorded.
+ * A strange reason must not prevent a change from being recorded.
  */
 public final class AuditText {
-    /** As for every other name. */
+    /** The same as for every other name. */
     public static final int WHO_LENGTH_MAX = 255;
     /** Enough for a sentence and a ticket's address; an exception's message may be of any length. */
     public static final int WHY_LENGTH_MAX = 500;
@@ -25,7 +25,7 @@ public final class AuditText {
     }
 
     private static String clean(@Nullable String given, int lengthMax) {
-        // An exception without a message must not keep a change from being recorded.
+        // An exception without a message must not prevent a change from being recorded.
         String text = given == null ? "not given" : given;
         int length = Math.min(text.length(), lengthMax);
         StringBuilder clean = null;

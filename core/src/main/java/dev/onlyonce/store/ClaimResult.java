@@ -1,6 +1,6 @@
 package dev.onlyonce.store;
 
-/** What a {@link ClaimRequest} came to. */
+/** The answer to a {@link ClaimRequest}. */
 public sealed interface ClaimResult {
 
     /**
@@ -11,9 +11,9 @@ public sealed interface ClaimResult {
     record Claimed(int attempt) implements ClaimResult {}
 
     /**
-     * Somebody else's entry stands there; it was not changed.
+     * The key has an entry that the caller cannot take; it was not changed.
      *
-     * @param entry as it stands
+     * @param entry as it is now
      */
     record Existing(Entry entry) implements ClaimResult {}
 

@@ -14,13 +14,13 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seals recorded results with AES-GCM, so that whoever reads the database cannot read them, and a sealed one cannot be
- * changed or moved to another entry unnoticed. A record that was never sealed is taken as it is, so whoever may write to the
+ * Seals recorded results with AES-GCM, so that a reader of the database cannot read them, and nobody can change a
+ * sealed one or move it to another entry unnoticed. A record that was never sealed is accepted as it is, so a writer to the
  * database can still replace one. Keys have ids: new records are sealed with the current key, older ones opened
  * with theirs. Immutable; any number of threads.
  *
- * <p>Format 1, fixed for ever: the bytes {@code C5 4F 45 01}, the key's id (4 bytes), a random nonce (12 bytes), ciphertext
- * and tag. Authenticated with it are those first 8 bytes, the entry's tenant, space and key, and what the record is used for.
+ * <p>Format 1, which never changes: the bytes {@code C5 4F 45 01}, the key's id (4 bytes), a random nonce (12 bytes), ciphertext
+ * and tag. Authenticated with it are those first 8 bytes, the entry's tenant, space and key, and the use of the record.
  */
 public final class Encryption {
     /** No entry's result begins so unsealed: they begin with their own format. Nor does JSON or other UTF-8. */
@@ -75,7 +75,7 @@ public final class Encryption {
      * Seals a record.
      *
      * @param id of the entry it belongs to
-     * @param use what it is, if the entry has several; must be the same for opening
+     * @param use tells the records of one entry apart; opening needs the same
      */
     public byte[] seal(EntryId id, String use, byte[] plain) {
         byte[] nonce = new byte[NONCE_BYTES];
@@ -93,7 +93,7 @@ public final class Encryption {
         }
     }
 
-    /** Whether a record was sealed, by whatever key. */
+    /** Whether a record was sealed, with any key. */
     public static boolean isSealed(byte[] record) {
         return record.length >= HEAD_BYTES + NONCE_BYTES + TAG_BYTES
                 && Arrays.equals(record, 0, MAGIC.length, MAGIC, 0, MAGIC.length);

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * @param tenant of this tenant
  * @param operation of this operation
  * @param state in this state
- * @param olderThan first claimed at least so long ago
+ * @param olderThan first claimed at least this long ago
  * @param after continue after this entry, in the order of ids
- * @param limit at most so many, 1 to {@value #LIMIT_MAX}
+ * @param limit the size of a page, 1 to {@value #LIMIT_MAX}
  */
 public record EntryQuery(
         @Nullable String tenant,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How results are laid out in the store, in every store alike: one byte format, one byte kind, the payload. Format 1 is
- * fixed for ever; a later release adds a format and goes on reading this one.
+ * fixed: a later release may add a format and still reads this one.
  */
 public final class Envelope {
     private static final byte FORMAT = 1;
@@ -15,7 +15,7 @@ public final class Envelope {
 
     private Envelope() {}
 
-    /** What an envelope holds. */
+    /** The content of an envelope. */
     public sealed interface Content {
         /** The operation's encoded result. */
         record Value(byte[] bytes) implements Content {}
@@ -51,7 +51,7 @@ public final class Envelope {
     }
 
     /**
-     * Reads what a store gave back for an answered entry. An answered entry without a result is a pending one that nobody
+     * Reads the result of an answered entry. An answered entry without a result is a pending one that nobody
      * took.
      *
      * @throws StoreUnavailable if it cannot be read here: it is sealed, or a newer release wrote it

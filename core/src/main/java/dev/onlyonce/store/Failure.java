@@ -1,11 +1,9 @@
 package dev.onlyonce.store;
 
-import dev.onlyonce.FailureRule;
-
 /**
  * Why an entry was settled without a value to give.
  *
- * @param code stable, for programs: one of this class's constants, or what {@link FailureRule} made of an exception
+ * @param code stable, for programs: one of this class's constants, or the application's own
  * @param message for people
  */
 public record Failure(String code, String message) {

@@ -1,6 +1,6 @@
 package dev.onlyonce.store;
 
-/** What becomes of an entry whose owner let its lease run out. The codes are stored. */
+/** The next state of an entry whose owner let its lease run out. The codes are stored. */
 public enum OnLeaseLost {
     /** Nobody knows what happened: reconcile. The default, and the only choice that never guesses. */
     UNKNOWN(1, State.UNKNOWN),
@@ -22,7 +22,7 @@ public enum OnLeaseLost {
         return code;
     }
 
-    /** What a lapsed entry becomes. */
+    /** The state that a lapsed entry changes to. */
     public State next() {
         return next;
     }

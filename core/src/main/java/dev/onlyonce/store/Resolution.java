@@ -5,11 +5,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the reconciler or an operator found out about an unknown entry.
+ * The finding of a reconciler or an operator about an unknown entry.
  *
  * @param id which entry
  * @param createdAt when the entry was made: a finding about an entry of this key that was evicted, or is past its retention,
- *     changes nothing. Null if whoever decides has only the key; then the attempt alone must agree
+ *     changes nothing. Null if only the key is known; then the attempt alone must agree
  * @param attempt the attempt whose outcome was unknown: a finding about an older one changes nothing
  * @param to {@link State#COMPLETED}: the effect was found; {@link State#RETRYABLE}: it is proven absent
  * @param result what to record for COMPLETED; not copied
@@ -37,7 +37,7 @@ public record Resolution(
         }
     }
 
-    /** For whoever has only the key. */
+    /** For a caller that has only the key. */
     public Resolution(EntryId id, int attempt, State to, byte @Nullable [] result, String who, String reason) {
         this(id, null, attempt, to, result, who, reason);
     }

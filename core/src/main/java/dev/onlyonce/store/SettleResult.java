@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link Settlement} or {@link Resolution} came to. */
+/** The answer to a {@link Settlement} or {@link Resolution}. */
 public sealed interface SettleResult {
 
     /**
@@ -28,9 +28,8 @@ public sealed interface SettleResult {
     record Lost(@Nullable State now) implements SettleResult {}
 
     /**
-     * Somebody else holds the row just now; this settlement changed nothing and is to be tried again. Only
-     * {@link Store#settle} answers so, and only to the engine: an {@link dev.onlyonce.OpenClaim}
-     * never does.
+     * Somebody else holds the row just now; this settlement changed nothing and must be tried again. Only
+     * {@link Store#settle} answers so; the engine repeats the settlement, and applications never see this.
      */
     record Busy() implements SettleResult {}
 }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * and answers {@link ClaimResult.Busy}, {@link SettleResult.Busy} or {@link RenewResult#BUSY} for them alone; it does not
  * wait for them. Where it has to wait for a lock, it waits for a short, bounded time and then throws {@link StoreBusy}.
  *
- * <p>Every change of an entry's state is audited, in the same commit: who, when, from what to what, and why. What changes
+ * <p>Every change of an entry's state is audited, in the same commit: who, when, from what to what, and why. A call that changes
  * nothing (a duplicate, a lost claim, a repeated call, a heartbeat) leaves no record.
  *
  * <p>Time is the store's clock. Nothing here reads an entry first and writes it later: every change is one conditional
@@ -64,15 +64,15 @@ public interface Store extends AutoCloseable {
     List<Optional<Entry>> find(List<EntryId> ids);
 
     /**
-     * Ends what was left behind, at most {@code limit} entries: processing entries with a lapsed lease become what their
+     * Ends abandoned claims, at most {@code limit} entries: processing entries with a lapsed lease become what their
      * terms say, pending ones past their lease become {@link State#FAILED} without a result. Their tokens are erased:
      * the old owners are fenced out. Safe on every node at once.
      */
     List<Transition> sweep(int limit);
 
     /**
-     * Removes what nobody needs, at most {@code limit} entries: purgeable entries past retention become tombstones, if
-     * their terms ask for it, and are deleted after that. Skips what others are working on. Never touches pending,
+     * Removes expired entries, at most {@code limit} entries: purgeable entries past retention become tombstones, if
+     * their terms ask for it, and are deleted after that. Skips rows that others have locked. Never touches pending,
      * processing and unknown entries. Leaves no audit records: what it does follows from the settlement and its terms.
      *
      * @return how many entries were deleted or made tombstones
@@ -80,17 +80,17 @@ public interface Store extends AutoCloseable {
     int purge(int limit);
 
     /**
-     * Moves unknown entries on. Only an entry that is {@link State#UNKNOWN} at the resolution's attempt, and was made when
-     * the resolution says (if it does), changes;
-     * repeating a resolution that was recorded answers {@link SettleResult.Lost}, as for any other entry.
+     * Settles unknown entries. Changes only an entry that is {@link State#UNKNOWN} at the resolution's attempt and, if the
+     * resolution says when it was made, is that entry. Repeating a recorded resolution answers {@link SettleResult.Lost}, as
+     * for any other entry.
      */
     List<SettleResult> resolve(List<Resolution> resolutions);
 
     /**
-     * Deletes an entry that {@linkplain State#isPurgeable() is purgeable}, so that its key starts anew. An operator's
-     * means; pending, processing and unknown entries are refused.
+     * Deletes an entry that {@linkplain State#isPurgeable() is purgeable}, so that its key can be used as new. For
+     * operators; pending, processing and unknown entries are refused.
      *
-     * @return what happened; empty if there was nothing to delete
+     * @return the change; empty if there was nothing to delete
      */
     Optional<Transition> evict(EntryId id, String who, String reason);
 
@@ -98,10 +98,10 @@ public interface Store extends AutoCloseable {
     List<Entry> list(EntryQuery query);
 
     /**
-     * How many entries a tenant has, tombstones included; stops counting at {@code max}. It may be called for every active
+     * How many entries a tenant has, tombstones included; stops counting at {@code max}. Callers may ask for every active
      * tenant every few seconds, so a store that can count without reading the entries overrides it.
      *
-     * @param tenant whose entries; null for everybody's
+     * @param tenant null for all tenants
      */
     default int countStored(@Nullable String tenant, int max) {
         int counted = 0;
@@ -118,8 +118,8 @@ public interface Store extends AutoCloseable {
     }
 
     /**
-     * What the audit has about a key, oldest first, and at most about the newest {@value AuditQuery#LIMIT_MAX} changes: of
-     * the entry that stands there and of those before it. The records of one entry begin with one from nothing, unless that
+     * The audit records of a key, oldest first, at most the newest {@value AuditQuery#LIMIT_MAX}: of its entry and of the
+     * entries before it. The records of one entry begin with one from nothing, unless that
      * has been purged, and follow one another; the last one of an entry that was evicted or replaced leads to nothing. The
      * end of retention has no record: an answer may have expired, and an entry may be gone, after the last one.
      */
@@ -132,14 +132,14 @@ public interface Store extends AutoCloseable {
     List<AuditRecord> audit(AuditQuery query);
 
     /**
-     * Deletes audit records that were written at least so long ago, oldest first, at most {@code limit}. Safe on every node
-     * at once.
+     * Deletes audit records that are older than {@code retention}, oldest first, at most {@code limit}. Safe on every node at
+     * once.
      *
      * @return how many were deleted
      */
     int purgeAudit(Duration retention, int limit);
 
-    /** Releases what the store has opened itself. */
+    /** Closes the resources that the store has opened itself. */
     @Override
     void close();
 }

@@ -12,7 +12,7 @@ public final class StoreBusy extends StoreException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** With what to tell the operator. */
+    /** With a message for the operator. */
     public StoreBusy(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

@@ -3,7 +3,7 @@ package dev.onlyonce.store;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/** The store did not do what it was asked for. The kind says what is known about it. */
+/** The store did not do its part. The subclass says what is known about the outcome. */
 public abstract sealed class StoreException extends RuntimeException
         permits StoreUnavailable, StoreBusy, StoreRejected, StoreOutcomeUnknown {
     @Serial

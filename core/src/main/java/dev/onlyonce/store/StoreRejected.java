@@ -8,7 +8,7 @@ public final class StoreRejected extends StoreException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** With what to tell the operator. */
+    /** With a message for the operator. */
     public StoreRejected(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

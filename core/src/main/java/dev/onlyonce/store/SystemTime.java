@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 /** Real time. */
 final class SystemTime implements Time {
     /**
-     * Heartbeats, late settlements, sweep and purge block on the store, reconciling on whoever is asked; none may wait for
-     * another, and giving up on a store that hangs must not wait for them. Up to three heartbeats are under way. Two to spare
+     * Heartbeats, late settlements, sweep and purge block on the store, reconciling blocks on providers. None may wait for
+     * another, and giving up on a store that hangs must not wait for them. Up to three heartbeats run at once. Two threads
      * are for the node's owner: gauges, and counts of stored keys.
      */
     private static final int THREADS = 10;

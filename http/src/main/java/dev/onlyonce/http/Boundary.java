@@ -2,7 +2,7 @@ package dev.onlyonce.http;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -213,7 +213,7 @@ public final class Boundary {
          */
         public Builder anonymousTenant(@Nullable String tenant) {
             if (tenant != null) {
-                KeyRules.checkName("tenant", tenant);
+                Key.checkName("tenant", tenant);
             }
             this.anonymousTenant = tenant;
             return this;

@@ -157,7 +157,7 @@ public final class Exchange {
     /** Answers if this node has the answer in memory; never asks the store. */
     void answerFromMemory() {
         try {
-            once.cached(key(), fingerprint()).ifPresent(outcome -> answered(answers.to(outcome)));
+            once.registry().cached(key(), fingerprint()).ifPresent(outcome -> answered(answers.to(outcome)));
         } catch (StoreException e) {
             answered(answers.storeUnavailable(e));
         }
@@ -198,7 +198,8 @@ public final class Exchange {
                     .thenApplyAsync(exchange -> exchange, on.loop());
         }
         try {
-            return once.begin(key(), fingerprint(), policy, on.blocking())
+            return once.registry()
+                    .claim(key(), fingerprint(), policy, on.blocking())
                     .handleAsync((begun, failure) -> begun(() -> EventLoop.get(begun, failure)), on.loop());
         } catch (Throwable e) {
             reservation.release();
@@ -214,7 +215,7 @@ public final class Exchange {
     }
 
     private Begun begin(Policy policy) {
-        return once.begin(key(), fingerprint(), policy);
+        return once.registry().claim(key(), fingerprint(), policy);
     }
 
     private Exchange beginWithinLimits(Policy policy) {

@@ -1,6 +1,6 @@
 package dev.onlyonce.http;
 
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
 import dev.onlyonce.MalformedKey.Reason;
 import java.util.List;
@@ -42,7 +42,7 @@ public final class KeyHeader {
             throw new MalformedKey(Reason.EMPTY, "the " + NAME + " header is empty");
         }
         String key = value.charAt(0) == '"' ? new StructuredString(value).parse() : bare(value);
-        KeyRules.checkKey(key);
+        Key.checkValue(key);
         return key;
     }
 

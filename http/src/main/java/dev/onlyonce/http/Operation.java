@@ -2,7 +2,7 @@ package dev.onlyonce.http;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Scope;
 import dev.onlyonce.fingerprint.Fingerprinter;
@@ -22,12 +22,12 @@ public final class Operation {
     private final Scope scope;
     private final Profile profile;
     private final Policy policy;
-    private final KeyFormat keys;
+    private final KeyFormat keyFormat;
     private final boolean refusePersonalKeys;
     private final int bodyBytesMax;
     private final List<String> fingerprintHeaders;
     private final Fingerprinter fingerprinter;
-    private final @Nullable RequestAge age;
+    private final @Nullable RequestAge requestAge;
 
     private Operation(Builder builder, Policy policy, Fingerprinter fingerprinter) {
         name = builder.name;
@@ -36,12 +36,12 @@ public final class Operation {
         scope = builder.scope;
         profile = builder.profile;
         this.policy = policy;
-        keys = builder.keys;
+        keyFormat = builder.keyFormat;
         refusePersonalKeys = builder.refusePersonalKeys;
         bodyBytesMax = builder.bodyBytesMax;
         fingerprintHeaders = builder.fingerprintHeaders;
         this.fingerprinter = fingerprinter;
-        age = builder.age;
+        requestAge = builder.requestAge;
     }
 
     private Operation(Operation other, Profile profile, Policy policy) {
@@ -51,12 +51,12 @@ public final class Operation {
         scope = other.scope;
         this.profile = profile;
         this.policy = policy;
-        keys = other.keys;
+        keyFormat = other.keyFormat;
         refusePersonalKeys = other.refusePersonalKeys;
         bodyBytesMax = other.bodyBytesMax;
         fingerprintHeaders = other.fingerprintHeaders;
         fingerprinter = other.fingerprinter;
-        age = other.age;
+        requestAge = other.requestAge;
     }
 
     /** Starts from {@link Profile#ietf} and {@link Policy#standard}, with the name {@code METHOD path}. */
@@ -95,8 +95,8 @@ public final class Operation {
     }
 
     /** The format of its keys. */
-    public KeyFormat keys() {
-        return keys;
+    public KeyFormat keyFormat() {
+        return keyFormat;
     }
 
     /** Whether keys that look like personal data are refused. */
@@ -121,8 +121,8 @@ public final class Operation {
 
     /** How old a request may be; null for any age. */
     @Nullable
-    public RequestAge age() {
-        return age;
+    public RequestAge requestAge() {
+        return requestAge;
     }
 
     /** Whether the boundary decides on a request with these headers; if not, nobody need read its body. */
@@ -149,11 +149,11 @@ public final class Operation {
         private Scope scope = Scope.TENANT;
         private Profile profile = Profile.ietf();
         private Policy policy = Policy.standard();
-        private KeyFormat keys = KeyFormat.any();
+        private KeyFormat keyFormat = KeyFormat.any();
         private boolean refusePersonalKeys;
         private int bodyBytesMax = Fingerprinter.BODY_BYTES_MAX_DEFAULT;
         private List<String> fingerprintHeaders = List.of();
-        private @Nullable RequestAge age;
+        private @Nullable RequestAge requestAge;
 
         private Builder(String method, String path) {
             this.method = method.toUpperCase(Locale.ROOT);
@@ -186,8 +186,8 @@ public final class Operation {
         }
 
         /** The format of its keys. */
-        public Builder keys(KeyFormat keys) {
-            this.keys = keys;
+        public Builder keyFormat(KeyFormat format) {
+            this.keyFormat = format;
             return this;
         }
 
@@ -203,34 +203,41 @@ public final class Operation {
             return this;
         }
 
-        /** Headers that are part of what is compared. */
+        /** Headers that are part of the fingerprint. */
         public Builder fingerprintHeaders(List<String> names) {
             this.fingerprintHeaders = List.copyOf(names);
             return this;
         }
 
-        /** Changes what else is compared: members to ignore, secrets. */
+        /** JSON pointers of body members that are not part of the fingerprint. */
+        public Builder ignoredMembers(List<String> pointers) {
+            fingerprinter.ignore(pointers.toArray(String[]::new));
+            return this;
+        }
+
+        /** Changes the rest of the fingerprint, such as its secret. */
         public Builder fingerprint(Consumer<Fingerprinter.Builder> changes) {
             changes.accept(fingerprinter);
             return this;
         }
 
         /** Refuses requests that were made long ago. */
-        public Builder age(@Nullable RequestAge age) {
-            this.age = age;
+        public Builder requestAge(@Nullable RequestAge age) {
+            this.requestAge = age;
             return this;
         }
 
         /** Checks and builds; throws {@link IllegalArgumentException}. */
         public Operation build() {
-            KeyRules.checkName("operation", name);
+            Key.checkName("operation", name);
             PathTemplate.check(path);
             fingerprinter.bodyBytesMax(bodyBytesMax).headers(fingerprintHeaders.toArray(String[]::new));
             Policy effective = profile.tombstones()
                     ? policy
                     : policy.toBuilder().tombstone(Duration.ZERO).build();
-            if (age != null && age.ageMax().compareTo(effective.terms().retention()) > 0) {
-                throw new IllegalArgumentException("requests of " + name + " may be " + age.ageMax()
+            if (requestAge != null
+                    && requestAge.max().compareTo(effective.terms().retention()) > 0) {
+                throw new IllegalArgumentException("requests of " + name + " may be " + requestAge.max()
                         + " old, but their keys are only kept for "
                         + effective.terms().retention() + ": one in between would run as new");
             }

@@ -9,23 +9,23 @@ import java.util.Optional;
  * retention. It only helps if the header is protected, for example by a signature over the request.
  *
  * @param header says when the client made the request, the same on every retry: an IMF-fixdate, ISO 8601 or Unix seconds
- * @param ageMax how old a request may be; at most the retention, or a stale one may run as new
+ * @param max how old a request may be; at most the retention, or a stale one may run as new
  * @param aheadMax how far the client's clock may be ahead
  */
-public record RequestAge(String header, Duration ageMax, Duration aheadMax) {
+public record RequestAge(String header, Duration max, Duration aheadMax) {
     /** What clocks that are set by the network stay within. */
     public static final Duration AHEAD_MAX = Duration.ofMinutes(5);
 
     /** Checks the signs. */
     public RequestAge {
-        if (ageMax.isNegative() || ageMax.isZero() || aheadMax.isNegative()) {
-            throw new IllegalArgumentException("ageMax must be positive and aheadMax must not be negative");
+        if (max.isNegative() || max.isZero() || aheadMax.isNegative()) {
+            throw new IllegalArgumentException("max must be positive and aheadMax must not be negative");
         }
     }
 
     /** With the usual allowance for clocks that are ahead. */
-    public static RequestAge of(String header, Duration ageMax) {
-        return new RequestAge(header, ageMax, AHEAD_MAX);
+    public static RequestAge of(String header, Duration max) {
+        return new RequestAge(header, max, AHEAD_MAX);
     }
 
     /** What is wrong with the request's time, if anything. */
@@ -39,8 +39,8 @@ public record RequestAge(String header, Duration ageMax, Duration aheadMax) {
             return Optional.of(
                     Problem.TIMESTAMP_REJECTED.because(header + " is not an HTTP date, ISO 8601 or Unix seconds"));
         }
-        if (made.get().plus(ageMax).isBefore(now)) {
-            return Optional.of(Problem.TIMESTAMP_REJECTED.because("the request is older than " + ageMax));
+        if (made.get().plus(max).isBefore(now)) {
+            return Optional.of(Problem.TIMESTAMP_REJECTED.because("the request is older than " + max));
         }
         if (made.get().minus(aheadMax).isAfter(now)) {
             return Optional.of(Problem.TIMESTAMP_REJECTED.because("the request comes from the future"));

@@ -35,8 +35,9 @@ final class RequestCheck {
                 return new Refused(callers.unauthenticated());
             }
             Key key = new Key(tenant, operation.name(), key(operation, request.headers()), operation.scope());
-            Optional<Problem.Report> stale =
-                    operation.age() == null ? Optional.empty() : operation.age().check(request.headers(), time.now());
+            Optional<Problem.Report> stale = operation.requestAge() == null
+                    ? Optional.empty()
+                    : operation.requestAge().check(request.headers(), time.now());
             return stale.isPresent() ? new Refused(stale.get()) : new Accepted(key, fingerprint(operation, request));
         } catch (MalformedKey e) {
             return new Refused(report(e));
@@ -48,7 +49,7 @@ final class RequestCheck {
 
     private static String key(Operation operation, Headers headers) {
         String key = KeyHeader.parse(headers.values(KeyHeader.NAME));
-        operation.keys().check(key);
+        operation.keyFormat().check(key);
         if (operation.refusePersonalKeys()) {
             PersonalData.refuse(key);
         }

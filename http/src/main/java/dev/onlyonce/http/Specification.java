@@ -44,9 +44,9 @@ final class Specification {
                 "keyFormat",
                 Map.of(
                         "name",
-                        operation.keys().name(),
+                        operation.keyFormat().name(),
                         "lengthMin",
-                        operation.keys().lengthMin()));
+                        operation.keyFormat().lengthMin()));
         described.put("personalKeys", operation.refusePersonalKeys() ? "refused" : "accepted");
         described.put("scope", operation.scope() == Scope.TENANT ? "tenant" : "operation");
         described.put("retentionSeconds", operation.policy().terms().retention().toSeconds());
@@ -55,14 +55,14 @@ final class Specification {
         described.put("requestBytesMax", operation.bodyBytesMax());
         described.put("responseBytesMax", operation.policy().resultBytesMax());
         described.put("comparedHeaders", operation.fingerprintHeaders());
-        if (operation.age() != null) {
+        if (operation.requestAge() != null) {
             described.put(
                     "requestAge",
                     Map.of(
                             "header",
-                            operation.age().header(),
+                            operation.requestAge().header(),
                             "secondsMax",
-                            operation.age().ageMax().toSeconds()));
+                            operation.requestAge().max().toSeconds()));
         }
         described.put("notStored", profile.neverStored().stream().sorted().toList());
         described.put(

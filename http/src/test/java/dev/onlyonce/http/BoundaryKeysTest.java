@@ -72,7 +72,7 @@ class BoundaryKeysTest {
     @DisplayName("K3 an operation can ask for a format")
     void format(String name, String key, boolean accepted) {
         KeyFormat format = name.equals("uuid") ? KeyFormat.uuid() : KeyFormat.lengthMin(8);
-        try (TestBoundary test = TestBoundary.of(payments().keys(format).build())) {
+        try (TestBoundary test = TestBoundary.of(payments().keyFormat(format).build())) {
             HttpAnswer answer = test.send(post(key));
             if (accepted) {
                 assertThat(answer.status()).isEqualTo(201);

@@ -59,7 +59,7 @@ class BoundaryTimesTest {
     @DisplayName("T2 a stale request timestamp is refused if so configured")
     void timestamps(String made, boolean accepted) {
         RequestAge age = RequestAge.of("X-Made", Duration.ofHours(1));
-        try (TestBoundary test = TestBoundary.of(payments().age(age).build())) {
+        try (TestBoundary test = TestBoundary.of(payments().requestAge(age).build())) {
             HttpAnswer answer = test.send(asking(Headers.of("Idempotency-Key", "k-1", "X-Made", made)));
             if (accepted) {
                 assertThat(answer.status()).isEqualTo(201);
@@ -96,7 +96,7 @@ class BoundaryTimesTest {
     @DisplayName("T2 requests may not be older than their keys are kept")
     void timestampBeyondRetention() {
         assertThatThrownBy(() -> payments()
-                        .age(RequestAge.of("Date", Duration.ofHours(25)))
+                        .requestAge(RequestAge.of("Date", Duration.ofHours(25)))
                         .build())
                 .isInstanceOf(IllegalArgumentException.class);
     }

@@ -87,11 +87,11 @@ class PublishedTest {
     @DisplayName("K3 the specification says what a client must know, for each operation")
     void specification() {
         Operation operation = payments()
-                .keys(KeyFormat.uuid())
+                .keyFormat(KeyFormat.uuid())
                 .scope(Scope.OPERATION)
                 .refusePersonalKeys(true)
                 .fingerprintHeaders(List.of("X-Account"))
-                .age(RequestAge.of("X-Made", Duration.ofMinutes(10)))
+                .requestAge(RequestAge.of("X-Made", Duration.ofMinutes(10)))
                 .policy(Policy.builder().retention(Duration.ofHours(2)).build())
                 .build();
         Operation lax = Operation.builder("PATCH", "/notes/{id}")

@@ -156,7 +156,7 @@ class MetersTest {
             MemoryStore store = new MemoryStore(time);
             Policy retried = Policy.builder().onLeaseLost(OnLeaseLost.RETRY).build();
             Onlyonce owner = Onlyonce.builder(store).time(time).build();
-            owner.begin(KEY, Fingerprint.of(new byte[0]), retried);
+            owner.registry().begin(KEY, Fingerprint.of(new byte[0]), retried);
             owner.close();
             try (Onlyonce next =
                     Onlyonce.builder(store).time(time).listener(meters).build()) {

@@ -1,10 +1,9 @@
 package dev.onlyonce.payments;
 
-import dev.onlyonce.sql.inbox.Inbox;
-import dev.onlyonce.Way;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Way;
 import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
@@ -23,6 +22,7 @@ import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.payments.domain.Refunds;
 import dev.onlyonce.payments.domain.Transfers;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.inbox.Inbox;
 import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.Time;
@@ -126,14 +126,16 @@ class Wiring {
             ObjectProvider<Listener> listeners) {
         Onlyonce.Builder once = Onlyonce.builder(store)
                 .time(time)
-                .name("payments")
+                .node("payments")
                 .lease(properties.lease())
                 .reconciler(ChargeReconciler.OPERATION, reconciler);
         operations.all().forEach(operation -> once.operation(operation.name(), operation.policy()));
         // The controller waits after the commit. To wait for an uncommitted duplicate would hold a connection.
         once.operation(
                 operations.payment().name(),
-                o -> o.policy(operations.payment().policy()).waitMax(Duration.ZERO).way(Way.QUEUED));
+                o -> o.policy(operations.payment().policy())
+                        .waitMax(Duration.ZERO)
+                        .way(Way.QUEUED));
         once.operation(Inbox.OPERATION, o -> o.retention(ProviderEvents.REMEMBER));
         listeners.orderedStream().forEach(once::listener);
         return once.build();
@@ -204,7 +206,11 @@ class Wiring {
             ProviderClient provider,
             PaymentsProperties properties) {
         return new ChargeReconciler(
-                outbox::getObject, database, payments, provider, properties.provider().absentAfter());
+                outbox::getObject,
+                database,
+                payments,
+                provider,
+                properties.provider().absentAfter());
     }
 
     @Bean(initMethod = "start")

@@ -1,3 +1,4 @@
+/** The program {@code onlyonce}: its main class. The packages below are layers; {@code RingsTest} has their order. */
 @NullMarked
 package dev.onlyonce.server;
 

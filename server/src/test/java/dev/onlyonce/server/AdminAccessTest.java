@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.server.cli.Cli;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.server.gateway.OpenStore;
+import dev.onlyonce.sql.SchemaMode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -93,7 +94,12 @@ class AdminAccessTest extends AdminFixture {
         Path named = folder.resolve("named.db");
         OpenStore.open(
                         new StoreSettings(
-                                "jdbc:sqlite:" + named, null, null, true, null, StoreSettings.AUDIT_RETENTION),
+                                "jdbc:sqlite:" + named,
+                                null,
+                                null,
+                                SchemaMode.CREATE,
+                                null,
+                                StoreSettings.AUDIT_RETENTION),
                         folder)
                 .close();
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(named)))

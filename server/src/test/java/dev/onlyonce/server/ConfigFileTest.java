@@ -7,6 +7,7 @@ import dev.onlyonce.server.config.ConfigFile;
 import dev.onlyonce.server.config.InvalidConfig;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.Tenancy;
+import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.OnLeaseLost;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -63,6 +64,26 @@ class ConfigFileTest {
         assertThat(settings.protection().tenancy()).isInstanceOf(Tenancy.ApiKeys.class);
     }
 
+    @Test
+    @DisplayName("has the defaults that the reference shows")
+    void documentedDefaults() throws Exception {
+        String page = Files.readString(root().resolve("docs/reference/gateway-config.md"));
+        String defaults = page.substring(page.indexOf("\ndefaults:"), page.indexOf("\noperations:"));
+        String limits = page.substring(page.indexOf("\nlimits:"), page.indexOf("\ndefaults:"));
+        Settings shown = read("upstreams: [{url: http://a}]\n" + limits + defaults);
+        Settings silent = read("upstreams: [{url: http://a}]");
+        assertThat(shown.protection().limits())
+                .usingRecursiveComparison()
+                .isEqualTo(silent.protection().limits());
+        assertThat(shown.protection().operations())
+                .usingRecursiveComparison()
+                .ignoringFieldsMatchingRegexes(".*failures")
+                .isEqualTo(silent.protection().operations());
+        assertThat(silent.store().schema()).isEqualTo(SchemaMode.CREATE);
+        assertThat(silent.node()).isNull();
+        assertThat(read("upstreams: [{url: http://a}]\nnode: gateway-1").node()).isEqualTo("gateway-1");
+    }
+
     static Path root() {
         Path here = Path.of("").toAbsolutePath();
         return Files.exists(here.resolve("docs")) ? here : here.getParent();
@@ -71,6 +92,12 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     upstreams: [{url: http://a}]~defaults:~  retenton: 3d        |:3: there is no setting "retenton" in defaults; did you mean "retention"?
+                    upstreams: [{url: http://a}]~defaults: {wait: 3s}            |:2: there is no setting "wait" in defaults; did you mean "wait-max"?
+                    upstreams: [{url: http://a}]~defaults: {compare-headers: []} |:2: there is no setting "compare-headers" in defaults; did you mean "fingerprint-headers"?
+                    upstreams: [{url: http://a}]~defaults: {ignore-members: []}  |did you mean "ignored-members"?
+                    upstreams: [{url: http://a}]~defaults: {response-bytes-max: 1} |did you mean "result-bytes-max"?
+                    upstreams: [{url: http://a}]~tenant-limits: {live-max: 1}    |:2: there is no setting "tenant-limits" in the file; did you mean "limits"?
+                    upstreams: [{url: http://a}]~store: {apply-schema: true}     |did you mean "schema"?
                     upstreams: [{url: http://a}]~defaults: {retention: 3 weeks}  |:2: defaults.retention: "3 weeks" is not a duration such as
                     upstreams: [{url: http://a}]~defaults: {profile: strip}      |:2: defaults.profile: no profile "strip"; use ietf, stripe or strict
                     upstreams: [{url: ftp://a}]                                  |:1: upstreams[0].url: "ftp://a" is not an upstream's URL

@@ -65,7 +65,7 @@ class ConfigReferenceTest {
                 UPSTREAM + "tenants: {api-key: {?}}",
                 UPSTREAM + "tenants: {jwt: {?}}",
                 UPSTREAM + "tenants: {header: {?}}",
-                UPSTREAM + "tenant-limits: {?}",
+                UPSTREAM + "limits: {?}",
                 UPSTREAM + "defaults: {?}",
                 UPSTREAM + "operations: [{method: POST, path: /a, ?}]",
                 UPSTREAM + "operations: [{method: POST, path: /a, request-age: {?}}]",

@@ -17,7 +17,7 @@ final class ConformanceConfig {
         PREFIXES.put("strict", "profile: strict");
         PREFIXES.put("operation", "scope: operation");
         PREFIXES.put("accepted", "when-running: accepted");
-        PREFIXES.put("waiting", "wait: 1m");
+        PREFIXES.put("waiting", "wait-max: 1m");
         PREFIXES.put("lease", "lease: 2s");
         PREFIXES.put("retention", "retention: 1s");
         PREFIXES.put("tombstone", "retention: 1s, tombstone: 1h");

@@ -23,7 +23,7 @@ class DatabasesTest {
 
     private Running gateway(String name, CountingUpstream upstream, String url) throws Exception {
         Path own = Files.createDirectory(folder.resolve(name));
-        return Running.start(own, upstream.url(), "store: {url: '" + url + "'}\ndefaults: {wait: 30s}");
+        return Running.start(own, upstream.url(), "store: {url: '" + url + "'}\ndefaults: {wait-max: 30s}");
     }
 
     private void twoAreOne(String url) throws Exception {

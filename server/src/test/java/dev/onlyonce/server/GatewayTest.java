@@ -135,7 +135,7 @@ class GatewayTest {
     @Test
     @DisplayName("C1 of 64 simultaneous requests exactly one reaches the service")
     void race() throws Exception {
-        gateway("defaults: {wait: 30s}");
+        gateway("defaults: {wait-max: 30s}");
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
             answers.add(gateway.begin("/payments", "k1"));
@@ -201,7 +201,7 @@ class GatewayTest {
     @Test
     @DisplayName("R5 delivers a response over the limit, and never executes it again")
     void large() throws Exception {
-        gateway("defaults: {response-bytes-max: 1000}");
+        gateway("defaults: {result-bytes-max: 1000}");
         HttpResponse<String> first = gateway.post("/bytes/200000", "k1", "{}");
         assertThat(first.statusCode()).isEqualTo(201);
         assertThat(first.body()).hasSize(200_000);

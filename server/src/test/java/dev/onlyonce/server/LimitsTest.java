@@ -34,7 +34,7 @@ class LimitsTest {
     @DisplayName("S3 a tenant gets so many new keys a second, and 429 past it; retries are not counted")
     void newKeys() throws Exception {
         try (CountingUpstream upstream = new CountingUpstream();
-                Running gateway = Running.start(folder, upstream.url(), "tenant-limits: {new-keys-per-second: 1}")) {
+                Running gateway = Running.start(folder, upstream.url(), "limits: {new-keys-per-second: 1}")) {
             assertThat(gateway.post("/payments", "first", "{}").statusCode()).isEqualTo(201);
             List<HttpResponse<String>> refused = new ArrayList<>();
             for (int i = 0; i < 50; i++) {
@@ -63,7 +63,7 @@ class LimitsTest {
                 });
                 Running gateway = Running.start(folder, upstream.url(), """
                         listen: {host: 127.0.0.1, port: 0, idle-timeout: 1s}
-                        defaults: {response-bytes-max: 12MiB}
+                        defaults: {result-bytes-max: 12MiB}
                         """);
                 Socket socket = new Socket()) {
             socket.setReceiveBufferSize(16 << 10);
@@ -89,7 +89,7 @@ class LimitsTest {
     void liveAndLookUps() throws Exception {
         try (CountingUpstream upstream = new CountingUpstream();
                 Running gateway =
-                        Running.start(folder, upstream.url(), "tenant-limits: {live-max: 1, look-ups-per-second: 1}")) {
+                        Running.start(folder, upstream.url(), "limits: {live-max: 1, look-ups-per-second: 1}")) {
             CompletableFuture<HttpResponse<String>> running = gateway.begin("/held", "k1");
             upstream.awaitHeld();
             assertThat(gateway.post("/payments", "k2", "{}").statusCode()).isEqualTo(429);
@@ -109,7 +109,7 @@ class LimitsTest {
         int burst = 60;
         int live = 5;
         try (CountingUpstream upstream = new CountingUpstream();
-                Running gateway = Running.start(folder, upstream.url(), "tenant-limits: {live-max: " + live + "}")) {
+                Running gateway = Running.start(folder, upstream.url(), "limits: {live-max: " + live + "}")) {
             List<CompletableFuture<HttpResponse<String>>> sent = new ArrayList<>();
             CountDownLatch refused = new CountDownLatch(burst - live);
             for (int i = 0; i < burst; i++) {
@@ -134,7 +134,7 @@ class LimitsTest {
     @DisplayName("S3 a tenant has no more keys in the store than stored-max, and its retries are still answered")
     void stored() throws Exception {
         try (CountingUpstream upstream = new CountingUpstream();
-                Running gateway = Running.start(folder, upstream.url(), "tenant-limits: {stored-max: 3}")) {
+                Running gateway = Running.start(folder, upstream.url(), "limits: {stored-max: 3}")) {
             assertThat(gateway.post("/payments", "first", "{}").statusCode()).isEqualTo(201);
             for (int i = 0; i < 10; i++) {
                 gateway.post("/payments", "k" + i, "{}");

@@ -264,7 +264,7 @@ class WhoseKeyTest {
     @Test
     @DisplayName("S3 is limited for all host names together, because a client can ask for any")
     void limits() throws Exception {
-        begin("tenant-limits: {new-keys-per-second: 1, look-ups-per-second: 1}");
+        begin("limits: {new-keys-per-second: 1, look-ups-per-second: 1}");
         String status = "GET " + STATUS + " HTTP/1.1\r\nIdempotency-Key: k1\r\nHost: ";
         int run = 0;
         int asked = 0;

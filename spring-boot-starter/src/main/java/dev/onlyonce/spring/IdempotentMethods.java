@@ -75,7 +75,7 @@ final class IdempotentMethods implements MethodInterceptor {
     private Outcome<Optional<Object>> execute(Plan plan, Key key, Fingerprint fingerprint, MethodInvocation invocation)
             throws Exception {
         if (plan.transaction.isEmpty()) {
-            return once.execute(key, fingerprint, plan.policy, plan.codec, claim -> proceed(invocation));
+            return once.registry().execute(key, fingerprint, plan.policy, plan.codec, claim -> proceed(invocation));
         }
         if (way == null) {
             throw new IllegalStateException("there is no plan with a transaction unless there is a way to run it");

@@ -11,7 +11,6 @@ import dev.onlyonce.store.Time;
 import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -24,7 +23,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** The store on the application's {@link DataSource} (or in a SQLite file) and the engine on it. */
@@ -133,13 +131,6 @@ public class OnlyonceAutoConfiguration {
         return new OperationFactory(properties, failures);
     }
 
-    /** As configured, else the application's name; null for the engine's own default, {@code host:pid}. */
-    private static @Nullable String node(OnlyonceProperties properties, Environment environment) {
-        String name =
-                properties.node() == null ? environment.getProperty("spring.application.name") : properties.node();
-        return name == null || name.isBlank() ? null : name;
-    }
-
     /** The beans that find out about unknown entries. */
     @Bean
     Reconcilers onlyonceReconcilers(ListableBeanFactory beans) {
@@ -161,8 +152,7 @@ public class OnlyonceAutoConfiguration {
             Time time,
             ObjectProvider<Listener> listeners,
             Reconcilers reconcilers,
-            ObjectProvider<Encryption> encryption,
-            Environment environment) {
+            ObjectProvider<Encryption> encryption) {
         checkSealed(store, encryption);
         try {
             Onlyonce.Builder builder = Onlyonce.builder(store)
@@ -181,9 +171,8 @@ public class OnlyonceAutoConfiguration {
             if (properties.heldMax() != null) {
                 builder.heldMax(properties.heldMax());
             }
-            String node = node(properties, environment);
-            if (node != null) {
-                builder.name(node);
+            if (properties.node() != null) {
+                builder.node(properties.node());
             }
             listeners.orderedStream().forEach(builder::listener);
             reconcilers.addTo(builder);

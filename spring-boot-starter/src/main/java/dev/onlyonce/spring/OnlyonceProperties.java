@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * The configuration. A name that is none of these is refused: a setting that was misspelt must not pass for one that was made.
  *
  * @param enabled Whether anything is configured at all.
- * @param node This node's name in the entries, for operators. Without it spring.application.name, or host:pid.
+ * @param node This node's name in the entries, for operators. Host and process id by default: host:pid.
  * @param profile How operations behave towards clients: ietf, stripe or strict.
  * @param lease How long a claim holds without a heartbeat.
  * @param heldMax How long a claim may be held before it is settled; then heartbeats stop. One hour, or the lease if longer.
@@ -22,7 +22,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param retention How long retries are answered, counted from settling.
  * @param tombstone How long after that a key is remembered and refused with 410.
  * @param waitMax How long a duplicate waits for the running one before it is told to come back.
- * @param responseBytesMax The largest response that is stored; larger ones are sent but not replayed.
+ * @param resultBytesMax The largest response that is stored; larger ones are sent but not replayed.
  * @param bodyBytesMax The largest request body of a protected operation.
  * @param refusePersonalKeys Whether keys that look like e-mail addresses, telephone or card numbers are refused.
  * @param anonymousTenant The tenant of requests without authentication. Without it they are refused with 401.
@@ -46,7 +46,7 @@ public record OnlyonceProperties(
         @DefaultValue("24h") Duration retention,
         @DefaultValue("0s") Duration tombstone,
         @DefaultValue("0s") Duration waitMax,
-        @DefaultValue("1048576") int responseBytesMax,
+        @DefaultValue("1048576") int resultBytesMax,
         @DefaultValue("1048576") int bodyBytesMax,
         @DefaultValue("false") boolean refusePersonalKeys,
         @Nullable String anonymousTenant,
@@ -107,7 +107,7 @@ public record OnlyonceProperties(
             @DefaultValue("0") int newKeysPerSecond,
             @DefaultValue("0") int liveMax,
             @DefaultValue("0") int storedMax,
-            @DefaultValue("10") int lookUpsPerSecond) {}
+            @DefaultValue("0") int lookUpsPerSecond) {}
 
     /**
      * What differs for one operation.
@@ -123,14 +123,13 @@ public record OnlyonceProperties(
      * @param retention How long retries are answered.
      * @param tombstone How long after that the key is remembered.
      * @param waitMax How long a duplicate waits for the running one.
-     * @param accepted Whether a duplicate of a running request gets 202 and a Location instead of 409.
-     * @param serverErrors What a 5xx or an exception means: retry, retry-always, store or unknown.
-     * @param responseBytesMax The largest response that is stored.
+     * @param whenRunning What a duplicate of a running request gets: conflict (409), or accepted (202 and a Location).
+     * @param onServerError What a 5xx or an exception means: retry, retry-always, store or unknown.
+     * @param resultBytesMax The largest response that is stored.
      * @param bodyBytesMax The largest request body.
-     * @param fingerprintHeaders Headers that are part of what is compared.
-     * @param ignoredMembers JSON pointers of members that are not compared.
-     * @param timestampHeader The header that says when the client made the request.
-     * @param timestampAgeMax How old a request may be by that header.
+     * @param fingerprintHeaders Headers that are part of the fingerprint.
+     * @param ignoredMembers JSON pointers of body members that are not part of the fingerprint.
+     * @param requestAge How old a request may be.
      */
     public record OperationSettings(
             @Nullable String profile,
@@ -144,20 +143,28 @@ public record OnlyonceProperties(
             @Nullable Duration retention,
             @Nullable Duration tombstone,
             @Nullable Duration waitMax,
-            @Nullable Boolean accepted,
-            dev.onlyonce.http.@Nullable OnServerError serverErrors,
-            @Nullable Integer responseBytesMax,
+            dev.onlyonce.http.@Nullable WhenRunning whenRunning,
+            dev.onlyonce.http.@Nullable OnServerError onServerError,
+            @Nullable Integer resultBytesMax,
             @Nullable Integer bodyBytesMax,
             @DefaultValue List<String> fingerprintHeaders,
             @DefaultValue List<String> ignoredMembers,
-            @Nullable String timestampHeader,
-            @Nullable Duration timestampAgeMax) {
+            @Nullable RequestAgeSettings requestAge) {
 
         /** Nothing differs. */
         static OperationSettings none() {
             return new OperationSettings(
                     null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, List.of(),
-                    List.of(), null, null);
+                    List.of(), null);
         }
     }
+
+    /**
+     * How old a request may be.
+     *
+     * @param header The header that says when the client made the request.
+     * @param max How old a request may be by that header; the retention of its operation by default.
+     */
+    public record RequestAgeSettings(
+            String header, @Nullable Duration max) {}
 }

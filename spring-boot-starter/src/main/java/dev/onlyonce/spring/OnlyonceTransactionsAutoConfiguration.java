@@ -1,9 +1,9 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.sql.transactions.Transactions;
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Listener;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
 import javax.sql.DataSource;

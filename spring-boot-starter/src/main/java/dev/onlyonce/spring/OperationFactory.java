@@ -6,7 +6,6 @@ import dev.onlyonce.http.KeyFormat;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import dev.onlyonce.http.RequestAge;
-import dev.onlyonce.http.WhenRunning;
 import dev.onlyonce.spring.OnlyonceProperties.OperationSettings;
 import java.time.Duration;
 import java.util.Objects;
@@ -33,17 +32,17 @@ final class OperationFactory {
                     .scope(own.scope() == null ? annotation.scope() : own.scope())
                     .profile(profile(annotation, own))
                     .policy(policy(annotation, name))
-                    .keys(keys(own.keyFormat()))
+                    .keyFormat(keyFormat(own.keyFormat()))
                     .refusePersonalKeys(
                             Objects.requireNonNullElse(own.refusePersonalKeys(), properties.refusePersonalKeys()))
                     .bodyBytesMax(Objects.requireNonNullElse(own.bodyBytesMax(), properties.bodyBytesMax()))
                     .fingerprintHeaders(own.fingerprintHeaders())
-                    .fingerprint(it -> it.ignore(own.ignoredMembers().toArray(String[]::new)));
-            if (own.timestampHeader() != null) {
-                Duration age = own.timestampAgeMax() == null
-                        ? policy(annotation, name).terms().retention()
-                        : own.timestampAgeMax();
-                builder.age(RequestAge.of(own.timestampHeader(), age));
+                    .ignoredMembers(own.ignoredMembers());
+            OnlyonceProperties.RequestAgeSettings age = own.requestAge();
+            if (age != null) {
+                Duration max =
+                        age.max() == null ? policy(annotation, name).terms().retention() : age.max();
+                builder.requestAge(RequestAge.of(age.header(), max));
             }
             return builder.build();
         } catch (IllegalArgumentException e) {
@@ -65,7 +64,7 @@ final class OperationFactory {
                     .retention(first(own.retention(), annotation.retention(), properties.retention()))
                     .tombstone(Objects.requireNonNullElse(own.tombstone(), properties.tombstone()))
                     .waitMax(Objects.requireNonNullElse(own.waitMax(), properties.waitMax()))
-                    .resultBytesMax(Objects.requireNonNullElse(own.responseBytesMax(), properties.responseBytesMax()))
+                    .resultBytesMax(Objects.requireNonNullElse(own.resultBytesMax(), properties.resultBytesMax()))
                     .failures(failures)
                     .build();
         } catch (IllegalArgumentException e) {
@@ -89,16 +88,16 @@ final class OperationFactory {
         if (own.keyRequired() != null) {
             profile.keyRequired(own.keyRequired());
         }
-        if (own.accepted() != null) {
-            profile.whenRunning(own.accepted() ? WhenRunning.ACCEPTED : WhenRunning.CONFLICT);
+        if (own.whenRunning() != null) {
+            profile.whenRunning(own.whenRunning());
         }
-        if (own.serverErrors() != null) {
-            profile.onServerError(own.serverErrors());
+        if (own.onServerError() != null) {
+            profile.onServerError(own.onServerError());
         }
         return profile.build();
     }
 
-    private static KeyFormat keys(@Nullable String format) {
+    private static KeyFormat keyFormat(@Nullable String format) {
         if (format == null || format.equals("any")) {
             return KeyFormat.any();
         }

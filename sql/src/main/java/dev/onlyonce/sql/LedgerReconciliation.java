@@ -43,8 +43,8 @@ public final class LedgerReconciliation {
     /**
      * Compares.
      *
-     * @param found is told of each difference, in the order of ids
-     * @throws IllegalArgumentException if a side is not sorted; what was told before does not count
+     * @param found receives each difference, in the order of ids
+     * @throws IllegalArgumentException if a side is not sorted; differences reported before that do not count
      */
     public static Summary compare(Iterator<Line> local, Iterator<Line> provider, Consumer<Difference> found) {
         long equal = 0;

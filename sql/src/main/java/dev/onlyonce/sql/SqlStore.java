@@ -57,7 +57,7 @@ import org.jspecify.annotations.Nullable;
 public final class SqlStore implements Store {
     /** Bounds a reaper's transaction. */
     private static final int REAP_ROWS = 500;
-    /** Bounds a purge: so many entries are looked at for each that may be removed. */
+    /** Bounds a purge: it looks at this many entries for each that it may remove. */
     private static final int REAP_VISITS = 10;
 
     private final SqlAccess access;
@@ -81,7 +81,7 @@ public final class SqlStore implements Store {
     }
 
     /**
-     * A store on a database that the application has already. Creates the tables if need be.
+     * A store on a database that the application has already. Creates the tables where necessary.
      *
      * @param dataSource a pool; connections are taken for one call at a time. It stays the caller's to close
      * @throws dev.onlyonce.store.StoreUnavailable if the database cannot be reached
@@ -138,9 +138,10 @@ public final class SqlStore implements Store {
         if (store instanceof SqlStore sql) {
             return sql;
         }
-        throw new IllegalArgumentException(way + " needs a SqlStore, but this Onlyonce is built on a "
-                + store.getClass().getSimpleName()
-                + ": build it with Onlyonce.builder(SqlStore.open(dataSource)), on the database with the business data");
+        throw new IllegalArgumentException(
+                way + " needs a SqlStore, but this Onlyonce is built on a "
+                        + store.getClass().getSimpleName()
+                        + ": build it with Onlyonce.builder(SqlStore.open(dataSource)), on the database with the business data");
     }
 
     /** For the ways to execute in this module. */
@@ -363,7 +364,7 @@ public final class SqlStore implements Store {
         }
 
         /**
-         * Seals what is stored of results: those of entries, however they are executed and settled, those of steps, and
+         * Encrypts stored results: those of entries, however they are executed and settled, those of steps, and
          * providers' answers in the outbox. Payloads in the outbox are not sealed.
          */
         public Builder encryption(Encryption encryption) {

@@ -66,7 +66,7 @@ interface AuditChapter extends Chapter {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("S2 however an entry came to stand as it does, its records lead there step by step")
+    @DisplayName("S2 the records of an entry lead to its state step by step, whichever way it took")
     default void auditLeadsThere(Situation situation) {
         ClaimRequest claim = situation.arrange(bench(), "key");
         // The end of retention leaves no record, whether the reaper has come by or not.
@@ -215,7 +215,7 @@ interface AuditChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("T2 S2 a key that starts anew keeps the records of its earlier life, and that life's end")
+    @DisplayName("T2 S2 a key that is used again keeps the records of its earlier life, and that life's end")
     default void auditAnew() {
         ClaimRequest first = fresh("key");
         bench().claimed(first);

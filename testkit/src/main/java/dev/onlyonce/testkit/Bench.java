@@ -79,7 +79,7 @@ final class Bench implements AutoCloseable {
         return entry(clockEntry).readAt();
     }
 
-    /** Advances to this instant, or to so long before or after it. */
+    /** Advances to this instant, plus an offset that may be negative. */
     void advanceTo(@Nullable Instant instant, Duration offset) {
         Duration span = Duration.between(now(), requireNonNull(instant).plus(offset));
         if (!span.isNegative()) {

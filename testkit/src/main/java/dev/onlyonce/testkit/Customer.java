@@ -108,11 +108,11 @@ final class Customer {
                 }
                 return result;
             });
-            world.note(name, "is told " + outcome);
+            world.note(name, "gets " + outcome);
             ledger.answered(key, fingerprint, body, asked, outcome);
             return !(outcome instanceof Outcome.InFlight || outcome instanceof Outcome.Unknown);
         } catch (StoreException e) {
-            world.note(name, "is told " + e);
+            world.note(name, "gets " + e);
             meets(e);
             if (begun[0] && !(e instanceof StoreOutcomeUnknown)) {
                 throw new AssertionError("told that it did not run, but it did: " + key, e);

@@ -7,7 +7,7 @@ import dev.onlyonce.store.StoreUnavailable;
 
 /** How a call of a {@link FaultyStore} fails. */
 public enum Fault {
-    /** Nothing is done, and the caller is told so: {@link StoreUnavailable}. */
+    /** The call does nothing, and the caller learns so: {@link StoreUnavailable}. */
     BEFORE(false, false),
     /** Nothing is done, because somebody else holds a row: {@link StoreBusy}. */
     BUSY(false, false),
@@ -46,7 +46,7 @@ public enum Fault {
         return hanging;
     }
 
-    /** Whether the caller is told that nothing was done, and that is so. */
+    /** Whether the call does nothing, and the caller learns so. */
     public boolean isKnown() {
         return this == BEFORE || this == BUSY || this == REJECTED || this == HANGS_BEFORE;
     }

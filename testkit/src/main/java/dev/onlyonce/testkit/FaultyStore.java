@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that fails when it is told to: at the Nth call, at the Nth call of a verb, or at every call until it is healed.
+ * A store with planned faults: at the Nth call, at the Nth call of a verb, or at every call until it is healed.
  * Calls are counted from 1. With one caller at a time it is deterministic: the same calls meet the same faults.
  *
  * <pre>{@code
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Any number of threads may use it. {@link #close} lets hanging calls go and closes the store beneath.
  */
 public final class FaultyStore extends ForwardingStore {
-    /** Longer than any test takes: a test that hangs is told so instead. */
+    /** Longer than any test takes: a test that hangs fails instead. */
     private static final long PATIENCE_SECONDS = 120;
 
     private final Map<Integer, Fault> atCall = new HashMap<>();
@@ -114,7 +114,7 @@ public final class FaultyStore extends ForwardingStore {
     }
 
     /**
-     * Blocks until at least so many calls hang.
+     * Blocks until at least {@code calls} calls hang.
      *
      * @throws IllegalStateException if that does not happen within two minutes
      */

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * A store some rows of which somebody else has locked. It answers as either kind of store does: one that skips locked rows
- * and says which they are, and one that only knows that the call waited in vain.
+ * A store with rows that somebody else has locked. It answers like either kind of store: one that skips locked rows and says
+ * which they are, or one that only knows that the call waited too long.
  */
 class HeldRows extends ForwardingStore {
     private final Set<EntryId> skipped = new HashSet<>();

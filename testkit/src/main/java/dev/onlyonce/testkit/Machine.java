@@ -29,7 +29,7 @@ final class Machine implements Time {
         this.world = world;
         this.name = name;
         this.once = engine.apply(
-                Onlyonce.builder(new Wire(world, this, store)).name(name).time(this));
+                Onlyonce.builder(new Wire(world, this, store)).node(name).time(this));
         world.note(name, "starts");
     }
 
@@ -96,7 +96,7 @@ final class Machine implements Time {
         try {
             task.run();
         } catch (Crash e) {
-            // The machine is marked dead; whoever has frames beneath this one notices by itself.
+            // The machine is marked dead; the callers beneath this frame notice by themselves.
         }
     }
 

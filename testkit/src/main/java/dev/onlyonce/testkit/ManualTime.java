@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * is scheduled within the span by another task runs in the same advance.
  */
 public final class ManualTime implements Time {
-    /** Longer than any test takes: a test that hangs is told so instead. */
+    /** Longer than any test takes: a test that hangs fails instead. */
     private static final long PATIENCE_SECONDS = 120;
 
     private final PriorityQueue<Task> tasks = new PriorityQueue<>();
@@ -131,7 +131,7 @@ public final class ManualTime implements Time {
     }
 
     /**
-     * Blocks until at least so many threads are inside {@link #await}, so that a test knows they are waiting without
+     * Blocks until at least this many threads are inside {@link #await}, so that a test knows they are waiting without
      * sleeping.
      *
      * @throws IllegalStateException if that does not happen within two minutes of real time

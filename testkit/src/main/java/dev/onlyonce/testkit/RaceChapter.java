@@ -66,7 +66,7 @@ interface RaceChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("C1 T2 of 64 simultaneous claims of a key past its retention exactly one starts anew")
+    @DisplayName("C1 T2 of 64 simultaneous claims of a key past its retention exactly one wins")
     default void claimsOfExpired() {
         ClaimRequest request = fresh("key");
         bench().claimed(request);
@@ -82,17 +82,17 @@ interface RaceChapter extends Chapter {
         bench().node().claim(old);
         bench().node().settle(old.stream().map(RaceChapter::done).toList());
         bench().advance(RETENTION);
-        List<ClaimRequest> anew = old.stream().map(Requests::rival).toList();
+        List<ClaimRequest> next = old.stream().map(Requests::rival).toList();
         race(8, racer -> {
             if (racer % 2 == 0) {
                 return bench().node(racer / 2).purge(10);
             }
-            for (ClaimRequest request : shuffled(anew, racer)) {
+            for (ClaimRequest request : shuffled(next, racer)) {
                 assertThat(bench().node(racer / 2).claim(List.of(request))).containsExactly(new Claimed(1));
             }
             return 0;
         });
-        anew.forEach(request -> assertThat(bench().entry(request).token()).isEqualTo(request.token()));
+        next.forEach(request -> assertThat(bench().entry(request).token()).isEqualTo(request.token()));
     }
 
     private void oneWinner(ClaimRequest request, int attempt) {
@@ -118,7 +118,7 @@ interface RaceChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("C5 of 64 simultaneous tries of one and the same claim every one is told that it has it, at attempt 1")
+    @DisplayName("C5 64 simultaneous tries of one and the same claim all get it, at attempt 1")
     default void oneClaimManyTimes() {
         ClaimRequest request = fresh("key");
         List<ClaimResult> answers =

@@ -78,7 +78,7 @@ interface RetentionChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("T2 without a tombstone the key starts anew at the end of its retention, not a microsecond before")
+    @DisplayName("T2 without a tombstone the key is free at the end of its retention, not a microsecond before")
     default void startsAnew() {
         ClaimRequest request = fresh("key");
         bench().claimed(request);
@@ -90,10 +90,10 @@ interface RetentionChapter extends Chapter {
 
         bench().advanceTo(end, Duration.ZERO);
         assertThat(bench().find(request)).isEmpty();
-        ClaimRequest anew = withBody("another body", rival(request));
-        assertThat(bench().claimed(anew)).isEqualTo(1);
-        Entry entry = bench().entry(anew);
-        assertThat(entry.fingerprint()).isEqualTo(anew.fingerprint());
+        ClaimRequest next = withBody("another body", rival(request));
+        assertThat(bench().claimed(next)).isEqualTo(1);
+        Entry entry = bench().entry(next);
+        assertThat(entry.fingerprint()).isEqualTo(next.fingerprint());
         assertThat(entry.createdAt()).isAfterOrEqualTo(end);
         assertThat(entry.leaseUntil()).isEqualTo(entry.createdAt().plus(LEASE));
         assertThat(entry.settledAt()).isNull();
@@ -224,7 +224,7 @@ interface RetentionChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("T3 tombstones that still stand do not keep the purge from what is behind them")
+    @DisplayName("T3 tombstones that are not over do not keep the purge from the entries behind them")
     default void purgesPastTombstones() {
         List<ClaimRequest> kept =
                 several("a-kept", 20).stream().map(r -> on(KEPT, r)).toList();

@@ -28,11 +28,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Settling: what is recorded, and who may record it. */
+/** Settling: the record, and who may write it. */
 interface SettleChapter extends Chapter {
 
     @ParameterizedTest
-    @DisplayName("R1 an owner settles its claim, once, with the state it says and the times it is told")
+    @DisplayName("R1 an owner settles its claim, once, with the state it says and the times it gets")
     @EnumSource(
             value = State.class,
             names = {"COMPLETED", "FAILED", "RETRYABLE", "UNKNOWN"})
@@ -114,7 +114,7 @@ interface SettleChapter extends Chapter {
     }
 
     @ParameterizedTest
-    @DisplayName("D2 an owner fenced out by a sweep is told so and changes nothing")
+    @DisplayName("D2 an owner fenced out by a sweep learns so and changes nothing")
     @EnumSource(
             value = State.class,
             names = {"COMPLETED", "FAILED", "RETRYABLE", "UNKNOWN"})
@@ -132,7 +132,7 @@ interface SettleChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("D2 an owner whose entry was swept and claimed by another is told so and changes nothing")
+    @DisplayName("D2 an owner whose entry was swept and claimed by another learns so and changes nothing")
     default void overtakenOwner() {
         ClaimRequest old = on(Requests.RETRIED, fresh("key"));
         bench().claimed(old);

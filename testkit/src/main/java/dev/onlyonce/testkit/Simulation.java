@@ -72,7 +72,7 @@ public final class Simulation {
     }
 
     /**
-     * Runs so many seeds from the first on; only the one in the property, if that is set.
+     * Runs this many seeds from the first on; only the one in the property, if that is set.
      *
      * @throws AssertionError at the first seed that breaks a rule
      */
@@ -116,7 +116,7 @@ public final class Simulation {
         }
     }
 
-    /** One seed's world and what is in it. */
+    /** One seed's world and its inhabitants. */
     private final class Run {
         private final World world;
         private final Witness witness;

@@ -207,7 +207,7 @@ interface TableChapter extends Chapter {
 
     @ParameterizedTest
     @EnumSource(Situation.class)
-    @DisplayName("R7 an eviction deletes only what is settled and known, and the key starts anew")
+    @DisplayName("R7 an eviction deletes only settled entries with a known outcome, and frees the key")
     default void evictIn(Situation situation) {
         ClaimRequest claim = situation.arrange(bench(), "key");
         Optional<Snapshot> before = bench().snapshot(claim);

@@ -12,6 +12,6 @@ enum Trouble {
     ERRORS,
     /** The store is out for longer than a lease. */
     OUTAGES,
-    /** An operator evicts what is settled, whoever still runs. */
+    /** An operator evicts settled entries, even while others run. */
     EVICTIONS
 }

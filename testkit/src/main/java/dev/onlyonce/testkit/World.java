@@ -92,7 +92,7 @@ final class World {
         }
     }
 
-    /** Whether something that happens once in so many times happens now; never after healing. */
+    /** Whether an event with this frequency happens now; never after healing. */
     boolean oneIn(int times) {
         return !healed && random.nextInt(times) == 0;
     }

@@ -21,7 +21,7 @@ class AuditRetentionTest {
 
     private final ManualTime time = new ManualTime();
     private final Onlyonce.Builder builder = Onlyonce.builder(new MemoryStore(time))
-            .name("node-1")
+            .node("node-1")
             .time(time)
             .sweepEvery(Duration.ofDays(1))
             .purgeEvery(Duration.ofDays(1))

@@ -57,8 +57,8 @@ class EngineFaultsTest {
     @DisplayName("C5 R3 D1 D5 D12 a fault at any call: one effect, one answer, and no key stuck after lease and sweep")
     void oneFault(Acting acting) {
         for (OnLeaseLost policy : OnLeaseLost.values()) {
-            for (Way way : Way.values()) {
-                Plot plot = new Plot(acting, policy, way);
+            for (CallStyle style : CallStyle.values()) {
+                Plot plot = new Plot(acting, policy, style);
                 int calls = play(plot, store -> {}, "no fault");
                 assertThat(calls).isBetween(2, 200);
                 for (Fault fault : SINGLE_FAULTS) {
@@ -75,10 +75,10 @@ class EngineFaultsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
+    @EnumSource(CallStyle.class)
     @DisplayName("C5 R3 D1 two faults at any two calls: one effect, one answer, and no key stuck after lease and sweep")
-    void twoFaults(Way way) {
-        Plot plot = new Plot(Acting.DONE, OnLeaseLost.UNKNOWN, way);
+    void twoFaults(CallStyle style) {
+        Plot plot = new Plot(Acting.DONE, OnLeaseLost.UNKNOWN, style);
         for (Fault first : FAULTS) {
             for (Fault second : FAULTS) {
                 for (int call = 1; call <= 8; call++) {
@@ -104,11 +104,11 @@ class EngineFaultsTest {
             names = {"BEFORE", "BUSY", "LOST", "AFTER"})
     @DisplayName("D1 D9 an outage from any call on: nothing runs while the store is down, and all is well after it")
     void outage(Fault fault) {
-        for (Way way : Way.values()) {
+        for (CallStyle style : CallStyle.values()) {
             for (int from = 1; from <= 8; from++) {
                 int first = from;
                 play(
-                        new Plot(Acting.DONE, OnLeaseLost.UNKNOWN, way),
+                        new Plot(Acting.DONE, OnLeaseLost.UNKNOWN, style),
                         store -> {
                             for (int call = first; call < first + 40; call++) {
                                 store.failAt(call, fault);
@@ -130,7 +130,7 @@ class EngineFaultsTest {
         }
     }
 
-    private record Plot(Acting acting, OnLeaseLost policy, Way way) {}
+    private record Plot(Acting acting, OnLeaseLost policy, CallStyle style) {}
 
     private static final class Story implements AutoCloseable {
         private final ManualTime time = new ManualTime();
@@ -138,7 +138,7 @@ class EngineFaultsTest {
         private final FaultyStore store = new FaultyStore(memory);
         private final Acting acting;
         private final OnLeaseLost policy;
-        private final Way way;
+        private final CallStyle style;
         private final List<String> effects = new ArrayList<>();
         private final List<String> answers = new ArrayList<>();
         private final Onlyonce once;
@@ -148,7 +148,7 @@ class EngineFaultsTest {
         Story(Plot plot) {
             this.acting = plot.acting();
             this.policy = plot.policy();
-            this.way = plot.way();
+            this.style = plot.style();
             once = Onlyonce.builder(store)
                     .time(time.alone())
                     .lease(LEASE)
@@ -200,7 +200,7 @@ class EngineFaultsTest {
             int effectsBefore = effects.size();
             int runsBefore = runs;
             try {
-                Outcome<String> outcome = way.execute(once, KEY, PRINT, this::act);
+                Outcome<String> outcome = style.execute(once, KEY, PRINT, this::act);
                 assertThat(outcome).isNotInstanceOfAny(Outcome.Mismatched.class, Outcome.Expired.class);
                 assertThat(outcome).isNotInstanceOf(Outcome.Failed.class);
                 boolean answered = outcome instanceof Outcome.Executed || outcome instanceof Outcome.Replayed;

@@ -53,12 +53,12 @@ class EngineHangsTest {
         threads.shutdownNow();
     }
 
-    private Outcome<String> pay(Way way, String key) {
-        return pay(once, way, key);
+    private Outcome<String> pay(CallStyle style, String key) {
+        return pay(once, style, key);
     }
 
-    private Outcome<String> pay(Onlyonce node, Way way, String key) {
-        return way.execute(
+    private Outcome<String> pay(Onlyonce node, CallStyle style, String key) {
+        return style.execute(
                 node,
                 Key.of("acme", "POST /payments", key),
                 Requests.fingerprint("10 EUR"),
@@ -75,11 +75,12 @@ class EngineHangsTest {
             store.failAt(Verb.CLAIM, call, fault);
         }
         List<Future<Outcome<String>>> stuck = List.of(
-                threads.submit(() -> pay(Way.BLOCKING, "first")), threads.submit(() -> pay(Way.BLOCKING, "second")));
+                threads.submit(() -> pay(CallStyle.BLOCKING, "first")),
+                threads.submit(() -> pay(CallStyle.BLOCKING, "second")));
         store.untilHanging(LANES);
 
-        assertThatThrownBy(() -> pay(Way.BLOCKING, "third")).isInstanceOf(StoreUnavailable.class);
-        assertThatThrownBy(() -> pay(Way.LATER, "fourth")).isInstanceOf(StoreUnavailable.class);
+        assertThatThrownBy(() -> pay(CallStyle.BLOCKING, "third")).isInstanceOf(StoreUnavailable.class);
+        assertThatThrownBy(() -> pay(CallStyle.ASYNC, "fourth")).isInstanceOf(StoreUnavailable.class);
         assertThat(effects).hasValue(0);
 
         store.release();
@@ -104,7 +105,7 @@ class EngineHangsTest {
             "D9 who does not block is refused within a bound when its claim hangs; it runs nothing and leaves no claim")
     void claimHangs(Fault fault) throws Exception {
         store.failAt(Verb.CLAIM, 1, fault);
-        assertThatThrownBy(() -> pay(Way.LATER, "first"))
+        assertThatThrownBy(() -> pay(CallStyle.ASYNC, "first"))
                 .isInstanceOf(StoreUnavailable.class)
                 .hasMessageContaining("could not be confirmed");
         assertThat(effects).hasValue(0);
@@ -117,7 +118,7 @@ class EngineHangsTest {
     private Outcome<String> payWhenWell(String key) {
         while (true) {
             try {
-                Outcome<String> outcome = pay(Way.LATER, key);
+                Outcome<String> outcome = pay(CallStyle.ASYNC, key);
                 if (!(outcome instanceof Outcome.InFlight)) {
                     return outcome;
                 }
@@ -132,13 +133,13 @@ class EngineHangsTest {
             value = Fault.class,
             names = {"HANGS", "HANGS_BEFORE", "HANGS_AFTER"})
     @DisplayName(
-            "R3 who does not block is told within a bound when its record hangs, and it is recorded once the store goes on")
+            "R3 a caller that does not block learns within a bound that its record hangs; it is recorded when the store goes on")
     void recordHangs(Fault fault) throws Exception {
         store.failAt(Verb.SETTLE, 1, fault);
-        Future<Outcome<String>> paying = threads.submit(() -> pay(Way.LATER, "first"));
+        Future<Outcome<String>> paying = threads.submit(() -> pay(CallStyle.ASYNC, "first"));
         store.untilHanging(1);
         assertThat(paying.get(60, TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
-        assertThat(pay(Way.LATER, "first")).isInstanceOf(Outcome.Replayed.class);
+        assertThat(pay(CallStyle.ASYNC, "first")).isInstanceOf(Outcome.Replayed.class);
         assertThat(effects).hasValue(1);
         store.release();
     }
@@ -188,7 +189,8 @@ class EngineHangsTest {
             for (int i = 1; i <= LANES; i++) {
                 Key key = Key.of("acme", "POST /payments", "given-up-" + i);
                 store.failAt(Verb.CLAIM, store.calls(Verb.CLAIM) + 1, Fault.HANGS);
-                CompletableFuture<Begun> begun = node.begin(
+                CompletableFuture<Begun> begun = node.registry()
+                        .claim(
                                 key,
                                 Requests.fingerprint("10 EUR"),
                                 node.registry().policy(key.operation()),
@@ -203,7 +205,7 @@ class EngineHangsTest {
                 }
             }
             long begun = time.nanos();
-            assertThat(pay(node, Way.LATER, "neighbour")).isInstanceOf(Outcome.Executed.class);
+            assertThat(pay(node, CallStyle.ASYNC, "neighbour")).isInstanceOf(Outcome.Executed.class);
             assertThat(Duration.ofNanos(time.nanos() - begun)).isLessThan(Duration.ofSeconds(1));
         }
     }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** The engine for callers that do not block: what the store's answers come to, and what needs a thread that may block. */
+/** The engine for callers that do not block: how it handles the store's answers, and when it needs a thread that may block. */
 class EngineLaterTest {
     private static final Key KEY = Key.of("acme", "POST /payments", "k-1");
     private static final Fingerprint PRINT = Requests.fingerprint("10 EUR");
@@ -60,15 +60,15 @@ class EngineLaterTest {
     }
 
     private CompletionStage<Begun> begin(Policy policy, Executor blocking) {
-        return once.begin(KEY, PRINT, policy, blocking);
+        return once.registry().claim(KEY, PRINT, policy, blocking);
     }
 
     private OpenClaim claim() {
-        return ((Begun.Claimed) Way.join(begin(POLICY, NOBODY))).claim();
+        return ((Begun.Claimed) CallStyle.join(begin(POLICY, NOBODY))).claim();
     }
 
     private Outcome<byte[]> outcome(CompletionStage<Begun> begun) {
-        return ((Begun.Answered) Way.join(begun)).outcome();
+        return ((Begun.Answered) CallStyle.join(begun)).outcome();
     }
 
     private State state() {
@@ -82,13 +82,13 @@ class EngineLaterTest {
         OpenClaim claim = claim();
         assertThat(claim.attempt()).isEqualTo(1);
         assertThat(outcome(begin(POLICY, NOBODY))).isInstanceOf(Outcome.InFlight.class);
-        assertThat(Way.join(claim.settle(new Ending.Completed(Requests.bytes("paid")), NOBODY)))
+        assertThat(CallStyle.join(claim.settle(new Ending.Completed(Requests.bytes("paid")), NOBODY)))
                 .isInstanceOf(SettleResult.Settled.class);
         assertThat(outcome(begin(POLICY, NOBODY)))
                 .isInstanceOfSatisfying(
                         Outcome.Replayed.class,
                         replayed -> assertThat(replayed.value()).isEqualTo(Requests.bytes("paid")));
-        assertThat(outcome(once.begin(KEY, Requests.fingerprint("20 EUR"), POLICY, NOBODY)))
+        assertThat(outcome(once.registry().claim(KEY, Requests.fingerprint("20 EUR"), POLICY, NOBODY)))
                 .isInstanceOf(Outcome.Mismatched.class);
         assertThat(once.liveClaims()).isZero();
     }
@@ -104,8 +104,8 @@ class EngineLaterTest {
         List<State> states = new ArrayList<>();
         for (int i = 0; i < endings.size(); i++) {
             Key key = Key.of("acme", "POST /payments", "e-" + i);
-            Begun begun = Way.join(once.begin(key, PRINT, POLICY, NOBODY));
-            Way.join(((Begun.Claimed) begun).claim().settle(endings.get(i), NOBODY));
+            Begun begun = CallStyle.join(once.registry().claim(key, PRINT, POLICY, NOBODY));
+            CallStyle.join(((Begun.Claimed) begun).claim().settle(endings.get(i), NOBODY));
             states.add(once.find(key).orElseThrow().state());
         }
         assertThat(states).containsExactly(State.RETRYABLE, State.FAILED, State.UNKNOWN, State.COMPLETED);
@@ -115,7 +115,7 @@ class EngineLaterTest {
     @DisplayName("a claim is settled once, whichever way")
     void once() {
         OpenClaim claim = claim();
-        Way.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY));
+        CallStyle.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY));
         assertThatThrownBy(() -> claim.settle(new Ending.Unknown("again"), NOBODY))
                 .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> claim.unknown("again")).isInstanceOf(IllegalStateException.class);
@@ -130,7 +130,7 @@ class EngineLaterTest {
         Thread waiting = new Thread(handedOver.take());
         waiting.start();
         assertThat(duplicate).isNotDone();
-        Way.join(claim.settle(new Ending.Completed(Requests.bytes("paid")), NOBODY));
+        CallStyle.join(claim.settle(new Ending.Completed(Requests.bytes("paid")), NOBODY));
         assertThat(outcome(duplicate)).isInstanceOf(Outcome.Replayed.class);
         waiting.join();
     }
@@ -138,7 +138,7 @@ class EngineLaterTest {
     @Test
     @DisplayName("D5 what was released is claimed again, which needs no thread that blocks")
     void released() {
-        Way.join(claim().settle(new Ending.Retryable("refused"), NOBODY));
+        CallStyle.join(claim().settle(new Ending.Retryable("refused"), NOBODY));
         assertThat(claim().attempt()).isEqualTo(2);
     }
 
@@ -146,8 +146,8 @@ class EngineLaterTest {
     @DisplayName("a duplicate that nobody can wait for is refused, and the running one goes on")
     void nobodyWaits() {
         OpenClaim claim = claim();
-        assertThatThrownBy(() -> Way.join(begin(WAITING, NOBODY))).isInstanceOf(StoreUnavailable.class);
-        assertThat(Way.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY)))
+        assertThatThrownBy(() -> CallStyle.join(begin(WAITING, NOBODY))).isInstanceOf(StoreUnavailable.class);
+        assertThat(CallStyle.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY)))
                 .isInstanceOf(SettleResult.Settled.class);
     }
 
@@ -166,7 +166,8 @@ class EngineLaterTest {
     }
 
     @Test
-    @DisplayName("R3 D12 a record that the store does not take is tried again until it does, whoever waits for that")
+    @DisplayName(
+            "R3 D12 a record that the store does not take is tried again until it does, whether or not somebody waits")
     void recordedLater() throws Exception {
         OpenClaim claim = claim();
         store.failAt(Verb.SETTLE, 1, Fault.BEFORE);
@@ -185,11 +186,11 @@ class EngineLaterTest {
 
     @Test
     @DisplayName(
-            "R3 without a thread that may wait the caller is told that it is not recorded; it is, in the background")
+            "R3 without a thread that may wait the caller learns that it is not recorded; it is, in the background")
     void recordedInTheBackground() {
         OpenClaim claim = claim();
         store.failAt(Verb.SETTLE, 1, Fault.BEFORE);
-        assertThatThrownBy(() -> Way.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY)))
+        assertThatThrownBy(() -> CallStyle.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY)))
                 .isInstanceOf(StoreOutcomeUnknown.class);
         while (state() == State.PROCESSING) {
             Thread.onSpinWait();
@@ -202,7 +203,7 @@ class EngineLaterTest {
     void closed() {
         OpenClaim claim = claim();
         once.close();
-        assertThat(Way.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY)))
+        assertThat(CallStyle.join(claim.settle(new Ending.Completed(new byte[0]), NOBODY)))
                 .isInstanceOf(SettleResult.Settled.class);
     }
 }

@@ -78,7 +78,8 @@ class ForgottenClaimsTest {
     }
 
     @Test
-    @DisplayName("D12 a claim that its holder never settles ends when it has been held for too long, and is told so")
+    @DisplayName(
+            "D12 a claim that its holder never settles ends when it has been held for too long, and its holder learns so")
     void neverSettled() {
         OpenClaim claim = claim();
         boolean[] told = new boolean[1];
@@ -124,11 +125,11 @@ class ForgottenClaimsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
+    @EnumSource(CallStyle.class)
     @DisplayName("D12 a store that breaks on every record for a minute strands nothing")
-    void breaksForAWhile(Way way) {
+    void breaksForAWhile(CallStyle style) {
         store.failAlways(Verb.SETTLE, Fault.ERROR);
-        assertThatThrownBy(() -> way.execute(once, KEY, PRINT, claim -> "paid"))
+        assertThatThrownBy(() -> style.execute(once, KEY, PRINT, claim -> "paid"))
                 .isInstanceOf(StoreOutcomeUnknown.class);
         time.advance(Duration.ofMinutes(1));
         store.heal();
@@ -191,8 +192,9 @@ class ForgottenClaimsTest {
     @DisplayName("D12 a claim whose caller gave up its future is released: the action did not run")
     void givenUp() throws InterruptedException {
         store.failAt(Verb.CLAIM, 1, Fault.HANGS);
-        CompletableFuture<Begun> begun =
-                once.begin(KEY, PRINT, Policy.standard(), Runnable::run).toCompletableFuture();
+        CompletableFuture<Begun> begun = once.registry()
+                .claim(KEY, PRINT, Policy.standard(), task -> task.run())
+                .toCompletableFuture();
         store.untilHanging(1);
         assertThat(begun.cancel(true)).isTrue();
         store.release();
@@ -209,7 +211,7 @@ class ForgottenClaimsTest {
         BlockingQueue<Runnable> handedOver = new LinkedBlockingQueue<>();
         Policy waiting = Policy.builder().waitMax(Duration.ofSeconds(1)).build();
         CompletableFuture<Begun> duplicate =
-                once.begin(KEY, PRINT, waiting, handedOver::add).toCompletableFuture();
+                once.registry().claim(KEY, PRINT, waiting, handedOver::add).toCompletableFuture();
         Runnable wait = handedOver.take();
         duplicate.cancel(true);
         running.retryable("refused");
@@ -226,13 +228,13 @@ class ForgottenClaimsTest {
         };
         OpenClaim claim = claim();
         store.failAt(Verb.SETTLE, 1, Fault.BEFORE);
-        assertThatThrownBy(() -> Way.join(claim.settle(new Ending.Completed(new byte[0]), breaking)))
+        assertThatThrownBy(() -> CallStyle.join(claim.settle(new Ending.Completed(new byte[0]), breaking)))
                 .isInstanceOf(StoreOutcomeUnknown.class);
         ended(State.COMPLETED);
     }
 
     @Test
-    @DisplayName("R1 the first node to ask about an operation is told to come back soon, not after the lease")
+    @DisplayName("R1 the first node to ask about an operation gets a short Retry-After, not the lease")
     void retryAfter() {
         claim();
         Outcome<String> outcome = once.execute(KEY, PRINT, Codec.text(), claim -> "paid again");

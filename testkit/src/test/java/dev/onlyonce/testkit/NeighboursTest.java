@@ -108,13 +108,13 @@ class NeighboursTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
+    @EnumSource(CallStyle.class)
     @DisplayName("C3 D16 a claim of a row that somebody else holds is in flight")
-    void heldClaim(Way way) {
+    void heldClaim(CallStyle style) {
         store.hold(key(1).entryId());
-        assertThat(way.execute(once, key(1), PRINT, claim -> "paid")).isInstanceOf(Outcome.InFlight.class);
+        assertThat(style.execute(once, key(1), PRINT, claim -> "paid")).isInstanceOf(Outcome.InFlight.class);
         store.letGo(key(1).entryId());
-        assertThat(way.execute(once, key(1), PRINT, claim -> "paid")).isInstanceOf(Outcome.Executed.class);
+        assertThat(style.execute(once, key(1), PRINT, claim -> "paid")).isInstanceOf(Outcome.Executed.class);
     }
 
     @Test

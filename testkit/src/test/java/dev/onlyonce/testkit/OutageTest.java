@@ -128,7 +128,7 @@ class OutageTest {
     }
 
     @Test
-    @DisplayName("D1 a settlement that the store never answers does not keep a node from sweeping for ever")
+    @DisplayName("D1 a settlement that the store never answers delays the sweeps of its node, but does not stop them")
     void sweepsInTheEnd() {
         OpenClaim stuck = ((Begun.Claimed) once.begin(key(1), PRINT)).claim();
         store.failAlways(Verb.SETTLE, Fault.LOST);

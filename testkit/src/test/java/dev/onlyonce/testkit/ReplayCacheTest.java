@@ -54,14 +54,14 @@ class ReplayCacheTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
+    @EnumSource(CallStyle.class)
     @DisplayName("R1 F1 the node that executed it answers retries and misuse without the store")
-    void ownAnswer(Way way) {
-        Outcome<String> first = way.execute(once, KEY, PRINT, claim -> "paid");
+    void ownAnswer(CallStyle style) {
+        Outcome<String> first = style.execute(once, KEY, PRINT, claim -> "paid");
         store.failAlways(Fault.BEFORE);
-        assertThat(way.execute(once, KEY, PRINT, claim -> "paid again"))
+        assertThat(style.execute(once, KEY, PRINT, claim -> "paid again"))
                 .isEqualTo(new Outcome.Replayed<>("paid", ((Outcome.Executed<String>) first).expiresAt()));
-        assertThat(way.execute(once, KEY, Requests.fingerprint("20 EUR"), claim -> "paid again"))
+        assertThat(style.execute(once, KEY, Requests.fingerprint("20 EUR"), claim -> "paid again"))
                 .isInstanceOf(Outcome.Mismatched.class);
     }
 
@@ -84,7 +84,7 @@ class ReplayCacheTest {
     }
 
     @Test
-    @DisplayName("what is evicted on another node is noticed after ten minutes, on this node at once")
+    @DisplayName("an eviction on another node is noticed after ten minutes, on this node at once")
     void evicted() {
         pay(once);
         try (Onlyonce other = node(Duration.ofHours(24))) {

@@ -1,6 +1,5 @@
 package dev.onlyonce.payments.domain;
 
-import java.util.function.Supplier;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
 import dev.onlyonce.Reconciler;
@@ -10,6 +9,7 @@ import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +33,11 @@ public final class ChargeReconciler implements Reconciler {
      * @param absentAfter how long a call may be on its way at most
      */
     public ChargeReconciler(
-            Supplier<Outbox> outbox, Database database, Payments payments, ProviderClient provider, Duration absentAfter) {
+            Supplier<Outbox> outbox,
+            Database database,
+            Payments payments,
+            ProviderClient provider,
+            Duration absentAfter) {
         this.outbox = outbox;
         this.database = database;
         this.payments = payments;

@@ -1,6 +1,5 @@
 package dev.onlyonce.payments.domain;
 
-import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
@@ -11,6 +10,7 @@ import dev.onlyonce.sql.outbox.Accepted;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -2,11 +2,11 @@ package dev.onlyonce.payments.domain;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.sql.inbox.InboxMessage;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.sql.inbox.Inbox;
+import dev.onlyonce.sql.inbox.InboxMessage;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,8 +1,6 @@
 package dev.onlyonce.payments.web;
 
-import dev.onlyonce.Event;
 import dev.onlyonce.Key;
-import dev.onlyonce.Listener;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.http.Boundary;
@@ -28,11 +26,9 @@ final class Keyed {
     private static final int TRIES = 3;
 
     private final Boundary boundary;
-    private final List<Listener> listeners;
 
-    Keyed(Boundary boundary, List<Listener> listeners) {
+    Keyed(Boundary boundary) {
         this.boundary = boundary;
-        this.listeners = listeners;
     }
 
     /** Does what a checked request asks for; may be called again after a {@link TransactionConflict}. */

@@ -78,8 +78,7 @@ class PaymentsController {
             return keyed.answer(operation, accepted.outcome());
         }
         Outcome<byte[]> outcome = await(key, fingerprint);
-        HttpAnswer answer =
-                accepted.isNew() ? keyed.first(outcome, operation) : keyed.answer(operation, outcome);
+        HttpAnswer answer = accepted.isNew() ? keyed.first(outcome, operation) : keyed.answer(operation, outcome);
         return outcome instanceof Outcome.InFlight ? withLocation(answer, key) : answer;
     }
 

@@ -1,8 +1,8 @@
 package dev.onlyonce.payments.web;
 
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.http.Headers;

@@ -1,13 +1,11 @@
 package dev.onlyonce.payments.web;
 
-import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.domain.ApiKeys;
 import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.servlet.TenantResolver;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -35,9 +33,9 @@ class WebWiring {
     }
 
     @Bean
-    Keyed keyed(Onlyonce once, Operations operations, ObjectProvider<Listener> listeners) {
+    Keyed keyed(Onlyonce once, Operations operations) {
         Boundary boundary = Boundary.builder(once).operations(operations.all()).build();
-        return new Keyed(boundary, listeners.orderedStream().toList());
+        return new Keyed(boundary);
     }
 
     /** For the starter to publish. */

@@ -151,10 +151,11 @@ final class GatewayCommand implements Callable<Integer> {
                                 ConfigFile.jdbcUrl(db),
                                 null,
                                 null,
-                                settings.store().applySchema(),
+                                settings.store().schema(),
                                 settings.store().encryption(),
                                 settings.store().auditRetention()),
                 data == null ? settings.data() : data,
+                settings.node(),
                 settings.observe());
     }
 

@@ -76,7 +76,7 @@ final class OperatorConnection {
         StoreSettings settings;
         try {
             settings =
-                    new StoreSettings(ConfigFile.jdbcUrl(url), null, null, false, null, StoreSettings.AUDIT_RETENTION);
+                    new StoreSettings(ConfigFile.jdbcUrl(url), null, null, schema, null, StoreSettings.AUDIT_RETENTION);
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }
@@ -89,7 +89,7 @@ final class OperatorConnection {
         }
         OpenStore store = OpenStore.open(settings, data, schema);
         Onlyonce once = Onlyonce.builder(store.store())
-                .name("command line")
+                .node("command line")
                 .sweepEvery(NEVER)
                 .purgeEvery(NEVER)
                 .build();

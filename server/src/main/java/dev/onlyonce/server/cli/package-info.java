@@ -1,3 +1,6 @@
+/**
+ * The command line: one class for each command. A command reads options, calls an operator or starts a gateway, and prints.
+ */
 @NullMarked
 package dev.onlyonce.server.cli;
 

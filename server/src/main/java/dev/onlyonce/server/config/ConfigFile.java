@@ -3,6 +3,7 @@ package dev.onlyonce.server.config;
 import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
+import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.Terms;
 import java.io.IOException;
 import java.net.URI;
@@ -82,7 +83,7 @@ public final class ConfigFile {
         Settings.Admin admin = admin(root.section("admin"));
         List<Upstream> upstreams = upstreams(root);
         Tenancy tenancy = new TenancySection(root.section("tenants")).read();
-        Limits limits = limits(root.section("tenant-limits"));
+        Limits limits = limits(root.section("limits"));
         Defaults defaults = new Defaults(root.section("defaults"));
         Map<String, LookUp> lookUps = new HashMap<>();
         List<Operation> operations = operations(root, defaults, lookUps);
@@ -91,6 +92,7 @@ public final class ConfigFile {
         StoreSettings store = store(root.section("store"));
         Settings.Observe observe = observe(root.section("observe"));
         Path data = folder.resolve(root.text("data", "data"));
+        String node = root.text("node");
         root.end();
         return new Settings(
                 listen,
@@ -99,6 +101,7 @@ public final class ConfigFile {
                 new Settings.Protection(operations, lookUps, tenancy, limits, refusals),
                 store,
                 data,
+                node,
                 observe);
     }
 
@@ -299,7 +302,7 @@ public final class ConfigFile {
                 section.optional("url", ConfigFile::jdbcUrl),
                 section.text("user"),
                 password,
-                section.flag("apply-schema", true),
+                section.constant("schema", SchemaMode.class, SchemaMode.CREATE),
                 encryption == null ? null : new EncryptionSection(encryption).read(),
                 section.duration("audit-retention", StoreSettings.AUDIT_RETENTION, HOUR, Terms.RETENTION_MAX));
         section.end();
@@ -352,6 +355,7 @@ public final class ConfigFile {
                         Settings.Refusals.standard()),
                 StoreSettings.standard(),
                 Path.of("data"),
+                null,
                 new Settings.Observe(false, 100, null));
     }
 }

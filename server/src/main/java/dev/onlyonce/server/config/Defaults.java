@@ -12,7 +12,6 @@ import dev.onlyonce.store.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** How operations are protected unless they say otherwise: the same settings stand in {@code defaults} and in each operation. */
@@ -22,21 +21,21 @@ final class Defaults {
     private final Profile profile;
     private final Policy policy;
     private final Scope scope;
-    private final KeyFormat keys;
+    private final KeyFormat keyFormat;
     private final boolean refusePersonalKeys;
     private final int bodyBytesMax;
-    private final List<String> compareHeaders;
-    private final List<String> ignoreMembers;
+    private final List<String> fingerprintHeaders;
+    private final List<String> ignoredMembers;
 
     Defaults(Profile profile) {
         this.profile = profile;
         policy = Policy.standard();
         scope = Scope.TENANT;
-        keys = KeyFormat.any();
+        keyFormat = KeyFormat.any();
         refusePersonalKeys = false;
         bodyBytesMax = 1 << 20;
-        compareHeaders = List.of();
-        ignoreMembers = List.of();
+        fingerprintHeaders = List.of();
+        ignoredMembers = List.of();
     }
 
     Defaults(@Nullable Section section) {
@@ -51,31 +50,30 @@ final class Defaults {
             profile = above.profile;
             policy = above.policy;
             scope = above.scope;
-            keys = above.keys;
+            keyFormat = above.keyFormat;
             refusePersonalKeys = above.refusePersonalKeys;
             bodyBytesMax = above.bodyBytesMax;
-            compareHeaders = above.compareHeaders;
-            ignoreMembers = above.ignoreMembers;
+            fingerprintHeaders = above.fingerprintHeaders;
+            ignoredMembers = above.ignoredMembers;
             return;
         }
         profile = profile(section, above.profile);
         policy = policy(section, above.policy);
-        scope = section.as("scope", text -> constant(Scope.class, text), above.scope);
-        keys = section.as("key-format", Defaults::keyFormat, above.keys);
+        scope = section.constant("scope", Scope.class, above.scope);
+        keyFormat = section.as("key-format", Defaults::keyFormat, above.keyFormat);
         refusePersonalKeys = section.flag("refuse-personal-keys", above.refusePersonalKeys);
         bodyBytesMax = section.bytes("body-bytes-max", above.bodyBytesMax, 1, BODY_BYTES_MAX);
-        compareHeaders = section.has("compare-headers") ? section.texts("compare-headers") : above.compareHeaders;
-        ignoreMembers = section.has("ignore-members") ? pointers(section) : above.ignoreMembers;
+        fingerprintHeaders =
+                section.has("fingerprint-headers") ? section.texts("fingerprint-headers") : above.fingerprintHeaders;
+        ignoredMembers = section.has("ignored-members") ? pointers(section) : above.ignoredMembers;
     }
 
     private static Profile profile(Section section, Profile above) {
         Profile profile = section.as("profile", Profile::of, above);
         return profile.toBuilder()
                 .keyRequired(section.flag("key-required", profile.keyRequired()))
-                .onServerError(section.as(
-                        "on-server-error", text -> constant(OnServerError.class, text), profile.onServerError()))
-                .whenRunning(
-                        section.as("when-running", text -> constant(WhenRunning.class, text), profile.whenRunning()))
+                .onServerError(section.constant("on-server-error", OnServerError.class, profile.onServerError()))
+                .whenRunning(section.constant("when-running", WhenRunning.class, profile.whenRunning()))
                 .build();
     }
 
@@ -89,13 +87,13 @@ final class Defaults {
                 .retention(section.duration("retention", terms.retention(), Duration.ZERO, Terms.RETENTION_MAX))
                 .tombstone(section.duration("tombstone", terms.tombstone(), Duration.ZERO, Terms.RETENTION_MAX))
                 .onLeaseLost(section.as("on-lease-lost", Defaults::onLeaseLost, terms.onLeaseLost()))
-                .waitMax(section.duration("wait", above.waitMax(), Duration.ZERO, Policy.WAIT_MAX))
-                .resultBytesMax(section.bytes("response-bytes-max", above.resultBytesMax(), 0, Policy.RESULT_BYTES_MAX))
+                .waitMax(section.duration("wait-max", above.waitMax(), Duration.ZERO, Policy.WAIT_MAX))
+                .resultBytesMax(section.bytes("result-bytes-max", above.resultBytesMax(), 0, Policy.RESULT_BYTES_MAX))
                 .build();
     }
 
     private static OnLeaseLost onLeaseLost(String text) {
-        OnLeaseLost policy = constant(OnLeaseLost.class, text);
+        OnLeaseLost policy = Section.constant(OnLeaseLost.class, text);
         if (policy == OnLeaseLost.RESUME) {
             throw new IllegalArgumentException("a gateway knows no steps to resume from; write unknown or retry");
         }
@@ -119,27 +117,20 @@ final class Defaults {
 
     private static List<String> pointers(Section section) {
         List<String> pointers = new ArrayList<>();
-        for (String pointer : section.texts("ignore-members")) {
+        for (String pointer : section.texts("ignored-members")) {
             if (pointer.startsWith("/")) {
                 pointers.add(pointer);
             } else {
                 section.wrong(
-                        "ignore-members", "\"" + pointer + "\" is not a JSON pointer; write for example /meta/sent");
+                        "ignored-members", "\"" + pointer + "\" is not a JSON pointer; write for example /meta/sent");
             }
         }
         return pointers;
     }
 
-    private static <E extends Enum<E>> E constant(Class<E> type, String text) {
-        List<String> names = new ArrayList<>();
-        for (E constant : type.getEnumConstants()) {
-            String name = constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-            if (name.equals(text)) {
-                return constant;
-            }
-            names.add(name);
-        }
-        throw new IllegalArgumentException("\"" + text + "\" is not one of " + String.join(", ", names));
+    /** How long keys are answered. */
+    Duration retention() {
+        return policy.terms().retention();
     }
 
     Operation.Builder apply(Operation.Builder operation) {
@@ -147,10 +138,10 @@ final class Defaults {
                 .profile(profile)
                 .policy(policy)
                 .scope(scope)
-                .keys(keys)
+                .keyFormat(keyFormat)
                 .refusePersonalKeys(refusePersonalKeys)
                 .bodyBytesMax(bodyBytesMax)
-                .fingerprintHeaders(compareHeaders)
-                .fingerprint(fingerprint -> fingerprint.ignore(ignoreMembers.toArray(String[]::new)));
+                .fingerprintHeaders(fingerprintHeaders)
+                .ignoredMembers(ignoredMembers);
     }
 }

@@ -62,7 +62,7 @@ final class OperationSection {
                 builder.name(name);
             }
             try {
-                operations.add(builder.age(age()).build());
+                operations.add(builder.requestAge(requestAge()).build());
             } catch (IllegalArgumentException e) {
                 section.wrong(String.valueOf(e.getMessage()));
             }
@@ -70,14 +70,14 @@ final class OperationSection {
         return operations;
     }
 
-    private @Nullable RequestAge age() {
+    private @Nullable RequestAge requestAge() {
         Section age = section.section("request-age");
         if (age == null) {
             return null;
         }
         RequestAge rule = RequestAge.of(
                 age.header("header", age.required("header", "Date")),
-                age.duration("max", Duration.ofHours(24), Duration.ofSeconds(1), Duration.ofDays(3660)));
+                age.duration("max", how.retention(), Duration.ofSeconds(1), Duration.ofDays(3660)));
         age.end();
         return rule;
     }

@@ -73,6 +73,10 @@ final class Section {
     }
 
     private String suggestion(String key) {
+        String renamed = RenamedSettings.NEW_NAMES.get(key);
+        if (renamed != null && known.contains(renamed)) {
+            return "; did you mean \"" + renamed + "\"?";
+        }
         String best = null;
         int least = SUGGESTION_DISTANCE_MAX + 1;
         for (String candidate : known) {
@@ -232,6 +236,23 @@ final class Section {
             wrong(key, String.valueOf(e.getMessage()));
             return null;
         }
+    }
+
+    /** A constant, written in lower case with dashes. */
+    <E extends Enum<E>> E constant(String key, Class<E> type, E fallback) {
+        return as(key, text -> constant(type, text), fallback);
+    }
+
+    static <E extends Enum<E>> E constant(Class<E> type, String text) {
+        List<String> names = new ArrayList<>();
+        for (E constant : type.getEnumConstants()) {
+            String name = constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+            if (name.equals(text)) {
+                return constant;
+            }
+            names.add(name);
+        }
+        throw new IllegalArgumentException("\"" + text + "\" is not one of " + String.join(", ", names));
     }
 
     boolean flag(String key, boolean fallback) {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param protection what is protected, and for whom
  * @param store where entries are kept
  * @param data the directory for what the gateway keeps itself
+ * @param node this gateway's name in entries and the audit; none for {@code host:pid}
  * @param observe what it tells about itself
  */
 public record Settings(
@@ -25,6 +26,7 @@ public record Settings(
         Protection protection,
         StoreSettings store,
         Path data,
+        @Nullable String node,
         Observe observe) {
 
     /**

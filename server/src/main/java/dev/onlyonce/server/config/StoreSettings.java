@@ -1,5 +1,6 @@
 package dev.onlyonce.server.config;
 
+import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.Encryption;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param url a JDBC URL of SQLite, PostgreSQL, MySQL or MariaDB; none for SQLite in the data directory
  * @param user the database user, unless the URL has it
  * @param password the password, unless the URL has it
- * @param applySchema whether tables are created and upgraded at start-up
+ * @param schema whether tables are created, only checked, or left alone at start-up
  * @param encryption what stored responses are sealed with; none for not at all
  * @param auditRetention how long audit records are kept
  */
@@ -18,7 +19,7 @@ public record StoreSettings(
         @Nullable String url,
         @Nullable String user,
         @Nullable String password,
-        boolean applySchema,
+        SchemaMode schema,
         @Nullable Encryption encryption,
         Duration auditRetention) {
     /** Covers a year's books and the weeks in which they are closed. */
@@ -26,7 +27,7 @@ public record StoreSettings(
 
     /** SQLite in the data directory. */
     public static StoreSettings standard() {
-        return new StoreSettings(null, null, null, true, null, AUDIT_RETENTION);
+        return new StoreSettings(null, null, null, SchemaMode.CREATE, null, AUDIT_RETENTION);
     }
 
     /** Without the password. */

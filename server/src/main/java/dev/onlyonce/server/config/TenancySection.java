@@ -1,7 +1,7 @@
 package dev.onlyonce.server.config;
 
 import com.nimbusds.jose.jwk.JWKSet;
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.http.Boundary;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -61,7 +61,7 @@ final class TenancySection {
 
     private static String name(Section section, String key, String tenant) {
         try {
-            KeyRules.checkName("a tenant's name", tenant);
+            Key.checkName("a tenant's name", tenant);
         } catch (IllegalArgumentException e) {
             section.wrong(key, String.valueOf(e.getMessage()));
         }

@@ -94,11 +94,13 @@ public final class Gateway {
         health = new StoreHealth(store::checkWritable, workers::begin, time);
         List<Operation> operations = settings.protection().operations();
         Onlyonce.Builder builder = Onlyonce.builder(store)
-                .name(nodeName())
                 .time(time)
                 .auditRetention(settings.store().auditRetention())
                 .listener(metrics)
                 .listener(health);
+        if (settings.node() != null) {
+            builder.node(settings.node());
+        }
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
         reconcilers().forEach(builder::reconciler);
         once = builder.build();
@@ -141,11 +143,6 @@ public final class Gateway {
 
     private static int eventLoops() {
         return Math.max(1, Runtime.getRuntime().availableProcessors());
-    }
-
-    private static String nodeName() {
-        String name = ManagementFactory.getRuntimeMXBean().getName();
-        return name.substring(0, Math.min(255, name.length()));
     }
 
     /**

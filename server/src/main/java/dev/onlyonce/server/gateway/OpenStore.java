@@ -47,7 +47,7 @@ public final class OpenStore implements AutoCloseable {
      * @throws dev.onlyonce.store.StoreException if it cannot be reached, or its tables are not what this release needs
      */
     public static OpenStore open(StoreSettings settings, Path data) {
-        return open(settings, data, settings.applySchema() ? SchemaMode.CREATE : SchemaMode.VALIDATE);
+        return open(settings, data, settings.schema());
     }
 
     /** The same with another way to treat the tables. */

@@ -1,6 +1,6 @@
 package dev.onlyonce.server.gateway;
 
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.server.config.HostNames;
 import dev.onlyonce.server.config.Network;
@@ -39,7 +39,7 @@ public interface Tenants {
     /** What cannot be stored is nobody's name: from a header or a token, anything may come. */
     private static boolean isName(String tenant) {
         try {
-            KeyRules.checkName("tenant", tenant);
+            Key.checkName("tenant", tenant);
             return true;
         } catch (IllegalArgumentException e) {
             return false;

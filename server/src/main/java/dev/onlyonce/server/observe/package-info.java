@@ -1,3 +1,4 @@
+/** The gateway's metrics, logs and traces. */
 @NullMarked
 package dev.onlyonce.server.observe;
 

@@ -26,16 +26,16 @@ final class RunningApp implements AutoCloseable {
                 "--logging.level.root=WARN",
                 "--onlyonce.coverage=required",
                 "--onlyonce.limits.look-ups-per-second=0",
-                "--onlyonce.operations.[POST /accepted/gate].accepted=true",
+                "--onlyonce.operations.[POST /accepted/gate].when-running=accepted",
                 "--onlyonce.operations.[POST /waiting/gate].wait-max=1m",
                 "--onlyonce.operations.[POST /tombstone/echo].tombstone=1h",
                 "--onlyonce.operations.[POST /stripe-tombstone/echo].tombstone=1h",
                 "--onlyonce.operations.[POST /strict-tombstone/echo].tombstone=1h",
-                "--onlyonce.operations.[POST /stripe-unknown/status/{code}].server-errors=unknown",
+                "--onlyonce.operations.[POST /stripe-unknown/status/{code}].on-server-error=unknown",
                 "--onlyonce.operations.[POST /uuid/echo].key-format=uuid",
                 "--onlyonce.operations.[POST /personal/echo].refuse-personal-keys=true",
-                "--onlyonce.operations.[POST /timestamp/echo].timestamp-header=X-Made",
-                "--onlyonce.operations.[POST /timestamp/echo].timestamp-age-max=1h"));
+                "--onlyonce.operations.[POST /timestamp/echo].request-age.header=X-Made",
+                "--onlyonce.operations.[POST /timestamp/echo].request-age.max=1h"));
         all.addAll(Arrays.asList(properties));
         return new RunningApp(application.run(all.toArray(String[]::new)));
     }

@@ -63,8 +63,8 @@ class EdgeTest {
                 "jdbc:sqlite:" + folder.resolve("application.db"),
                 "--server.servlet.context-path=/shop",
                 "--spring.mvc.servlet.path=/api",
-                "--spring.application.name=edge",
-                "--onlyonce.operations.[POST /slow].accepted=true");
+                "--onlyonce.node=edge",
+                "--onlyonce.operations.[POST /slow].when-running=accepted");
     }
 
     @AfterAll
@@ -169,7 +169,7 @@ class EdgeTest {
     }
 
     @Test
-    @DisplayName("A node is called as the application is")
+    @DisplayName("A node has the name that onlyonce.node says")
     void node() {
         app.post(BASE + "/plain", key, "{}");
         assertThat(app.bean(Onlyonce.class)

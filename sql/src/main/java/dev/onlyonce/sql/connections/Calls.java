@@ -8,7 +8,7 @@ import java.sql.SQLException;
 /** Runs work on a connection, within bounds, and says what an error means. */
 public final class Calls implements AutoCloseable {
     /**
-     * Deadlocks are rare because batches are sorted; what is left of them goes away by itself. A lost prepared statement is
+     * Deadlocks are rare because batches are sorted; a retry cures the few that remain. A lost prepared statement is
      * prepared again by the next try on the same connection.
      */
     private static final int TRIES_MAX = 5;

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /** The caller's DataSource. Its connections go back with the settings they came with. */
 public final class Pool implements Source {
-    /** A server that does not answer for so long counts as lost. Longer than any bound that the server itself keeps. */
+    /** A server that does not answer for this long counts as lost. Longer than any bound that the server itself keeps. */
     private static final int NETWORK_TIMEOUT_MS = 15_000;
 
     private static final int SQLITE_ERROR = 1;
@@ -23,6 +23,7 @@ public final class Pool implements Source {
     private final DataSource dataSource;
     private final boolean network;
     private final AtomicReference<@Nullable Connected> expected = new AtomicReference<>();
+    private volatile SourceCheck.@Nullable Url url;
 
     /**
      * Wraps it.
@@ -54,7 +55,7 @@ public final class Pool implements Source {
 
     /** The last line: what {@link SourceCheck} could not see when the store was opened. Needs no round trip. */
     private void check(Connection connection, boolean autoCommit) throws SQLException {
-        String place = SourceCheck.place(connection);
+        String place = url(connection).place(connection);
         Connected first = expected.updateAndGet(known -> known == null ? new Connected(place, autoCommit) : known);
         if (!place.equals(first.place)) {
             throw new StoreRejected(
@@ -66,6 +67,15 @@ public final class Pool implements Source {
             throw new StoreRejected(
                     "the DataSource hands out a connection with an open transaction. " + SourceCheck.INSTEAD, null);
         }
+    }
+
+    private SourceCheck.Url url(Connection connection) throws SQLException {
+        SourceCheck.Url known = url;
+        if (known == null || !known.isOf(connection)) {
+            known = SourceCheck.Url.of(connection);
+            url = known;
+        }
+        return known;
     }
 
     /** Where the first connection led, and in which mode it was. */

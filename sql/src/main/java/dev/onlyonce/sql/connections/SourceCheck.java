@@ -162,9 +162,31 @@ public final class SourceCheck {
 
     /** Which database a connection leads to, without a round trip; no credentials, which may change. */
     static String place(Connection connection) throws SQLException {
-        String url = connection.getMetaData().getURL();
-        String place = url == null ? "" : url.replaceAll("[?;].*", "");
-        // On MySQL and MariaDB a connection can be switched to another database; their drivers know to which one.
-        return BY_CATALOG.matcher(place).lookingAt() ? place + ", database " + connection.getCatalog() : place;
+        return Url.of(connection).place(connection);
+    }
+
+    /**
+     * A driver's URL, taken apart once: {@link Pool} meets the same one with every connection.
+     *
+     * @param text the whole URL
+     * @param server the part that says which database it leads to
+     * @param byCatalog whether a connection can be switched to another database: on MySQL and MariaDB
+     */
+    record Url(String text, String server, boolean byCatalog) {
+        static Url of(Connection connection) throws SQLException {
+            String url = connection.getMetaData().getURL();
+            String text = url == null ? "" : url;
+            String server = text.replaceAll("[?;].*", "");
+            return new Url(text, server, BY_CATALOG.matcher(server).lookingAt());
+        }
+
+        boolean isOf(Connection connection) throws SQLException {
+            return text.equals(connection.getMetaData().getURL());
+        }
+
+        /** The drivers know which database a connection was switched to. */
+        String place(Connection connection) throws SQLException {
+            return byCatalog ? server + ", database " + connection.getCatalog() : server;
+        }
     }
 }

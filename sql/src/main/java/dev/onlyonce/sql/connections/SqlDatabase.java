@@ -1,8 +1,6 @@
 package dev.onlyonce.sql.connections;
 
-import dev.onlyonce.sql.SqlStore;
-
-/** The kinds of database that {@link SqlStore} speaks to. */
+/** The kinds of database that a store can use. */
 public enum SqlDatabase {
     /** PostgreSQL 14 and newer. */
     POSTGRESQL("postgresql"),

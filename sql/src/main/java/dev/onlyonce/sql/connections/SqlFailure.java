@@ -11,7 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an {@link SQLException} says about the work that met it, judged by SQLState and vendor code, never by its text.
+ * The meaning of an {@link SQLException} for the work that met it, judged by SQLState and vendor code, never by its text.
  */
 public enum SqlFailure {
     /** Rolled back because of concurrent work: trying again is the cure. */

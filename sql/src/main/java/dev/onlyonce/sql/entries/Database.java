@@ -41,18 +41,18 @@ public interface Database {
     SqlDatabase kind();
 
     /**
-     * Settles what is processing with its token, and inserts what is absent, in one transaction. It may wait for locks, for
+     * Settles entries that are processing with their token, and inserts absent ones, in one transaction. It may wait for locks, for
      * a short time.
      *
      * @return what was changed; an id that is not in it was not
      */
     Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims) throws SQLException;
 
-    /** Settles what is processing with its token and not locked. Returns those settled. */
+    /** Settles entries that are processing with their token and not locked. Returns those settled. */
     Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
             throws SQLException;
 
-    /** Inserts what is absent. Waits no longer than a moment for somebody else who is just making the same entry. */
+    /** Inserts absent entries. Waits no longer than a moment for somebody else who is just making the same entry. */
     Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException;
 
     /** Reads entries that are not past everything. */

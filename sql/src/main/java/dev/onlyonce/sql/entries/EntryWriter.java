@@ -33,13 +33,13 @@ import org.jspecify.annotations.Nullable;
  *       somebody else is just making.
  *   <li>The rest is read. Most are answered with what was read. A settlement whose claim still stands was skipped: busy.
  *   <li>What was read as free (retryable, pending, past everything) or as the caller's own (a lost acknowledgement) is
- *       taken by a statement that checks all that again and skips what is locked. Who comes too late starts again at 3.
+ *       taken by a statement that checks all that again and skips locked rows. A claim that comes too late starts again at 3.
  * </ol>
  */
 public final class EntryWriter {
     /** Each round lost means that somebody else took the entry, or gave it back, in between: it is in flight. */
     private static final int ROUNDS_MAX = 8;
-    /** Bounds how long one call looks for the rows that others hold; what is left then is busy. */
+    /** Bounds how long one call looks for the rows that others hold; the rest is busy then. */
     private static final Duration AROUND_MAX = Duration.ofSeconds(2);
 
     private final Database database;
@@ -166,10 +166,10 @@ public final class EntryWriter {
     }
 
     /**
-     * Takes what is free, and answers with what is not.
+     * Takes the entries that are free, and answers with the others.
      *
      * @param skipped what was locked in the last round; still the same, it is busy
-     * @return what is not there
+     * @return the claims whose entry is absent
      */
     private List<ClaimRequest> takeOrRead(List<ClaimRequest> claims, Answers answers, Set<EntryId> skipped) {
         Map<EntryId, Entry> found = find(claims.stream().map(ClaimRequest::id).toList());

@@ -44,7 +44,7 @@ public interface InTransaction {
     /** Settles the transaction's own claim; empty if it is not its own any more. */
     Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException;
 
-    /** A statement that claims, and what the audit is told of it. Answers the attempts of those claimed. */
+    /** A statement that claims and writes the audit. Returns the attempts of the entries that it claimed. */
     @FunctionalInterface
     interface Claiming {
         /** Claims in the transaction that is open. */

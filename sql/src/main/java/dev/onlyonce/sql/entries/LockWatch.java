@@ -38,7 +38,7 @@ final class LockWatch {
         metAt = now;
     }
 
-    /** Whether batches should go around what is locked. */
+    /** Whether batches should go around locked rows. */
     synchronized boolean isAround() {
         return met && System.nanoTime() - metAt < around.toNanos();
     }

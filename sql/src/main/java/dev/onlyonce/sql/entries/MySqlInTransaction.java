@@ -22,10 +22,12 @@ import java.util.Optional;
  * its owner. Therefore we look first, without a lock, and insert only where we see nothing. The insert still decides.
  */
 final class MySqlInTransaction implements InTransaction {
-    private final MySql mysql;
+    private final MySqlQueries queries;
+    private final MySqlChanges changes;
 
-    MySqlInTransaction(MySql mysql) {
-        this.mysql = mysql;
+    MySqlInTransaction(MySqlQueries queries, MySqlChanges changes) {
+        this.queries = queries;
+        this.changes = changes;
     }
 
     @Override
@@ -37,22 +39,22 @@ final class MySqlInTransaction implements InTransaction {
                 connection,
                 claim,
                 waitMax,
-                (c, claims, wait) -> mysql.written(c, List.of(), claims, wait).claimed());
+                (c, claims, wait) -> changes.written(c, List.of(), claims, wait).claimed());
     }
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.taken(c, claims, wait));
+        return claim(connection, claim, waitMax, (c, claims, wait) -> changes.taken(c, claims, wait));
     }
 
     @Override
     public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, claim, waitMax, (c, claims, wait) -> mysql.replaced(c, claims, wait));
+        return claim(connection, claim, waitMax, (c, claims, wait) -> changes.replaced(c, claims, wait));
     }
 
     @FunctionalInterface
     private interface WaitingClaim {
-        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, MySql.Wait wait)
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims, MySqlQueries.Wait wait)
                 throws SQLException;
     }
 
@@ -60,7 +62,7 @@ final class MySqlInTransaction implements InTransaction {
             throws SQLException {
         // Whole seconds. The statement waits for one lock, perhaps for two.
         int seconds = Math.toIntExact(waitMax.toSeconds());
-        MySql.Wait wait = new MySql.Wait(seconds == 0, seconds * 2 + 3);
+        MySqlQueries.Wait wait = new MySqlQueries.Wait(seconds == 0, seconds * 2 + 3);
         try (Statement statement = connection.createStatement()) {
             long before = replaceLockWait(statement, seconds);
             try {
@@ -98,8 +100,8 @@ final class MySqlInTransaction implements InTransaction {
 
     private Optional<Entry> read(Connection connection, String sql, EntryId id) throws SQLException {
         List<Entry> found = new ArrayList<>();
-        List<Binding> row = List.of(RowParameters.of(MySql.COLUMNS, id));
-        mysql.query(connection, sql, row, r -> found.add(StoredEntry.read(r, MySql.COLUMNS)));
+        List<Binding> row = List.of(RowParameters.of(MySqlQueries.COLUMNS, id));
+        queries.query(connection, sql, row, r -> found.add(StoredEntry.read(r, MySqlQueries.COLUMNS)));
         return found.stream().findFirst();
     }
 
@@ -108,11 +110,11 @@ final class MySqlInTransaction implements InTransaction {
             Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
         Map<EntryId, SettleResult.Settled> ended = new HashMap<>();
         if (!settlements.isEmpty()) {
-            ended.putAll(mysql.written(connection, settlements, List.of(), MySql.WAIT)
+            ended.putAll(changes.written(connection, settlements, List.of(), MySqlQueries.WAIT)
                     .settled());
         }
         if (!resolutions.isEmpty()) {
-            ended.putAll(mysql.resolved(connection, resolutions));
+            ended.putAll(changes.resolved(connection, resolutions));
         }
         return ended;
     }

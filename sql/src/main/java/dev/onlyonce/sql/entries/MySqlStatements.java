@@ -1,6 +1,6 @@
 package dev.onlyonce.sql.entries;
 
-/** What MySQL and MariaDB are asked. */
+/** The statements on entries in MySQL and MariaDB. */
 final class MySqlStatements {
     static final String CLOCK = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
@@ -123,7 +123,7 @@ final class MySqlStatements {
             SET e.lease_until = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us
             WHERE e.token = a.token AND e.state = 2""";
 
-    /** Locks what is the caller's already and about to be kept. */
+    /** Locks entries that the caller has claimed already and is about to keep. */
     static final String LOCK_OWN = """
             SELECT e.tenant, e.space, e.key_
             FROM (
@@ -133,7 +133,7 @@ final class MySqlStatements {
             WHERE e.token = a.token
             FOR UPDATE SKIP LOCKED""";
 
-    /** In a transaction that reads what is not committed: entries that somebody is just making. */
+    /** In a transaction that reads uncommitted rows: entries that somebody is just making. */
     static final String SEEN = """
             SELECT e.tenant, e.space, e.key_
             FROM (
@@ -210,7 +210,7 @@ final class MySqlStatements {
                 e.unknown_since = IF(a.next_state = 6, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), NULL)
             WHERE e.attempt = a.attempt AND e.state = a.state""";
 
-    /** What is due for the reaper, locked. */
+    /** Locks the rows that are due for the reaper. */
     static final String DUE = """
             SELECT tenant, space, key_,
                    COALESCE(purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0),
@@ -250,7 +250,7 @@ final class MySqlStatements {
                 WHEN e.state = 6 THEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 86400000000
                 ELSE TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + GREATEST(e.retention_us, 1000000) END""";
 
-    /** One row: the number of changed rows tells whether it was this resolution. What is half done does not expire. */
+    /** One row: the number of changed rows tells whether it was this resolution. A half-done operation does not expire. */
     static final String RESOLVE = """
             UPDATE (
                 SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state

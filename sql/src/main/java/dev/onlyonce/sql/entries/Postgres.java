@@ -70,7 +70,8 @@ public final class Postgres implements Database {
     public Postgres(Optional<String> clock, boolean scripted, Optional<String> home) {
         this.clock = clock.orElse(PostgresStatements.CLOCK);
         this.scripted = scripted;
-        String prefix = home.map(schema -> Matcher.quoteReplacement(schema) + ".").orElse("");
+        String prefix =
+                home.map(schema -> Matcher.quoteReplacement(schema) + ".").orElse("");
         this.texts = new StatementTexts(
                 PostgresStatements.CLOCK,
                 this.clock,
@@ -220,7 +221,7 @@ public final class Postgres implements Database {
     public Chunk chunk(Connection connection, long after, int rows) throws SQLException {
         List<Chunk> chunks = new ArrayList<>();
         Binding binding = Binding.longs(after, rows);
-        run(connection, new Part(PostgresStatements.CHUNK, binding, row -> chunks.add(StoredEntry.chunk(row))));
+        run(connection, new Part(PostgresUpkeep.CHUNK, binding, row -> chunks.add(StoredEntry.chunk(row))));
         return chunks.get(0);
     }
 
@@ -230,10 +231,7 @@ public final class Postgres implements Database {
         Binding binding = Binding.longs(after, upTo, limit);
         run(
                 connection,
-                new Part(
-                        PostgresStatements.LAPSED,
-                        binding,
-                        row -> lapsed.add(StoredEntry.lapsed(row, Columns.NATIVE))));
+                new Part(PostgresUpkeep.LAPSED, binding, row -> lapsed.add(StoredEntry.lapsed(row, Columns.NATIVE))));
         return lapsed;
     }
 
@@ -246,7 +244,7 @@ public final class Postgres implements Database {
                 .shorts(l -> l.from().code())
                 .shorts(l -> l.to().code())
                 .texts(Lapsed::why);
-        run(connection, new Part(PostgresStatements.END, arrays, row -> ended.add(id(row))));
+        run(connection, new Part(PostgresUpkeep.END, arrays, row -> ended.add(id(row))));
         return ended;
     }
 
@@ -256,8 +254,7 @@ public final class Postgres implements Database {
         Binding binding = Binding.longs(limit);
         run(
                 connection,
-                new Part(
-                        PostgresStatements.REAP, binding, row -> reaped.add(new Reaped(row.getInt(1), row.getInt(2)))));
+                new Part(PostgresUpkeep.REAP, binding, row -> reaped.add(new Reaped(row.getInt(1), row.getInt(2)))));
         return reaped.get(0);
     }
 
@@ -276,8 +273,7 @@ public final class Postgres implements Database {
         run(
                 connection,
                 WAIT,
-                new Part(
-                        PostgresStatements.RESOLVE, arrays, row -> resolved.put(id(row), StoredEntry.settled(row, 4))));
+                new Part(PostgresUpkeep.RESOLVE, arrays, row -> resolved.put(id(row), StoredEntry.settled(row, 4))));
         return resolved;
     }
 
@@ -288,7 +284,7 @@ public final class Postgres implements Database {
         run(
                 connection,
                 WAIT,
-                new Part(PostgresStatements.EVICT, binding, row -> evicted.add(StoredEntry.read(row, Columns.NATIVE))));
+                new Part(PostgresUpkeep.EVICT, binding, row -> evicted.add(StoredEntry.read(row, Columns.NATIVE))));
         return evicted.stream().findFirst();
     }
 

@@ -57,7 +57,7 @@ final class PostgresInTransaction implements InTransaction {
 
     private Optional<Integer> claim(
             Connection connection, Postgres.Part claim, List<Integer> attempts, Duration waitMax) throws SQLException {
-        // Zero would mean to wait for ever.
+        // Zero would mean to wait without a limit.
         String millis = String.valueOf(Math.max(1, waitMax.toMillis()));
         postgres.runAll(
                 connection,

@@ -1,7 +1,8 @@
 package dev.onlyonce.sql.entries;
 
 /**
- * What PostgreSQL is asked. A statement takes a batch as arrays.
+ * The statements that claim, settle, renew and find in PostgreSQL; {@link PostgresUpkeep} has the rest. A statement takes a batch as
+ * arrays.
  *
  * <p>The arrays are unnested side by side in a SELECT list, because {@code FROM unnest(a, b, …)} fills a temporary store for
  * each array, which costs as much as the row's way into an index.
@@ -34,7 +35,7 @@ final class PostgresStatements {
             FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE c.oid = to_regclass('onlyonce_entry')""";
 
-    /** After the settings, for a statement that can do without what is locked. */
+    /** After the settings, for a statement that can skip locked rows. */
     static final String HARDLY_WAIT = "SELECT set_config('lock_timeout', '20', true)";
 
     /** After the settings, for an operator or a worker, who wants this row and no other. */
@@ -300,154 +301,6 @@ final class PostgresStatements {
                    e.settled_at, e.expires_at, e.result, clock.now
             FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock, onlyonce_entry e
             WHERE e.tenant = ? AND e.space = ? AND e.key_ = ? AND (e.purge_at IS NULL OR e.purge_at > clock.now)""";
-
-    static final String CHUNK = """
-            WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            )
-            SELECT max(lease_until), count(*), (SELECT now FROM clock)
-            FROM (
-                SELECT lease_until FROM onlyonce_entry
-                WHERE lease_until > ? AND lease_until <= (SELECT now FROM clock)
-                ORDER BY lease_until LIMIT ?
-            ) AS chunk""";
-
-    static final String LAPSED = """
-            SELECT tenant, space, key_, operation, attempt, state, on_lease_lost, lease_until
-            FROM onlyonce_entry
-            WHERE lease_until > ? AND lease_until <= ? AND state IN (1, 2)
-            ORDER BY lease_until LIMIT ?""";
-
-    /**
-     * Ends what still stands as it was read; whoever holds a row's lock is working on it. A retryable entry with steps is
-     * half done and does not expire.
-     */
-    static final String END = """
-            WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            ), lapsed AS MATERIALIZED (
-                SELECT e.tenant, e.space, e.key_, a.state AS was, a.next, a.why,
-                       CASE WHEN a.next = 5 AND EXISTS (
-                                SELECT 1 FROM onlyonce_step s
-                                WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
-                                  AND s.entry_created_at = e.created_at)
-                            THEN 315360000000000 ELSE e.retention_us END AS retention_us
-                FROM clock,
-                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                             unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
-                             unnest(?::smallint[]) AS next, unnest(?::text[]) AS why) AS a
-                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                WHERE e.attempt = a.attempt AND e.state = a.state AND e.lease_until <= clock.now
-                FOR UPDATE OF e SKIP LOCKED
-            ), ended AS (
-                UPDATE onlyonce_entry e
-                SET state = a.next, token = NULL, result = NULL, settled_at = clock.now,
-                    expires_at = CASE WHEN a.next <> 6 THEN clock.now + a.retention_us END,
-                    purge_at = CASE WHEN a.next = 5 THEN clock.now + a.retention_us
-                                    WHEN a.next <> 6 THEN clock.now + a.retention_us + e.tombstone_us END,
-                    reap_at = clock.now + a.retention_us,
-                    unknown_since = CASE WHEN a.next = 6 THEN clock.now END
-                FROM clock, lapsed a
-                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                RETURNING e.tenant, e.space, e.key_, e.settled_at, e.operation, e.created_at, e.attempt, e.state,
-                          e.owner, a.was, a.why
-            ), audited AS (
-                INSERT INTO onlyonce_audit (
-                    at, tenant, space, key_, operation, entry_created_at, made_by, attempt, from_state, to_state, who, why)
-                SELECT settled_at, tenant, space, key_, operation, created_at,
-                       CASE WHEN was = 1 OR attempt = 1 THEN owner END, attempt, was, state, 'sweeper', why
-                FROM ended
-            )
-            SELECT tenant, space, key_ FROM ended""";
-
-    /**
-     * Deletes what is past everything, makes tombstones of answers past retention, and puts off the rest: settled
-     * entries until they expire, others until they could expire if they were settled now (unknown ones cannot: once a
-     * day is enough). Processing entries wait a second at least, so that a retention of zero does not spin. Rows are met
-     * again by their place (ctid): they are locked, so that none moves. No audit: what the reaper does follows from the
-     * settlement.
-     */
-    static final String REAP = """
-            WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            ), due AS MATERIALIZED (
-                SELECT ctid AS at, purge_at <= (SELECT now FROM clock) IS TRUE AS gone,
-                       (state IN (3, 4) AND expires_at <= (SELECT now FROM clock)) IS TRUE AS expired
-                FROM onlyonce_entry
-                WHERE reap_at <= (SELECT now FROM clock)
-                ORDER BY reap_at LIMIT ?
-                FOR UPDATE SKIP LOCKED
-            ), deleted AS (
-                DELETE FROM onlyonce_entry e USING due d
-                WHERE d.gone AND e.ctid = d.at
-                RETURNING 1
-            ), kept AS (
-                UPDATE onlyonce_entry e
-                SET state = CASE WHEN d.expired THEN 7 ELSE e.state END,
-                    result = CASE WHEN d.expired THEN NULL ELSE e.result END,
-                    reap_at = CASE WHEN d.expired OR e.state = 7 THEN e.purge_at
-                                   WHEN e.state IN (3, 4, 5) THEN e.expires_at
-                                   WHEN e.state = 6 THEN clock.now + 86400000000
-                                   ELSE clock.now + greatest(e.retention_us, 1000000) END
-                FROM clock, due d
-                WHERE NOT d.gone AND e.ctid = d.at
-                RETURNING d.expired
-            )
-            SELECT (SELECT count(*) FROM due),
-                   (SELECT count(*) FROM deleted) + (SELECT count(*) FROM kept WHERE expired)""";
-
-    /** A retryable entry with steps is half done and does not expire. -1: at whatever time the entry was made. */
-    static final String RESOLVE = """
-            WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            ), resolved AS (
-                UPDATE onlyonce_entry e
-                SET state = a.state, token = NULL, result = a.result, settled_at = clock.now,
-                    expires_at = clock.now + CASE WHEN a.state = 5 AND EXISTS (
-                            SELECT 1 FROM onlyonce_step s
-                            WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
-                              AND s.entry_created_at = e.created_at)
-                        THEN 315360000000000 ELSE e.retention_us END,
-                    purge_at = clock.now + CASE WHEN a.state <> 5 THEN e.retention_us + e.tombstone_us WHEN EXISTS (
-                            SELECT 1 FROM onlyonce_step s
-                            WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
-                              AND s.entry_created_at = e.created_at)
-                        THEN 315360000000000 ELSE e.retention_us END,
-                    reap_at = clock.now + e.retention_us,
-                    unknown_since = NULL
-                FROM clock,
-                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                             unnest(?::int[]) AS attempt, unnest(?::smallint[]) AS state,
-                             unnest(?::bytea[]) AS result, unnest(?::text[]) AS who, unnest(?::text[]) AS why,
-                             unnest(?::bigint[]) AS created_at) AS a
-                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                  AND e.attempt = a.attempt AND e.state = 6 AND a.created_at IN (-1, e.created_at)
-                RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
-                          e.operation, e.created_at, e.attempt, e.state, a.who, a.why
-            ), audited AS (
-                INSERT INTO onlyonce_audit (
-                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
-                SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 6, state, who, why
-                FROM resolved
-            )
-            SELECT tenant, space, key_, settled_at, expires_at FROM resolved""";
-
-    static final String EVICT = """
-            WITH evicted AS (
-                DELETE FROM onlyonce_entry
-                WHERE tenant = ? AND space = ? AND key_ = ? AND state IN (3, 4, 5, 7)
-                  AND purge_at > (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
-                RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
-                          attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
-                          settled_at, expires_at, NULL::bytea,
-                          (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            ), audited AS (
-                INSERT INTO onlyonce_audit (
-                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, who, why)
-                SELECT now, tenant, space, key_, operation, created_at, attempt, state, ?, ?
-                FROM evicted
-            )
-            SELECT * FROM evicted""";
 
     private PostgresStatements() {}
 }

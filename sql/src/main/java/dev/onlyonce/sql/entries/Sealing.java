@@ -1,6 +1,5 @@
 package dev.onlyonce.sql.entries;
 
-import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -14,13 +13,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether results are encrypted in the database: everything that writes or reads one asks here. {@link Database} and below
- * see only what is stored.
+ * see only the stored bytes.
  */
 public final class Sealing {
     /** What the result of an entry is used for. */
     private static final String RESULT = "result";
 
-    private static final Logger log = LoggerFactory.getLogger(SqlStore.class);
+    private static final Logger log = LoggerFactory.getLogger(Sealing.class);
 
     private final Optional<Encryption> encryption;
 

@@ -1,6 +1,6 @@
 package dev.onlyonce.sql.entries;
 
-/** What SQLite is asked. */
+/** The statements on entries in SQLite. */
 final class SqliteStatements {
     static final String CLOCK =
             "CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000";
@@ -94,7 +94,7 @@ final class SqliteStatements {
             FROM clock, onlyonce_entry
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND (purge_at IS NULL OR purge_at > now)""";
 
-    /** What is about to change: nobody else writes in between. */
+    /** An entry before it changes: nobody else writes in between. */
     static final String BEFORE = """
             WITH clock (now) AS (
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000

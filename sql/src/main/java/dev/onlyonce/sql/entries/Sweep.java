@@ -17,8 +17,8 @@ import java.util.Set;
  *       were written by a transaction that committed after the sweep had passed their end.
  *   <li>It starts an hour ago, so that a node that comes up finds what its predecessor left behind at once.
  *   <li>If the clock went back (a fail-over to another machine), so does it.
- *   <li>A second pointer walks over everything, some rows in each sweep, and starts anew at the end: nothing stays
- *       behind for ever, whatever happened to the clocks.
+ *   <li>A second pointer walks over everything, some rows in each sweep, and starts again at the end: no entry stays
+ *       behind, whatever happened to the clocks.
  * </ol>
  *
  * <p>The order of reading is only about finding. Each entry is ended by a statement that checks everything again.
@@ -36,7 +36,7 @@ public final class Sweep {
     /** How much of the walk over everything is done in each sweep. */
     private static final int WALK_ROWS = 1_000;
 
-    /** So many entries that are locked do not keep a sweep from those behind them. */
+    /** Up to this many locked entries do not keep a sweep from those behind them. */
     private static final int SKIPPED_MAX = 100;
 
     private static final long NOWHERE = Long.MIN_VALUE;
@@ -101,7 +101,7 @@ public final class Sweep {
             return new Step(ended, lapsed.get(tried).leaseUntil() - 1, false);
         }
         if (lapsed.size() == most) {
-            // There may be more with the same lease end; but what is locked must not hold up the rest.
+            // There may be more with the same lease end; but locked rows must not hold up the rest.
             long end = lapsed.get(most - 1).leaseUntil();
             return new Step(ended, ended.isEmpty() ? end : end - 1, false);
         }

@@ -53,7 +53,8 @@ public final class Inbox {
         Registry registry = once.registry();
         TransactionRunner runner =
                 new TransactionRunner(SqlStore.of(once, "Inbox").access(), registry);
-        Policy.Builder policy = registry.policy(OPERATION, Way.INBOX).toBuilder().waitMax(WAIT_MAX);
+        Policy.Builder policy =
+                registry.policy(OPERATION, Way.INBOX).toBuilder().waitMax(WAIT_MAX);
         if (registry.ownPolicy(OPERATION).isEmpty()) {
             policy.retention(RETENTION);
         }

@@ -1,10 +1,10 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.Answer;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.connections.SqlFailure;
 import dev.onlyonce.sql.entries.AuditRow;
@@ -115,7 +115,7 @@ final class Acceptance {
 
     /** Whatever is in flight here is a worker's business: the client is asked to come back. */
     static Outcome<byte[]> answer(Key key, Fingerprint fingerprint, Entry entry) {
-        Outcome<byte[]> outcome = Answer.of(key, fingerprint, entry, RETRY_AFTER);
+        Outcome<byte[]> outcome = Registry.answer(key, fingerprint, entry, RETRY_AFTER);
         return outcome instanceof Outcome.InFlight ? new Outcome.InFlight<>(true, RETRY_AFTER) : outcome;
     }
 

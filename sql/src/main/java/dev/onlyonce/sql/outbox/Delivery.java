@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNullElse;
 
 import org.jspecify.annotations.Nullable;
 
-/** What came of a call to a provider. */
+/** The outcome of a call to a provider. */
 public sealed interface Delivery {
 
     /**

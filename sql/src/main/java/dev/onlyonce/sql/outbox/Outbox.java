@@ -198,7 +198,7 @@ public final class Outbox implements AutoCloseable {
     }
 
     /**
-     * Takes what is due, delivers and records it on the calling thread: for tests, and for programs with a schedule of their
+     * Takes the rows that are due, delivers and records them on the calling thread: for tests, and for programs with a schedule of their
      * own. May be called by many at once.
      *
      * @return how many rows that were

@@ -10,8 +10,7 @@ import dev.onlyonce.sql.entries.Sqlite;
 import java.util.List;
 
 /** What the parts of an outbox share. */
-record OutboxContext(
-        SqlAccess access, OutboxTable table, LockBounds bounds, OutboxSettings settings, Waiters waiters) {
+record OutboxContext(SqlAccess access, OutboxTable table, LockBounds bounds, OutboxSettings settings, Waiters waiters) {
 
     OutboxContext(SqlAccess access, OutboxSettings settings) {
         this(

@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What was configured. */
+/** The configuration of an outbox. */
 record OutboxSettings(
         Registry registry, Duration pendingMax, Map<String, DeliveryHandler> handlers, Tries tries, Load load) {
 
@@ -21,7 +21,7 @@ record OutboxSettings(
 
     private static final Logger log = LoggerFactory.getLogger(OutboxSettings.class);
 
-    /** For ever, in numbers that can be added. */
+    /** The longest lifetime that can be added to a time. */
     private static final Duration LIFETIME_MAX = Duration.ofDays(36_500);
 
     record Tries(int max, Duration backoffFirst, Duration backoffLongest, Duration parkFor) {}
@@ -142,7 +142,7 @@ record OutboxSettings(
             Duration lifetime = handler == null ? Duration.ZERO : handler.keyLifetime();
             return lifetime.compareTo(LIFETIME_MAX) < 0 ? lifetime : LIFETIME_MAX;
         } catch (Throwable e) {
-            log.error("A handler does not tell its key lifetime, so nothing is asked again: {}", topic, e);
+            log.error("A handler failed to give its key lifetime, so no call is repeated: {}", topic, e);
             return Duration.ZERO;
         }
     }

@@ -3,7 +3,7 @@ package dev.onlyonce.sql.outbox;
 import dev.onlyonce.sql.connections.SqlDatabase;
 
 /**
- * What a database is asked about {@code onlyonce_outbox}. Each kind has whole statements of its own, which can be pasted into a
+ * The statements on {@code onlyonce_outbox}. Each kind has whole statements of its own, which can be pasted into a
  * console; the parts marked by comments are repeated for each id or topic, or replaced by the limit that is wanted.
  */
 interface OutboxStatements {
@@ -19,7 +19,7 @@ interface OutboxStatements {
         };
     }
 
-    /** A new row. The entry's creation comes from the entry: an entry that replaces it later is told apart by it. */
+    /** A new row. It takes the time of creation from its entry, which tells the entry from a later one with the same key. */
     String insert();
 
     /** Rows that are due, locked where the database has row locks; those that somebody else has locked are skipped. */

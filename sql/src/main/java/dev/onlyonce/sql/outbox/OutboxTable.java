@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads and writes {@code onlyonce_outbox}, by the database's {@link OutboxStatements}. Nothing here begins or ends a transaction. */
 final class OutboxTable {
     private static final int ERROR_LENGTH_MAX = 500;
-    /** What is sealed here. */
+    /** The use that answers are sealed for. */
     private static final String ANSWER = "answer";
 
     private final Database database;
@@ -150,7 +150,7 @@ final class OutboxTable {
                 });
     }
 
-    /** What is recorded of an answer. */
+    /** An answer as it is recorded. */
     private record Answer(TakenRow held, @Nullable String providerId, byte[] sealed, int refused) {
         long id() {
             return held.stored().row().id();

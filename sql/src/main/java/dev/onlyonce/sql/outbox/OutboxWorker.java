@@ -76,7 +76,7 @@ final class OutboxWorker implements AutoCloseable {
         wake.complete(null);
     }
 
-    /** Takes what is due, delivers it and finishes it, on the calling thread. Returns how many rows that were. */
+    /** Takes the rows that are due, delivers and finishes them on the calling thread. Returns their number. */
     static int deliverDue(OutboxContext context, RowTaker intake) {
         Time time = context.settings().time();
         // There are no heartbeats here, and after the calls their answers have to be recorded.
@@ -281,7 +281,10 @@ final class OutboxWorker implements AutoCloseable {
         long begun = time.nanos();
         List<Renewal> entries = rows.stream()
                 .filter(h -> h.entryState() == TakenRow.EntryState.CLAIMED)
-                .map(h -> new Renewal(h.stored().entry(), h.token(), context.settings().policy(h).terms().lease()))
+                .map(h -> new Renewal(
+                        h.stored().entry(),
+                        h.token(),
+                        context.settings().policy(h).terms().lease()))
                 .sorted(Comparator.comparing(Renewal::id))
                 .toList();
         if (!entries.isEmpty()) {

@@ -34,7 +34,7 @@ record RowEnding(
         return new RowEnding(taken, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false);
     }
 
-    /** By what is known of the call. */
+    /** Decides by the outcome of the call. */
     static RowEnding of(TakenRow taken, OutboxSettings settings) {
         if (taken.isGivenBack()) {
             return givenBack(taken);
@@ -89,7 +89,7 @@ record RowEnding(
     /** This ending could not be committed. The answer is recorded; the rest is tried again later, without a call. */
     RowEnding later(String why, OutboxSettings settings) {
         if (!updates) {
-            // No answer: it ends as it would have. Above all, what is in doubt stays in doubt.
+            // No answer: it ends as it would have. Above all, an operation in doubt stays in doubt.
             OutboxTable.Fate same =
                     new OutboxTable.Fate(fate.delayUs(), fate.tries(), fate.firstSentAt(), fate.dead(), why);
             return new RowEnding(taken, to, null, "not recorded at first: " + why, same, false);
@@ -98,8 +98,8 @@ record RowEnding(
         boolean executed = to == State.COMPLETED;
         State next = !isClaimed(taken) ? null : executed ? State.UNKNOWN : State.RETRYABLE;
         boolean dead = tries >= settings.triesMax();
-        OutboxTable.Fate fate = new OutboxTable.Fate(
-                settings.backoffUs(tries), tries, executed ? sentAt(taken) : null, dead, why);
+        OutboxTable.Fate fate =
+                new OutboxTable.Fate(settings.backoffUs(tries), tries, executed ? sentAt(taken) : null, dead, why);
         return new RowEnding(taken, next, null, "the business update failed: " + why, fate, false);
     }
 

@@ -3,9 +3,6 @@ package dev.onlyonce.sql.outbox;
 import dev.onlyonce.Event;
 import dev.onlyonce.sql.connections.SqlFailure;
 import dev.onlyonce.sql.entries.StoredEntry;
-import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.Envelope;
-import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
@@ -127,7 +124,8 @@ final class RowFinisher {
     /** Records answers; returns those whose row is lost. */
     private List<TakenRow> recorded(List<TakenRow> answers, FinishRound round) {
         List<Boolean> recorded = context.calls()
-                .transaction(transaction -> context.bounds().run(
+                .transaction(transaction -> context.bounds()
+                        .run(
                                 transaction,
                                 round.isPatient(),
                                 c -> context.table().record(c, answers)));
@@ -260,7 +258,9 @@ final class RowFinisher {
 
     private void update(Connection connection, RowEnding ending, FinishRound round) throws SQLException {
         try {
-            context.settings().handler(ending.taken()).settled(connection, ending.taken().row(), ending.taken().delivery());
+            context.settings()
+                    .handler(ending.taken())
+                    .settled(connection, ending.taken().row(), ending.taken().delivery());
         } catch (SQLException e) {
             SqlFailure failure = SqlFailure.of(context.database().kind(), e);
             if (failure.isWait()) {

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>One transaction takes the rows with a token and a lease, and notes that a call may follow.
- *   <li>Their entries are read. A row whose entry is gone, or was started anew, is deleted.
+ *   <li>Their entries are read. A row whose entry is gone, or was replaced by a new one, is deleted.
  *   <li>Pending and retryable entries are claimed with the same token, all in one statement. Who gets no claim makes no
  *       call: the sweeper may have answered 408 in the meantime.
  *   <li>A row whose entry is unknown is asked about again by the same downstream key, as long as the provider honours that;
@@ -66,7 +66,7 @@ final class RowTaker {
         final List<TakenRow> resent = new ArrayList<>();
     }
 
-    /** Takes at most so many rows. Returns those that need a call, or have an answer to be finished; one at a time. */
+    /** Takes at most {@code max} rows. Returns those that need a call, or have an answer to be finished; one at a time. */
     synchronized List<TakenRow> take(int max) {
         releaseUnconfirmed();
         UUID token = UUID.randomUUID();
@@ -84,7 +84,8 @@ final class RowTaker {
         }
         List<EntryId> ids =
                 rows.stream().map(StoredRow::entry).distinct().sorted().toList();
-        Map<EntryId, Entry> entries = context.calls().read(c -> context.database().find(c, ids));
+        Map<EntryId, Entry> entries =
+                context.calls().read(c -> context.database().find(c, ids));
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
         claim(sorted, entries, token, begun);
@@ -140,7 +141,8 @@ final class RowTaker {
             case EXPIRED -> gone(row, null, token, sorted);
             case UNKNOWN -> {
                 if (row.answer() != null) {
-                    sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.UNKNOWN, entry.attempt(), row.answer()));
+                    sorted.held.add(
+                            new TakenRow(row, token, TakenRow.EntryState.UNKNOWN, entry.attempt(), row.answer()));
                 } else if (!row.row().dead()
                         && context.settings().canAsk(row, row.row().tries())) {
                     sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.UNKNOWN, entry.attempt(), NONE));

@@ -31,7 +31,7 @@ final class TakenRow {
     private Delivery delivery;
 
     /**
-     * With what is known before the call.
+     * With the knowledge from before the call.
      *
      * @param attempt of the entry
      * @param delivery the recorded answer, or what the entry says; else anything

@@ -2,7 +2,7 @@ package dev.onlyonce.sql.steps;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
-import dev.onlyonce.KeyRules;
+import dev.onlyonce.Key;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.OpenClaim;
@@ -103,7 +103,8 @@ final class StepAttempt implements StepRunner {
         }
         boolean absent = before == null || before.state() == StepTable.STARTED;
         if (absent && recorded.higherKey(number) != null) {
-            // The flow went on without it, and must go the same way again. A flow does not go on after a step in doubt, so
+            // The flow went on without it, and must go the same way again. A flow does not go on after a step in doubt,
+            // so
             // one that is still there as started did not happen: there was no database to erase it from.
             throw new NotExecuted("step " + name + " did not happen in an earlier attempt, which went on without it");
         }
@@ -208,7 +209,7 @@ final class StepAttempt implements StepRunner {
 
     /** Goes to the next step; returns what an earlier attempt has recorded of it. */
     private StepTable.@Nullable Step next(String name) {
-        KeyRules.checkName("step", name);
+        Key.checkName("step", name);
         if (inDoubt) {
             throw new InDoubt("before " + name);
         }

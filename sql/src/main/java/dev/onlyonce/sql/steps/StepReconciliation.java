@@ -33,7 +33,8 @@ final class StepReconciliation implements Reconciler {
         if (doubtful.isEmpty()) {
             return new Finding.Absent("no step is in doubt");
         }
-        // A flow does not go on after a step in doubt: earlier ones did not happen, and an outage kept that from being recorded.
+        // A flow does not go on after a step in doubt: earlier ones did not happen, and an outage kept that from being
+        // recorded.
         StepTable.Step step = doubtful.get(doubtful.size() - 1);
         Finding finding = steps.reconcile(unknown, step.name(), DownstreamKey.of(key(unknown), step.name()));
         if (!(finding instanceof Finding.Found found)) {

@@ -6,7 +6,6 @@ import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.StepPurge;
-import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
 import java.sql.Connection;
@@ -89,7 +88,7 @@ final class StepTable {
     /** A step of an earlier attempt. */
     record Step(int number, String name, int state, byte @Nullable [] result) {
 
-        /** What is sealed: a result cannot be taken for another step's. */
+        /** The use that its result is sealed for: it cannot be taken for another step's. */
         String use() {
             return "step " + number + " " + name;
         }

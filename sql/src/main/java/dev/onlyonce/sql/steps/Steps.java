@@ -16,8 +16,8 @@ import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.sql.entries.HalfDoneReleases;
+import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
@@ -110,7 +110,7 @@ public final class Steps {
             Key key, Fingerprint fingerprint, Policy given, Codec<T> codec, Flow<T, X> flow) throws X {
         onlyonce.registry().policy(key.operation(), Way.STEPPED);
         Policy policy = given.toBuilder().onLeaseLost(OnLeaseLost.RESUME).build();
-        Begun begun = onlyonce.begin(key, fingerprint, policy);
+        Begun begun = onlyonce.registry().begin(key, fingerprint, policy);
         if (begun instanceof Begun.Answered answered) {
             return answered.outcome().map(codec::decode);
         }

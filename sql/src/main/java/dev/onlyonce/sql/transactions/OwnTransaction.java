@@ -1,9 +1,9 @@
 package dev.onlyonce.sql.transactions;
 
 import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.connections.Source;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.SqlFailure;
-import dev.onlyonce.sql.connections.Source;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;

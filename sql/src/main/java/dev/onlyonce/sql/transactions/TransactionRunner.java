@@ -2,7 +2,6 @@ package dev.onlyonce.sql.transactions;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Answer;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
@@ -244,7 +243,7 @@ public final class TransactionRunner {
     private static Outcome<byte[]> answer(Try<?> run, Entry entry) {
         Duration left = entry.leaseLeft();
         Duration retryAfter = left.compareTo(RETRY_AFTER_MIN) < 0 ? RETRY_AFTER_MIN : left;
-        return Answer.of(run.key(), run.request.fingerprint, entry, retryAfter);
+        return Registry.answer(run.key(), run.request.fingerprint, entry, retryAfter);
     }
 
     private SettleResult.Settled complete(Try<?> run, Savepoint savepoint, byte[] result) {
@@ -254,8 +253,7 @@ public final class TransactionRunner {
                 : Envelope.failure(new Failure(
                         Failure.RESULT_NOT_STORED,
                         "It completed, but its result was larger than " + max + " bytes and was not stored"));
-        Settlement settlement =
-                new Settlement(run.key().entryId(), run.token, State.COMPLETED, envelope, COMPLETED);
+        Settlement settlement = new Settlement(run.key().entryId(), run.token, State.COMPLETED, envelope, COMPLETED);
         try {
             Optional<SettleResult.Settled> settled = statements.settle(run.connection, sealing.seal(settlement));
             run.connection.releaseSavepoint(savepoint);
@@ -312,8 +310,7 @@ public final class TransactionRunner {
             return done.outcome;
         }
         boolean first = done.attempt == 1;
-        registry.publish(
-                new Event.Decided(key, first ? Event.Decision.CREATED : Event.Decision.FAILED_RETRY));
+        registry.publish(new Event.Decided(key, first ? Event.Decision.CREATED : Event.Decision.FAILED_RETRY));
         changed(key, done.attempt, first ? null : State.RETRYABLE, State.PROCESSING, "claimed");
         changed(key, done.attempt, State.PROCESSING, State.COMPLETED, COMPLETED);
         took(key, Event.Took.Part.CLAIM, done.claimed - done.begun);

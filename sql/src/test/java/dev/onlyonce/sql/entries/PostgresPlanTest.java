@@ -122,13 +122,13 @@ final class PostgresPlanTest {
         statements.put(PostgresStatements.FIND_ONE, id);
         EntryId asked = Claims.id("asked1");
         statements.put(
-                PostgresStatements.EVICT,
+                PostgresUpkeep.EVICT,
                 Binding.texts(Columns.NATIVE, asked.tenant(), asked.space(), asked.key(), "alice", "ticket 42"));
-        statements.put(PostgresStatements.CHUNK, Binding.longs(0, 1000));
-        statements.put(PostgresStatements.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
-        statements.put(PostgresStatements.REAP, Binding.longs(500));
+        statements.put(PostgresUpkeep.CHUNK, Binding.longs(0, 1000));
+        statements.put(PostgresUpkeep.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
+        statements.put(PostgresUpkeep.REAP, Binding.longs(500));
         statements.put(
-                PostgresStatements.END,
+                PostgresUpkeep.END,
                 new ArrayParameters<>(CLAIMS)
                         .ids(ClaimRequest::id)
                         .ints(c -> 1)
@@ -136,7 +136,7 @@ final class PostgresPlanTest {
                         .shorts(c -> 6)
                         .texts(c -> "lapsed"));
         statements.put(
-                PostgresStatements.RESOLVE,
+                PostgresUpkeep.RESOLVE,
                 new ArrayParameters<>(CLAIMS)
                         .ids(ClaimRequest::id)
                         .ints(c -> 1)

@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
@@ -54,16 +53,7 @@ interface OutboxLocksChapter extends OutboxChapter {
     @Test
     @DisplayName("D11 a row of the outbox that somebody has locked costs its neighbours no lease")
     default void lockedRow() throws Exception {
-        CountDownLatch called = new CountDownLatch(2);
-        CountDownLatch goOn = new CountDownLatch(1);
-        Provider slow = new Provider() {
-            @Override
-            public Delivery deliver(OutboxRow row) {
-                called.countDown();
-                await(goOn);
-                return super.deliver(row);
-            }
-        };
+        SlowProvider slow = new SlowProvider(2);
         try (ManualTime time = new ManualTime();
                 Outbox outbox = builder(once -> once.time(time))
                         .handler("charge", slow)
@@ -72,7 +62,7 @@ interface OutboxLocksChapter extends OutboxChapter {
             accept(outbox, key(1));
             accept(outbox, key(2));
             outbox.start();
-            await(called);
+            await(slow.called);
             try (Connection other = begin()) {
                 lock(other, LOCK_FIRST);
                 clock().advance(LEASE.dividedBy(2));
@@ -85,7 +75,7 @@ interface OutboxLocksChapter extends OutboxChapter {
                         .isEqualTo(StoredEntry.micros(LEASE));
                 other.rollback();
             }
-            goOn.countDown();
+            slow.goOn.countDown();
         }
     }
 

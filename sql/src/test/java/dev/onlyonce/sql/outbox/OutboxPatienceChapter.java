@@ -75,16 +75,7 @@ interface OutboxPatienceChapter extends OutboxChapter {
     @Test
     @DisplayName("D12 a call that does not come back holds its entry no longer than heldMax; it ends as unknown")
     default void heldTooLong() throws Exception {
-        CountDownLatch called = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        Provider stuck = new Provider() {
-            @Override
-            public Delivery deliver(OutboxRow row) {
-                called.countDown();
-                await(goOn);
-                return super.deliver(row);
-            }
-        };
+        SlowProvider stuck = new SlowProvider(1);
         try (ManualTime time = new ManualTime();
                 Outbox outbox = builder(once -> once.time(time).heldMax(Duration.ofMinutes(5)))
                         .handler("charge", stuck)
@@ -92,7 +83,7 @@ interface OutboxPatienceChapter extends OutboxChapter {
                         .build()) {
             accept(outbox, KEY);
             outbox.start();
-            await(called);
+            await(stuck.called);
             for (Duration held = Duration.ZERO;
                     held.compareTo(Duration.ofMinutes(4)) < 0;
                     held = held.plus(LEASE.dividedBy(3))) {
@@ -108,36 +99,27 @@ interface OutboxPatienceChapter extends OutboxChapter {
             }
             assertThat(entry(KEY).state()).as("after heldMax and the lease").isEqualTo(State.UNKNOWN);
         } finally {
-            goOn.countDown();
+            stuck.goOn.countDown();
         }
     }
 
     @Test
     @DisplayName("D1 a node that dies leaves no more rows in doubt than it was calling, where nobody could ask again")
     default void takenAhead() throws Exception {
-        CountDownLatch called = new CountDownLatch(2);
-        CountDownLatch goOn = new CountDownLatch(1);
-        Provider slow = new Provider() {
-            @Override
-            public Delivery deliver(OutboxRow row) {
-                called.countDown();
-                await(goOn);
-                return super.deliver(row);
-            }
-        };
+        SlowProvider slow = new SlowProvider(2);
         slow.lifetime = Duration.ZERO;
         try (Outbox outbox = builder().handler("charge", slow).concurrency(2).build()) {
             for (int i = 1; i <= 6; i++) {
                 accept(outbox, key(i));
             }
             outbox.start();
-            await(called);
+            await(slow.called);
             assertThat(SqlClock.number(dataSource(), "SELECT count(*) FROM onlyonce_entry WHERE state = 2"))
                     .isEqualTo(2);
-            goOn.countDown();
+            slow.goOn.countDown();
             until(() -> rows() == 0);
         } finally {
-            goOn.countDown();
+            slow.goOn.countDown();
         }
         assertThat(slow.keys).hasSize(6);
     }

@@ -202,26 +202,17 @@ interface OutboxWorkerChapter extends OutboxChapter {
     @DisplayName(
             "Shutting down finishes what was called and gives back the rest: nothing is lost, and nothing has to wait")
     default void shutDown() throws Exception {
-        CountDownLatch called = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        Provider slow = new Provider() {
-            @Override
-            public Delivery deliver(OutboxRow row) {
-                called.countDown();
-                await(goOn);
-                return super.deliver(row);
-            }
-        };
+        SlowProvider slow = new SlowProvider(1);
         Outbox outbox = builder().handler("charge", slow).concurrency(1).build();
         for (int i = 1; i <= 5; i++) {
             accept(outbox, key(i));
         }
         outbox.start();
-        await(called);
+        await(slow.called);
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try {
             Future<?> closing = thread.submit(outbox::close);
-            goOn.countDown();
+            slow.goOn.countDown();
             closing.get(60, TimeUnit.SECONDS);
         } finally {
             thread.shutdownNow();

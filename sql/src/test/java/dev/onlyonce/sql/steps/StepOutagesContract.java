@@ -60,13 +60,13 @@ abstract class StepOutagesContract extends StepsBench {
         cutOff = SqlClock.store(Sources.of(this::connect)).build();
         // Sweeps come first wherever they can.
         node = Onlyonce.builder(cutOff)
-                .name("cut-off")
+                .node("cut-off")
                 .time(time.alone())
                 .lease(LEASE)
                 .retention(RETENTION)
                 .sweepEvery(Duration.ofMillis(100))
                 .build();
-        flows = cutOff.stepped(node);
+        flows = Steps.of(node);
     }
 
     @AfterEach
@@ -283,7 +283,7 @@ abstract class StepOutagesContract extends StepsBench {
                 }))
                 .hasMessage("reset");
         StringBuilder asked = new StringBuilder();
-        Finding finding = store.reconciler((unknown, step, key) -> {
+        Finding finding = Steps.reconciler(store, (unknown, step, key) -> {
                     asked.append(step);
                     return new Finding.Found("paid".getBytes(StandardCharsets.UTF_8));
                 })

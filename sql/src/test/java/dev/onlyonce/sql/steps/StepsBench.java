@@ -56,7 +56,7 @@ abstract class StepsBench extends DatabaseContract {
                 "CREATE TABLE effect (id INTEGER NOT NULL)");
         ran = new ArrayList<>();
         time = new ManualTime();
-        once = configured(Onlyonce.builder(store).name("stepper").time(time).lease(LEASE))
+        once = configured(Onlyonce.builder(store).node("stepper").time(time).lease(LEASE))
                 .build();
         stepped = Steps.of(once);
     }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
-import dev.onlyonce.NodeName;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Claims;
 import dev.onlyonce.sql.LostCommits;
@@ -63,7 +63,10 @@ interface TransactionsCommitChapter extends TransactionsChapter {
         assertThat(Claims.history(store(), KEY)).isEmpty();
         transactions().execute(KEY, REQUEST, Codec.text(), effect(2));
         transactions().execute(KEY, REQUEST, Codec.text(), effect(3));
-        String me = NodeName.ofThisProcess();
+        String me;
+        try (Onlyonce node = Onlyonce.builder(store()).build()) {
+            me = node.registry().name();
+        }
         assertThat(Claims.history(store(), KEY))
                 .containsExactly(
                         "1 null>PROCESSING " + me + ": claimed",

@@ -7,7 +7,7 @@ import java.util.Base64;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** First answers, replays, and what is published about them. */
+/** First answers, replays, and their headers. */
 interface AnswerPart extends Part {
 
     @Test

@@ -23,7 +23,7 @@ public final class Client {
     /** Far more than anything takes on a busy machine. */
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** Between two questions whether something has come to pass. */
+    /** The pause between two checks of a condition. */
     private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
     private static final HttpClient HTTP = HttpClient.newBuilder()
@@ -111,7 +111,7 @@ public final class Client {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("it did not come to this: " + what);
+                throw new AssertionError("this did not happen: " + what);
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }

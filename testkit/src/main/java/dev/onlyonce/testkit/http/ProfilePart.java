@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is stored, and what another request with the same key is told. */
+/** Which answers are stored, and the answer to another request with the same key. */
 interface ProfilePart extends Part {
 
     @ParameterizedTest

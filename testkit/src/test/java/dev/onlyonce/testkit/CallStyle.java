@@ -11,16 +11,18 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
-/** The ways to have an action executed, which must not differ. */
-enum Way {
+/** How a caller gets its answer. The outcomes must not differ. */
+enum CallStyle {
     /** By the engine, on the caller's thread. */
     BLOCKING {
         @Override
@@ -29,11 +31,16 @@ enum Way {
         }
     },
 
-    /** By a caller that is told later, and does nothing but wait in between. */
-    LATER {
+    /** By a caller that gets its answer in a future, and only waits for it. */
+    ASYNC {
         @Override
         Outcome<String> execute(Onlyonce once, Key key, Fingerprint print, Action<String, RuntimeException> action) {
-            Begun begun = join(once.begin(key, print, once.registry().policy(key.operation()), ELSEWHERE));
+            Registry registry = once.registry();
+            Optional<Outcome<byte[]>> cached = registry.cached(key, print);
+            if (cached.isPresent()) {
+                return cached.get().map(Codec.text()::decode);
+            }
+            Begun begun = join(registry.claim(key, print, registry.policy(key.operation()), ELSEWHERE));
             if (begun instanceof Begun.Answered answered) {
                 return answered.outcome().map(Codec.text()::decode);
             }

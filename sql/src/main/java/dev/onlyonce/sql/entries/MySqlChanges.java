@@ -1,0 +1,259 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The changes of entries in MySQL and MariaDB, in a transaction that is open. Each writes its rows of the audit. */
+final class MySqlChanges {
+    /** Results of more bytes go in several statements: the server's default for the largest one is 16 MiB or more. */
+    private static final int STATEMENT_BYTES_MAX = 4 << 20;
+
+    private final MySqlQueries queries;
+
+    MySqlChanges(MySqlQueries queries) {
+        this.queries = queries;
+    }
+
+    /** An entry that is locked and about to change. */
+    record Before(AuditRow.Subject subject, long now) {
+        static Before read(ResultSet row) throws SQLException {
+            return new Before(AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS), row.getLong(9));
+        }
+    }
+
+    /** As {@link Database#write}, in a transaction that is open. */
+    Database.Written written(
+            Connection c, List<Settlement> settlements, List<ClaimRequest> claims, MySqlQueries.Wait wait)
+            throws SQLException {
+        Set<EntryId> fresh = settlements.isEmpty() ? Set.of() : settle(c, settlements, wait);
+        if (!claims.isEmpty()) {
+            List<Binding> rows = claims.stream()
+                    .map(a -> RowParameters.of(MySqlQueries.COLUMNS, a))
+                    .toList();
+            queries.change(c, MySqlStatements.INSERT, rows, rows.size(), wait.seconds());
+        }
+        List<EntryId> ids = new ArrayList<>();
+        settlements.forEach(s -> ids.add(s.id()));
+        claims.forEach(a -> ids.add(a.id()));
+        Map<EntryId, Standing> standing = standing(c, ids);
+        List<AuditRow> audit = new ArrayList<>();
+        for (Settlement settlement : settlements) {
+            Standing now = standing.get(settlement.id());
+            if (now != null && fresh.contains(settlement.id())) {
+                audit.add(AuditRow.settled(now.subject, settlement, now.settled.settledAt()));
+            }
+        }
+        audit(c, audit);
+        return new Database.Written(settled(settlements, standing, fresh), claimed(claims, standing));
+    }
+
+    /** Returns those settled now, not by an earlier try. */
+    private Set<EntryId> settle(Connection connection, List<Settlement> settlements, MySqlQueries.Wait wait)
+            throws SQLException {
+        List<Binding> rows = settlements.stream()
+                .map(s -> RowParameters.owner(MySqlQueries.COLUMNS, s.id(), s.token()))
+                .toList();
+        Set<EntryId> held = queries.ids(connection, MySqlStatements.LOCK_HELD, rows, wait);
+        List<Settlement> fresh =
+                settlements.stream().filter(s -> held.contains(s.id())).toList();
+        for (List<Settlement> part : fresh.isEmpty() ? List.<List<Settlement>>of() : parts(fresh)) {
+            settlePart(connection, part);
+        }
+        return held;
+    }
+
+    private int settlePart(Connection connection, List<Settlement> settlements) throws SQLException {
+        List<Binding> parameters = new ArrayList<>();
+        settlements.forEach(s -> parameters.add(RowParameters.tokenAndName(s)));
+        settlements.forEach(s -> parameters.add(RowParameters.result(s.result())));
+        long state = settlements.get(0).to().code();
+        parameters.add(Binding.longs(state, state, state, state, state));
+        settlements.forEach(s -> parameters.add(RowParameters.owner(MySqlQueries.COLUMNS, s.id(), s.token())));
+        return queries.change(
+                connection,
+                MySqlStatements.SETTLE,
+                parameters,
+                settlements.size(),
+                MySqlQueries.STATEMENT_TIMEOUT_SECONDS);
+    }
+
+    /** One statement for each state; and results may be large: cuts the batch into statements that the server takes. */
+    private static List<List<Settlement>> parts(List<Settlement> settlements) {
+        List<List<Settlement>> parts = new ArrayList<>();
+        for (State state :
+                EnumSet.copyOf(settlements.stream().map(Settlement::to).toList())) {
+            addParts(parts, settlements.stream().filter(s -> s.to() == state).toList());
+        }
+        return parts;
+    }
+
+    private static void addParts(List<List<Settlement>> parts, List<Settlement> settlements) {
+        List<Settlement> part = new ArrayList<>();
+        long bytes = 0;
+        for (Settlement settlement : settlements) {
+            byte[] result = settlement.result();
+            int length = result == null ? 0 : result.length;
+            if (!part.isEmpty() && bytes + length > STATEMENT_BYTES_MAX) {
+                parts.add(part);
+                part = new ArrayList<>();
+                bytes = 0;
+            }
+            part.add(settlement);
+            bytes += length;
+        }
+        if (!part.isEmpty()) {
+            parts.add(part);
+        }
+    }
+
+    private static Map<EntryId, SettleResult.Settled> settled(
+            List<Settlement> settlements, Map<EntryId, Standing> standing, Set<EntryId> fresh) {
+        Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
+        for (Settlement settlement : settlements) {
+            Standing now = standing.get(settlement.id());
+            // What was settled now counts even with no retention; a repeated settlement only while it is kept.
+            boolean counts = fresh.contains(settlement.id()) || (now != null && !now.gone);
+            if (now != null && now.is(settlement.token(), settlement.to()) && counts) {
+                settled.put(settlement.id(), now.settled);
+            }
+        }
+        return settled;
+    }
+
+    private static Map<EntryId, Integer> claimed(List<ClaimRequest> claims, Map<EntryId, Standing> standing) {
+        Map<EntryId, Integer> claimed = new HashMap<>();
+        for (ClaimRequest claim : claims) {
+            Standing now = standing.get(claim.id());
+            if (now != null && now.is(claim.token(), claim.start())) {
+                claimed.put(claim.id(), now.subject.attempt());
+            }
+        }
+        return claimed;
+    }
+
+    /** An entry as it stands, without its result. */
+    private record Standing(
+            AuditRow.Subject subject, @Nullable UUID token, SettleResult.Settled settled, boolean gone) {
+        boolean is(UUID token, State state) {
+            return token.equals(this.token) && state == subject.state();
+        }
+    }
+
+    private Map<EntryId, Standing> standing(Connection connection, List<EntryId> ids) throws SQLException {
+        Map<EntryId, Standing> standing = new HashMap<>();
+        List<Binding> rows = ids.stream()
+                .map(id -> RowParameters.of(MySqlQueries.COLUMNS, id))
+                .toList();
+        queries.query(
+                connection,
+                MySqlStatements.STANDING,
+                rows,
+                row -> standing.put(
+                        MySqlQueries.id(row),
+                        new Standing(
+                                AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS),
+                                MySqlQueries.COLUMNS.token(row, 9),
+                                StoredEntry.settled(row, 10),
+                                row.getBoolean(12))));
+        return standing;
+    }
+
+    /** As {@link Database#take}, in a transaction that is open. */
+    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims, MySqlQueries.Wait wait) throws SQLException {
+        return claim(c, wait.in(MySqlStatements.LOCK_FREE), MySqlStatements.TAKE, claims, AuditRow::taken);
+    }
+
+    /** As {@link Database#replace}, in a transaction that is open. */
+    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims, MySqlQueries.Wait wait)
+            throws SQLException {
+        return claim(c, wait.in(MySqlStatements.LOCK_GONE), MySqlStatements.REPLACE, claims, AuditRow::replaced);
+    }
+
+    @FunctionalInterface
+    private interface Audited {
+        AuditRow row(AuditRow.Subject before, ClaimRequest claim, long now);
+    }
+
+    /** Changes what it has locked, and tells the audit what had stood there. */
+    private Map<EntryId, Integer> claim(
+            Connection c, String lock, String sql, List<ClaimRequest> claims, Audited audited) throws SQLException {
+        Map<EntryId, Before> locked = new HashMap<>();
+        List<Binding> ids = claims.stream()
+                .map(a -> RowParameters.of(MySqlQueries.COLUMNS, a.id()))
+                .toList();
+        queries.query(c, lock, ids, row -> locked.put(MySqlQueries.id(row), Before.read(row)));
+        List<ClaimRequest> open =
+                claims.stream().filter(a -> locked.containsKey(a.id())).toList();
+        if (open.isEmpty()) {
+            return Map.of();
+        }
+        Map<EntryId, Integer> claimed = claim(c, sql, open);
+        List<AuditRow> audit = new ArrayList<>();
+        for (ClaimRequest claim : open) {
+            Before before = locked.get(claim.id());
+            if (before != null && claimed.containsKey(claim.id())) {
+                audit.add(audited.row(before.subject, claim, before.now));
+            }
+        }
+        audit(c, audit);
+        return claimed;
+    }
+
+    Map<EntryId, Integer> claim(Connection c, String sql, List<ClaimRequest> claims) throws SQLException {
+        queries.change(
+                c,
+                sql,
+                claims.stream()
+                        .map(a -> RowParameters.of(MySqlQueries.COLUMNS, a))
+                        .toList());
+        return claimed(claims, standing(c, claims.stream().map(ClaimRequest::id).toList()));
+    }
+
+    void audit(Connection connection, List<AuditRow> rows) throws SQLException {
+        queries.change(
+                connection,
+                AuditRow.INSERT,
+                rows.stream()
+                        .map(r -> RowParameters.of(MySqlQueries.COLUMNS, r))
+                        .toList());
+    }
+
+    /** As {@link Database#resolve}, in a transaction that is open. */
+    Map<EntryId, SettleResult.Settled> resolved(Connection c, List<Resolution> resolutions) throws SQLException {
+        List<Resolution> changed = new ArrayList<>();
+        for (Resolution resolution : resolutions) {
+            if (queries.change(c, MySqlStatements.RESOLVE, List.of(RowParameters.of(MySqlQueries.COLUMNS, resolution)))
+                    > 0) {
+                changed.add(resolution);
+            }
+        }
+        Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
+        List<AuditRow> audit = new ArrayList<>();
+        List<EntryId> ids = changed.stream().map(Resolution::id).toList();
+        Map<EntryId, Standing> standing = ids.isEmpty() ? Map.of() : standing(c, ids);
+        for (Resolution resolution : changed) {
+            Standing now = standing.get(resolution.id());
+            if (now != null) {
+                resolved.put(resolution.id(), now.settled);
+                audit.add(AuditRow.resolved(now.subject, resolution, now.settled.settledAt()));
+            }
+        }
+        audit(c, audit);
+        return resolved;
+    }
+}

@@ -1,0 +1,97 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.store.EntryId;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Runs the statements of MySQL and MariaDB, each within a bound. */
+final class MySqlQueries {
+    static final Columns COLUMNS = Columns.BYTES;
+
+    /** Bounds a statement, lock waits included. */
+    static final int STATEMENT_TIMEOUT_SECONDS = 5;
+    /** One row's lock keeps a whole batch waiting. Drivers take whole seconds. */
+    static final Wait BRIEFLY = new Wait(false, 1);
+
+    static final Wait NOT = new Wait(true, 1);
+    /** For what has nobody else waiting with it. */
+    static final Wait WAIT = new Wait(false, STATEMENT_TIMEOUT_SECONDS);
+
+    private final StatementTexts texts;
+
+    MySqlQueries(StatementTexts texts) {
+        this.texts = texts;
+    }
+
+    /**
+     * What to do about rows that somebody else has locked.
+     *
+     * @param skips whether reads that lock go around them; an insert cannot
+     * @param seconds bounds a statement that may wait
+     */
+    record Wait(boolean skips, int seconds) {
+        String in(String sql) {
+            return skips ? sql : sql.replace(MySqlStatements.SKIP, "");
+        }
+    }
+
+    @FunctionalInterface
+    interface RowReader {
+        void accept(ResultSet row) throws SQLException;
+    }
+
+    Set<EntryId> ids(Connection connection, String sql, List<Binding> rows, Wait wait) throws SQLException {
+        Set<EntryId> ids = new HashSet<>();
+        query(connection, wait.in(sql), rows, wait.seconds, row -> ids.add(id(row)));
+        return ids;
+    }
+
+    void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
+        query(connection, sql, rows, STATEMENT_TIMEOUT_SECONDS, reader);
+    }
+
+    private void query(Connection connection, String sql, List<Binding> rows, int seconds, RowReader reader)
+            throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, rows, rows.size(), seconds);
+                ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                reader.accept(row);
+            }
+        }
+    }
+
+    int change(Connection connection, String sql, List<Binding> rows) throws SQLException {
+        return rows.isEmpty() ? 0 : change(connection, sql, rows, rows.size(), STATEMENT_TIMEOUT_SECONDS);
+    }
+
+    int change(Connection connection, String sql, List<Binding> parameters, int rows, int seconds) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, parameters, rows, seconds)) {
+            return statement.executeUpdate();
+        }
+    }
+
+    private PreparedStatement prepare(
+            Connection connection, String sql, List<Binding> parameters, int rows, int seconds) throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(EachRow.repeat(texts.of(sql), rows));
+        try {
+            statement.setQueryTimeout(seconds);
+            int next = 1;
+            for (Binding binding : parameters) {
+                next = binding.bind(statement, next);
+            }
+            return statement;
+        } catch (SQLException | RuntimeException e) {
+            statement.close();
+            throw e;
+        }
+    }
+
+    static EntryId id(ResultSet row) throws SQLException {
+        return StoredEntry.id(row, 1, COLUMNS);
+    }
+}
