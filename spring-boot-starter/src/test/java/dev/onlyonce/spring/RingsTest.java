@@ -21,13 +21,18 @@ class RingsTest {
         noClasses()
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("dev.onlyonce.internal..", "dev.onlyonce.sql.connections..", "dev.onlyonce.sql.entries..")
+                .resideInAnyPackage(
+                        "dev.onlyonce.internal..", "dev.onlyonce.sql.connections..", "dev.onlyonce.sql.entries..")
                 .check(CLASSES);
     }
 
     @Test
     @DisplayName("has no cycles of packages")
     void cycles() {
-        slices().matching("dev.onlyonce.spring.(*)..").should().beFreeOfCycles().allowEmptyShould(true).check(CLASSES);
+        slices().matching("dev.onlyonce.spring.(*)..")
+                .should()
+                .beFreeOfCycles()
+                .allowEmptyShould(true)
+                .check(CLASSES);
     }
 }

@@ -12,6 +12,7 @@ import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.SettleResult;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -42,6 +43,8 @@ class LockWaitsTest {
     private static final Duration WAIT_MAX = LOCK_WAIT.multipliedBy(2).plus(Duration.ofMillis(100));
 
     /** When the row of the one tenant is locked. */
+    private static final List<Locked> LOCKED = List.of(Locked.values());
+
     private enum Locked {
         BEFORE_THE_CLAIM,
         BEFORE_THE_SETTLEMENT,
@@ -117,18 +120,21 @@ class LockWaitsTest {
         }
 
         private void lockedOne(Key key) {
-            Locked locked = Locked.values()[world.pick(Locked.values().length)];
+            Locked locked = LOCKED.get(world.pick(LOCKED.size()));
             if (locked == Locked.BEFORE_THE_CLAIM) {
                 lock(key);
             }
-            var unused = machine.once().registry().claim(key, REQUEST, POLICY, NOBODY).thenAccept(begun -> {
-                if (begun instanceof Begun.Claimed claimed) {
-                    if (locked == Locked.BEFORE_THE_SETTLEMENT) {
-                        lock(key);
-                    }
-                    world.after(Duration.ofMillis(50), () -> settle(claimed.claim(), false));
-                }
-            });
+            var unused = machine.once()
+                    .registry()
+                    .claim(key, REQUEST, POLICY, NOBODY)
+                    .thenAccept(begun -> {
+                        if (begun instanceof Begun.Claimed claimed) {
+                            if (locked == Locked.BEFORE_THE_SETTLEMENT) {
+                                lock(key);
+                            }
+                            world.after(Duration.ofMillis(50), () -> settle(claimed.claim(), false));
+                        }
+                    });
         }
 
         private void lock(Key key) {

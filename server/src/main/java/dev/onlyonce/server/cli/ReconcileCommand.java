@@ -14,7 +14,10 @@ final class ReconcileCommand extends CommandGroup {
             description = "Lists the keys whose outcome is unknown.",
             footer = "  onlyonce reconcile list --limit 20")
     static final class Backlog extends OperatorCommand {
-        @Option(names = "--limit", defaultValue = "100", description = "The most to list, up to 1000 (${DEFAULT-VALUE})")
+        @Option(
+                names = "--limit",
+                defaultValue = "100",
+                description = "The most to list, up to 1000 (${DEFAULT-VALUE})")
         private int limit = 100;
 
         @Override

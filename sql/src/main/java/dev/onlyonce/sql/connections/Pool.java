@@ -98,7 +98,8 @@ public final class Pool implements Source {
     @Override
     public void close() {}
 
-    private record PooledConnection(Connection connection, boolean autoCommit, int networkTimeoutMs) implements Borrowed {
+    private record PooledConnection(Connection connection, boolean autoCommit, int networkTimeoutMs)
+            implements Borrowed {
         /** What ended badly may have left a transaction open, which must not go to whoever takes the connection next. */
         @Override
         public void giveBack(boolean healthy) {
