@@ -15,7 +15,6 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -58,20 +57,15 @@ final class LaterRequest {
 
     /** Sends it; never blocks. */
     void send() {
-        await(begin(), this::begun);
+        await(begin(machine.once().registry()), this::begun);
         world.after(patience(), this::giveUp);
     }
 
-    private CompletionStage<Begun> begin() {
-        Registry registry = machine.once().registry();
-        try {
-            Optional<Outcome<byte[]>> cached = registry.cached(customer.key(), customer.fingerprint());
-            return cached.isPresent()
-                    ? CompletableFuture.completedFuture(new Begun.Answered(cached.get()))
-                    : registry.claim(customer.key(), customer.fingerprint(), policy, this::hand);
-        } catch (StoreException e) {
-            return CompletableFuture.failedFuture(e);
-        }
+    /** As the HTTP boundary does: it looks into memory once, then claims. */
+    private CompletionStage<Begun> begin(Registry registry) {
+        return registry.cached(customer.key(), customer.fingerprint())
+                .<CompletionStage<Begun>>map(answer -> CompletableFuture.completedFuture(new Begun.Answered(answer)))
+                .orElseGet(() -> registry.claim(customer.key(), customer.fingerprint(), policy, this::hand));
     }
 
     /** Some give up before the store is asked, or while it is. */
@@ -129,7 +123,8 @@ final class LaterRequest {
 
     private void act(OpenClaim claim) {
         if (isEnded) {
-            // It has given up after the claim was handed out, and before this ran: whoever is handed a claim settles it.
+            // It has given up after the claim was handed out, and before this ran: whoever is handed a claim settles
+            // it.
             settle(claim, new Ending.Retryable("its caller gave up"), settled -> new Outcome.Unknown<>(RETRY_AFTER));
             return;
         }
@@ -166,7 +161,8 @@ final class LaterRequest {
     }
 
     private static StoreException store(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         if (cause instanceof StoreException e) {
             return e;
         }

@@ -109,7 +109,8 @@ final class Wire extends ForwardingStore {
     }
 
     private <T> T slow(String what, boolean grouped, Random chance, Supplier<T> call) {
-        // The engine lets two calls of a node go at once, and has callers gather while one carries several; others would wait
+        // The engine lets two calls of a node go at once, and has callers gather while one carries several; others
+        // would wait
         // for them on this same thread.
         boolean mayWait = grouped && calls == 1;
         boolean onTheWay = chance.nextBoolean();

@@ -11,6 +11,7 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.SettleResult;
 import java.time.Duration;
+import java.util.List;
 import java.util.EnumSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -119,7 +120,8 @@ class LockWaitsTest {
         }
 
         private void lockedOne(Key key) {
-            Locked locked = Locked.values()[world.pick(Locked.values().length)];
+            List<Locked> moments = List.of(Locked.values());
+            Locked locked = moments.get(world.pick(moments.size()));
             if (locked == Locked.BEFORE_THE_CLAIM) {
                 lock(key);
             }
@@ -146,8 +148,7 @@ class LockWaitsTest {
         }
 
         private void settle(OpenClaim claim, boolean isOther) {
-            CompletionStage<SettleResult> settled =
-                    claim.settle(new Ending.Completed(Requests.bytes("paid")), NOBODY);
+            CompletionStage<SettleResult> settled = claim.settle(new Ending.Completed(Requests.bytes("paid")), NOBODY);
             if (isOther) {
                 measured(settled, result -> {
                     assertThat(result).as("seed %d: %s", seed, claim.key()).isInstanceOf(SettleResult.Settled.class);

@@ -113,9 +113,7 @@ final class StepsSimulation {
     }
 
     private boolean isOver() {
-        return waiting == 0
-                && unsettled().isEmpty()
-                && nodes.stream().allMatch(node -> node.claims() == 0);
+        return waiting == 0 && unsettled().isEmpty() && nodes.stream().allMatch(node -> node.claims() == 0);
     }
 
     private List<Entry> unsettled() {
@@ -152,8 +150,10 @@ final class StepsSimulation {
             }
         };
         return builder.operation("keep", options -> options.reconciler(Steps.reconciler(itsStore, reconciler)))
-                .operation("forget", options -> options.retention(Duration.ofSeconds(40))
-                        .reconciler(Steps.reconciler(itsStore, reconciler)))
+                .operation(
+                        "forget",
+                        options -> options.retention(Duration.ofSeconds(40))
+                                .reconciler(Steps.reconciler(itsStore, reconciler)))
                 .sweepEvery(OFTEN)
                 .reconcileEvery(OFTEN)
                 .purgeEvery(Duration.ofSeconds(30))

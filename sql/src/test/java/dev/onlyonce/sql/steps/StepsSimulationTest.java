@@ -12,8 +12,8 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.temporal.ChronoUnit;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -79,7 +79,8 @@ class StepsSimulationTest {
     }
 
     @Test
-    @DisplayName("D1 D2 D8 D12 D15 whatever goes wrong, no step happens twice, and no owner goes on that was fenced out")
+    @DisplayName(
+            "D1 D2 D8 D12 D15 whatever goes wrong, no step happens twice, and no owner goes on that was fenced out")
     void holds() throws SQLException {
         Long only = Long.getLong(SEED);
         Map<String, Integer> happened = new HashMap<>();
