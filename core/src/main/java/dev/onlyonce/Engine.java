@@ -122,24 +122,23 @@ final class Engine {
     CompletableFuture<Begun> claim(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
         CompletableFuture<Begun> begun = new CompletableFuture<>();
         ClaimAttempt first = attempt(key, fingerprint, policy);
-        var unused = store.claimAsync(first.request(parts.name()))
-                .whenComplete((result, failure) -> {
-                    Runnable rest = () -> hand(begun, () -> goOn(first, () -> Futures.get(result, failure)));
-                    if (!mayBlock(policy, result)) {
-                        rest.run();
-                        return;
-                    }
-                    Futures.execute(
-                            blocking,
-                            () -> {
-                                // A caller that has given up meanwhile needs no claim.
-                                if (!begun.isDone()) {
-                                    rest.run();
-                                }
-                            },
-                            e -> begun.completeExceptionally(
-                                    new StoreUnavailable("There is no thread to wait for the running request", e)));
-                });
+        var unused = store.claimAsync(first.request(parts.name())).whenComplete((result, failure) -> {
+            Runnable rest = () -> hand(begun, () -> goOn(first, () -> Futures.get(result, failure)));
+            if (!mayBlock(policy, result)) {
+                rest.run();
+                return;
+            }
+            Futures.execute(
+                    blocking,
+                    () -> {
+                        // A caller that has given up meanwhile needs no claim.
+                        if (!begun.isDone()) {
+                            rest.run();
+                        }
+                    },
+                    e -> begun.completeExceptionally(
+                            new StoreUnavailable("There is no thread to wait for the running request", e)));
+        });
         return begun;
     }
 

@@ -178,7 +178,7 @@ final class CallQueue implements AutoCloseable {
             return;
         }
         try {
-            leaders.execute(() -> leadOn(gathered));
+            time.run(leaders, () -> leadOn(gathered));
         } catch (RuntimeException | Error e) {
             // There is no thread. The next check finds a leader for the queue, or gives its calls up in time.
             log.error("Nobody leads to the store", e);

@@ -125,9 +125,7 @@ public final class GroupingStore implements Store {
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return settlements.size() == 1
-                ? List.of(settle(settlements.get(0)))
-                : store.settle(settlements);
+        return settlements.size() == 1 ? List.of(settle(settlements.get(0))) : store.settle(settlements);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.onlyonce.store;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /**
  * The one source of time of a node. It drives waiting and background work; leases and retention follow the store's clock.
@@ -24,6 +25,11 @@ public interface Time extends AutoCloseable {
      * @return whether it is done
      */
     boolean await(CompletableFuture<?> signal, Duration max) throws InterruptedException;
+
+    /** Has the work run on one of the threads. A simulation that has one thread only runs it there, when its time has come. */
+    default void run(Executor threads, Runnable work) {
+        threads.execute(work);
+    }
 
     /** Stops the background threads, if any. */
     @Override

@@ -161,12 +161,9 @@ class GroupCommitStressTest {
         try {
             switch (random.nextInt(5)) {
                 case 0 -> assertThat(group.claim(GroupedStore.claim(key))).isEqualTo(GroupedStore.claimed(id));
-                case 1 ->
-                    assertThat(group.settle(GroupedStore.settlement(key)))
-                            .isEqualTo(GroupedStore.settled(id));
+                case 1 -> assertThat(group.settle(GroupedStore.settlement(key))).isEqualTo(GroupedStore.settled(id));
                 case 2 ->
-                    assertThat(join(group.claimAsync(GroupedStore.claim(key))))
-                            .isEqualTo(GroupedStore.claimed(id));
+                    assertThat(join(group.claimAsync(GroupedStore.claim(key)))).isEqualTo(GroupedStore.claimed(id));
                 case 3 ->
                     assertThat(join(group.settleAsync(GroupedStore.settlement(key))))
                             .isEqualTo(GroupedStore.settled(id));

@@ -122,8 +122,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
         for (int i = 0; i < 10; i++) {
             String key = String.valueOf(i);
             followers.add(threads.submit(() -> group.claim(GroupedStore.claim("claim-" + key))));
-            followers.add(threads.submit(() ->
-                    group.settle(GroupedStore.settlement("settle-" + key))));
+            followers.add(threads.submit(() -> group.settle(GroupedStore.settlement("settle-" + key))));
             followers.add(threads.submit(() -> group.find(GroupedStore.id("find-" + key))));
         }
         awaitWaiting(group, followers.size());

@@ -20,7 +20,8 @@ class RingsTest {
         noClasses()
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("dev.onlyonce.internal..", "dev.onlyonce.http..", "dev.onlyonce.sql..", "org.springframework..")
+                .resideInAnyPackage(
+                        "dev.onlyonce.internal..", "dev.onlyonce.http..", "dev.onlyonce.sql..", "org.springframework..")
                 .check(CLASSES);
     }
 }

@@ -26,7 +26,11 @@ class RingsTest {
     @Test
     @DisplayName("use nothing of the core's internals")
     void internals() {
-        noClasses().should().dependOnClassesThat().resideInAPackage("dev.onlyonce.internal..").check(SERVER);
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.onlyonce.internal..")
+                .check(SERVER);
     }
 
     @Test
@@ -34,17 +38,28 @@ class RingsTest {
     void layers() {
         layeredArchitecture()
                 .consideringOnlyDependenciesInLayers()
-                .layer("cli").definedBy("dev.onlyonce.server.cli..")
-                .layer("gateway").definedBy("dev.onlyonce.server.gateway..")
-                .layer("admin").definedBy("dev.onlyonce.server.admin..")
-                .layer("proxy").definedBy("dev.onlyonce.server.proxy..")
-                .layer("observe").definedBy("dev.onlyonce.server.observe..")
-                .layer("config").definedBy("dev.onlyonce.server.config..")
-                .whereLayer("cli").mayNotBeAccessedByAnyLayer()
-                .whereLayer("gateway").mayOnlyBeAccessedByLayers("cli")
-                .whereLayer("admin").mayOnlyBeAccessedByLayers("cli", "gateway")
-                .whereLayer("proxy").mayOnlyBeAccessedByLayers("gateway")
-                .whereLayer("observe").mayOnlyBeAccessedByLayers("cli", "gateway", "admin")
+                .layer("cli")
+                .definedBy("dev.onlyonce.server.cli..")
+                .layer("gateway")
+                .definedBy("dev.onlyonce.server.gateway..")
+                .layer("admin")
+                .definedBy("dev.onlyonce.server.admin..")
+                .layer("proxy")
+                .definedBy("dev.onlyonce.server.proxy..")
+                .layer("observe")
+                .definedBy("dev.onlyonce.server.observe..")
+                .layer("config")
+                .definedBy("dev.onlyonce.server.config..")
+                .whereLayer("cli")
+                .mayNotBeAccessedByAnyLayer()
+                .whereLayer("gateway")
+                .mayOnlyBeAccessedByLayers("cli")
+                .whereLayer("admin")
+                .mayOnlyBeAccessedByLayers("cli", "gateway")
+                .whereLayer("proxy")
+                .mayOnlyBeAccessedByLayers("gateway")
+                .whereLayer("observe")
+                .mayOnlyBeAccessedByLayers("cli", "gateway", "admin")
                 .check(SERVER);
         noClasses()
                 .that()

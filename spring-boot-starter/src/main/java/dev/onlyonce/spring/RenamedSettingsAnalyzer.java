@@ -28,8 +28,7 @@ final class RenamedSettingsAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
     }
 
     @Override
-    protected @Nullable FailureAnalysis analyze(
-            Throwable rootFailure, UnboundConfigurationPropertiesException cause) {
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, UnboundConfigurationPropertiesException cause) {
         TreeSet<String> renamed = new TreeSet<>();
         for (ConfigurationProperty property : cause.getUnboundProperties()) {
             String name = property.getName().toString();

@@ -79,8 +79,7 @@ class DictionaryTest {
                 Limits.Builder.class, "lookUpsPerSecond", "limits.look-ups-per-second", "limits.look-ups-per-second"),
         LIMITS(Boundary.Builder.class, "limits", "limits", NONE),
         NODE(Onlyonce.Builder.class, "node", "node", "node"),
-        AUDIT_RETENTION(
-                Onlyonce.Builder.class, "auditRetention", "store.audit-retention", "store.audit-retention"),
+        AUDIT_RETENTION(Onlyonce.Builder.class, "auditRetention", "store.audit-retention", "store.audit-retention"),
         SCHEMA(SqlStore.Builder.class, "schema", "store.schema", "store.schema"),
         // The gateway has one fixed value for each of these.
         SWEEP_EVERY(Onlyonce.Builder.class, "sweepEvery", "store.sweep-every", NONE),
@@ -106,7 +105,15 @@ class DictionaryTest {
 
     /** Properties about Spring itself, or about one way to execute, which nothing else has. */
     private static final Set<String> SPRING_ALONE = Set.of(
-            "enabled", "tenant", "filter-order", "coverage", "store", "store.sqlite", "encryption", "outbox", "operations");
+            "enabled",
+            "tenant",
+            "filter-order",
+            "coverage",
+            "store",
+            "store.sqlite",
+            "encryption",
+            "outbox",
+            "operations");
 
     private static String kebab(String camelCase) {
         return camelCase.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
@@ -177,9 +184,8 @@ class DictionaryTest {
     @Test
     @DisplayName("has a row for every Spring property")
     void complete() {
-        Set<String> rows = Arrays.stream(Setting.values())
-                .map(setting -> setting.property)
-                .collect(Collectors.toSet());
+        Set<String> rows =
+                Arrays.stream(Setting.values()).map(setting -> setting.property).collect(Collectors.toSet());
         Set<String> operations = rows.stream().map(DictionaryTest::last).collect(Collectors.toSet());
         assertThat(names(OnlyonceProperties.class, "")).isSubsetOf(union(rows, SPRING_ALONE));
         assertThat(names(OnlyonceProperties.StoreSettings.class, "store.")).isSubsetOf(union(rows, SPRING_ALONE));
@@ -200,8 +206,8 @@ class DictionaryTest {
     @Test
     @DisplayName("has the same defaults in Java, in Spring and in the gateway's file")
     void defaults() throws Exception {
-        OnlyonceProperties spring =
-                new Binder(new MapConfigurationPropertySource(Map.of())).bindOrCreate("onlyonce", OnlyonceProperties.class);
+        OnlyonceProperties spring = new Binder(new MapConfigurationPropertySource(Map.of()))
+                .bindOrCreate("onlyonce", OnlyonceProperties.class);
         Properties gateway = gateway();
         Policy java = Policy.standard();
         Operation operation = Operation.builder("POST", "/payments").build();
@@ -234,16 +240,18 @@ class DictionaryTest {
         assertThat(spring.statusPath()).isEqualTo(Boundary.STATUS_PATH);
         assertThat(spring.node()).as("that of the engine: host:pid").isNull();
         assertThat(spring.anonymousTenant()).as("refused, as in Java").isNull();
-        assertThat(gateway.getProperty("store.schema")).isEqualTo(word(spring.store().schema()));
+        assertThat(gateway.getProperty("store.schema"))
+                .isEqualTo(word(spring.store().schema()));
         assertThat(spring.store().auditRetention()).isEqualTo(Duration.ofDays(400));
-        assertThat(Files.readString(root().resolve("docs/reference/gateway-config.md"))).contains("; 400d without it");
+        assertThat(Files.readString(root().resolve("docs/reference/gateway-config.md")))
+                .contains("; 400d without it");
     }
 
     @Test
     @DisplayName("is in the metadata that editors read")
     void metadata() throws Exception {
-        try (InputStream in = OnlyonceProperties.class.getResourceAsStream(
-                "/META-INF/spring-configuration-metadata.json")) {
+        try (InputStream in =
+                OnlyonceProperties.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
             assertThat(in).isNotNull();
             String metadata = new String(in.readAllBytes(), StandardCharsets.UTF_8);
             for (Setting setting : Setting.values()) {
@@ -271,7 +279,9 @@ class DictionaryTest {
 
     private static void assertSame(int java, int spring, Properties gateway, String name) {
         assertThat(spring).as(name).isEqualTo(java);
-        assertThat(DataSize.parse(text(gateway, name).replace("MiB", "MB")).toBytes()).as(name).isEqualTo(java);
+        assertThat(DataSize.parse(text(gateway, name).replace("MiB", "MB")).toBytes())
+                .as(name)
+                .isEqualTo(java);
     }
 
     private static void assertSame(Object java, Object spring, Properties gateway, String name) {

@@ -78,7 +78,18 @@ final class Customer {
 
     private void send() {
         Machine machine = machines.get();
-        if (!machine.isDead() && ask(machine)) {
+        if (machine.isDead()) {
+            told(false);
+        } else if (world.pick(3) == 0) {
+            note("asks " + machine.name() + " for " + key.value() + " " + body + ", and does not block");
+            new LaterRequest(world, machine, this, this::told).send();
+        } else {
+            told(ask(machine));
+        }
+    }
+
+    private void told(boolean isFinal) {
+        if (isFinal) {
             answersWanted--;
         }
         if (!isDone()) {
@@ -86,9 +97,21 @@ final class Customer {
         }
     }
 
+    Key key() {
+        return key;
+    }
+
+    Fingerprint fingerprint() {
+        return fingerprint;
+    }
+
+    void note(String what) {
+        world.note(name, what);
+    }
+
     /** Whether the answer is final. */
     private boolean ask(Machine machine) {
-        world.note(name, "asks " + machine.name() + " for " + key.value() + " " + body);
+        note("asks " + machine.name() + " for " + key.value() + " " + body);
         Instant asked = world.now();
         boolean[] begun = new boolean[1];
         try {
@@ -108,17 +131,11 @@ final class Customer {
                 }
                 return result;
             });
-            world.note(name, "gets " + outcome);
-            ledger.answered(key, fingerprint, body, asked, outcome);
-            return !(outcome instanceof Outcome.InFlight || outcome instanceof Outcome.Unknown);
+            return isAnswered(asked, outcome);
         } catch (StoreException e) {
-            world.note(name, "gets " + e);
-            meets(e);
-            if (begun[0] && !(e instanceof StoreOutcomeUnknown)) {
-                throw new AssertionError("told that it did not run, but it did: " + key, e);
-            }
+            refused(e, begun[0]);
         } catch (Crash | Timeout | NotExecuted | LeaseLost e) {
-            world.note(name, "gets no answer: " + e);
+            note("gets no answer: " + e);
             if (e instanceof LeaseLost) {
                 meets(e);
             }
@@ -128,7 +145,24 @@ final class Customer {
         return false;
     }
 
-    private String act(Machine machine, Claim claim) {
+    /** Checks an answer; returns whether it is final. */
+    boolean isAnswered(Instant asked, Outcome<String> outcome) {
+        note("is told " + outcome);
+        ledger.answered(key, fingerprint, body, asked, outcome);
+        return !(outcome instanceof Outcome.InFlight || outcome instanceof Outcome.Unknown);
+    }
+
+    /** Checks a refusal of the store. */
+    void refused(StoreException e, boolean ran) {
+        note("is told " + e);
+        meets(e);
+        if (ran && !(e instanceof StoreOutcomeUnknown)) {
+            throw new AssertionError("told that it did not run, but it did: " + key, e);
+        }
+    }
+
+    /** What the request is for: makes its effect, unless something goes wrong. */
+    String act(Machine machine, Claim claim) {
         if (world.hasOnly(Trouble.OUTAGES)) {
             String result = ledger.effect(claim, fingerprint, body);
             if (world.oneIn(2)) {

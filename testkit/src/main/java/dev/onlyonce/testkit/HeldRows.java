@@ -24,8 +24,20 @@ class HeldRows extends ForwardingStore {
     private final Set<EntryId> skipped = new HashSet<>();
     private final Set<EntryId> locked = new HashSet<>();
 
+    private final Runnable waitForLock;
+
     HeldRows(Store store) {
+        this(store, () -> {});
+    }
+
+    /**
+     * Wraps a store.
+     *
+     * @param waitForLock lets the time pass for which a call waits for a locked row, before it fails
+     */
+    HeldRows(Store store, Runnable waitForLock) {
         super(store);
+        this.waitForLock = waitForLock;
     }
 
     /** The row is busy, and every call with it is answered for that row alone. */
@@ -50,6 +62,7 @@ class HeldRows extends ForwardingStore {
 
     private synchronized boolean isSkipped(EntryId id) {
         if (locked.contains(id)) {
+            waitForLock.run();
             throw new StoreBusy("a row of the call is locked", null);
         }
         return skipped.contains(id);

@@ -6,12 +6,16 @@ import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 /** One life of a node: from its start to its crash, after which every call that it makes unwinds. */
 final class Machine implements Time {
     /** The engine's pauses are random within their bounds; rounding them up to this makes them the same every time. */
     private static final long GRAIN_NANOS = Duration.ofSeconds(1).toNanos();
+
+    /** How long it takes until a thread runs. */
+    private static final Duration MOMENT = Duration.ofMillis(5);
 
     private final World world;
     private final String name;
@@ -86,13 +90,23 @@ final class Machine implements Time {
         boolean[] cancelled = new boolean[1];
         world.after(delay, () -> {
             if (!dead && !cancelled[0]) {
-                run(task);
+                attempt(task);
             }
         });
         return () -> cancelled[0] = true;
     }
 
-    private static void run(Runnable task) {
+    /** Runs the work as a thread of this machine would: a moment later, unless the machine is dead by then. */
+    void run(Runnable work) {
+        schedule(MOMENT, work);
+    }
+
+    @Override
+    public void run(Executor threads, Runnable work) {
+        run(work);
+    }
+
+    private static void attempt(Runnable task) {
         try {
             task.run();
         } catch (Crash e) {

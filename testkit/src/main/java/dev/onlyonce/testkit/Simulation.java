@@ -296,7 +296,7 @@ public final class Simulation {
     }
 
     /** The store's own clock, which is right. */
-    private record StoreTime(World world) implements Time {
+    record StoreTime(World world) implements Time {
         @Override
         public Instant now() {
             return world.now();

@@ -49,13 +49,14 @@ final class Wire extends ForwardingStore {
         }
         calls++;
         try {
-            return attempt(verb, what, chance, call);
+            return attempt(verb, asked, chance, call);
         } finally {
             calls--;
         }
     }
 
-    private <T> T attempt(Verb verb, String what, Random chance, Supplier<T> call) {
+    private <T> T attempt(Verb verb, Object asked, Random chance, Supplier<T> call) {
+        String what = verb + " " + names(asked);
         boolean grouped = verb == Verb.CLAIM || verb == Verb.SETTLE || verb == Verb.FIND;
         // Background work is most of the calls, and its faults are the least interesting ones.
         int dice = chance.nextInt(grouped ? MANY : 4 * MANY);
@@ -92,7 +93,7 @@ final class Wire extends ForwardingStore {
             var unused = call.get();
             machine.crash("after " + what);
         } else if (dice < 215) {
-            return slow(what, grouped, chance, call);
+            return slow(what, grouped && names(asked).size() == 1, chance, call);
         }
         machine.ensureAlive();
         return call.get();
@@ -108,7 +109,9 @@ final class Wire extends ForwardingStore {
     }
 
     private <T> T slow(String what, boolean grouped, Random chance, Supplier<T> call) {
-        // The engine lets two calls of a node go at once; a third would wait for them on this same thread.
+        // The engine lets two calls of a node go at once, and has callers gather while one carries several; others
+        // would wait
+        // for them on this same thread.
         boolean mayWait = grouped && calls == 1;
         boolean onTheWay = chance.nextBoolean();
         if (mayWait && onTheWay) {
