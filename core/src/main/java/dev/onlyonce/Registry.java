@@ -35,7 +35,7 @@ public final class Registry {
         this.parts = parts;
         this.engine = engine;
         this.standard = standard;
-        this.policies = Map.copyOf(policies);
+        this.policies = new ConcurrentHashMap<>(policies);
         this.declared = Map.copyOf(declared);
         this.ways = new ConcurrentHashMap<>(declared);
     }
@@ -102,6 +102,16 @@ public final class Registry {
                     + " way as well: give one of the two another name");
         }
         return policy(operation);
+    }
+
+    /**
+     * Declares an operation that was not known when the engine was built, with its policy and its way.
+     *
+     * @throws IllegalStateException if the operation is executed in another way
+     */
+    public void declare(String operation, Policy policy, Way way) {
+        policy(operation, way);
+        policies.put(operation, policy);
     }
 
     /**

@@ -123,7 +123,7 @@ class OnlyonceTest {
     }
 
     @Test
-    @DisplayName("R5 a result over the limit is delivered, and a retry is told so and never executes")
+    @DisplayName("R5 a result over the limit is delivered, and a retry learns so and never executes")
     void tooLarge() {
         String large = "x".repeat((1 << 20) + 1);
         assertThat(once.execute(key, print("10 EUR"), Codec.text(), claim -> large))

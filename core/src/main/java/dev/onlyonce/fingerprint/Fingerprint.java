@@ -146,7 +146,7 @@ public final class Fingerprint {
     }
 
     /**
-     * Whether a caller with these credentials may be told about a request with this fingerprint: always, unless it is
+     * Whether a caller with these credentials may see a request with this fingerprint: always, unless it is
      * {@linkplain #boundTo bound} to others. Never if its secret is not known.
      */
     boolean isFor(String text, Secrets known) {

@@ -104,7 +104,7 @@ public final class Fingerprinter {
     }
 
     /**
-     * Whether a caller with these credentials may be told about a stored request: always, unless its fingerprint is
+     * Whether a caller with these credentials may see a stored request: always, unless its fingerprint is
      * {@linkplain Fingerprint#boundTo bound} to others.
      */
     public boolean isFor(Fingerprint stored, String credentials) {

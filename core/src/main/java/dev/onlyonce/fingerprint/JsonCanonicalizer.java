@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A value to be ignored is read and checked like any other, then cut off the output again.
  * </ol>
  *
- * <p>Two additions to the RFC: a duplicate member is refused, and (unless told otherwise) a number keeps its exact value.
+ * <p>Two additions to the RFC: a duplicate member is refused, and (by default) a number keeps its exact value.
  * Time is linear in the length, times the depth for objects that are out of order; both are bounded.
  */
 public final class JsonCanonicalizer {

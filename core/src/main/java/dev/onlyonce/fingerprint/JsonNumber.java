@@ -31,7 +31,7 @@ final class JsonNumber {
     /** Up to this many zeros may follow "0." before ECMAScript writes an exponent. */
     private static final int LEADING_ZEROS_MAX = 5;
 
-    /** No double needs more significant digits to be told from its neighbours. */
+    /** No double needs more significant digits to differ from its neighbours. */
     private static final int DOUBLE_DIGITS_MAX = 17;
 
     private JsonNumber() {}
@@ -121,9 +121,8 @@ final class JsonNumber {
         for (int digits = DOUBLE_DIGITS_MAX - 1; digits > 0; digits--) {
             BigDecimal shorter = exact.round(new MathContext(digits, RoundingMode.HALF_EVEN));
             if (shorter.doubleValue() != value) {
-                // Below a power of two doubles lie closer together than above it: there the nearest decimal may round
-                // to
-                // the double below, and the next greater one to this.
+                // Below a power of two, doubles lie closer together than above it: there the nearest decimal may
+                // round to the double below, and the next greater one to this.
                 shorter = exact.round(new MathContext(digits, RoundingMode.UP));
             }
             if (shorter.doubleValue() != value) {

@@ -32,7 +32,6 @@ final class CallQueue implements AutoCloseable {
     /** Nobody gathers for longer while a lane is free: the call under way may hang. */
     static final Duration GATHER_MAX = Duration.ofMillis(20);
 
-    private static final long GATHER_MAX_NANOS = GATHER_MAX.toNanos();
     private static final Logger log = LoggerFactory.getLogger(CallQueue.class);
 
     private final Time time;
@@ -68,7 +67,6 @@ final class CallQueue implements AutoCloseable {
         }
     }
 
-    /** Ends our threads when they are idle. Later calls still reach the store. */
     @Override
     public void close() {
         leaders.close();
@@ -96,11 +94,11 @@ final class CallQueue implements AutoCloseable {
             // A lane that was passed just now still needs its leader.
             return call.awaitNanos(0);
         }
-        if (waited >= GATHER_MAX_NANOS) {
+        if (waited >= GATHER_MAX.toNanos()) {
             int lane = leaveQueue(call);
             return lane == NO_LANE ? call.awaitNanos(waitMaxNanos - waited) : lane;
         }
-        return call.awaitNanos(Math.min(waitMaxNanos, GATHER_MAX_NANOS) - waited);
+        return call.awaitNanos(Math.min(waitMaxNanos, GATHER_MAX.toNanos()) - waited);
     }
 
     /** Takes a free lane, or a place in the queue. */
@@ -369,7 +367,7 @@ final class CallQueue implements AutoCloseable {
             if (!notReached.isEmpty()) {
                 queue.removeAll(Set.copyOf(notReached));
             }
-            gathered = !queue.isEmpty() && queue.getFirst().waitedNanos(now) >= GATHER_MAX_NANOS;
+            gathered = !queue.isEmpty() && queue.getFirst().waitedNanos(now) >= GATHER_MAX.toNanos();
             summons = assign(gathered);
             if (more) {
                 scheduleCheck();
@@ -389,10 +387,10 @@ final class CallQueue implements AutoCloseable {
         boolean more = false;
         for (PendingCall<?, ?> call : calls) {
             if (!call.hasCaller() && !call.isFutureDone()) {
-                boolean isLate = call.waitedNanos(now) >= waitMaxNanos;
-                more |= !isLate;
-                if (isLate) {
+                if (call.waitedNanos(now) >= waitMaxNanos) {
                     late.add(call);
+                } else {
+                    more = true;
                 }
             }
         }

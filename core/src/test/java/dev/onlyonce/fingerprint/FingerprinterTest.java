@@ -197,7 +197,7 @@ class FingerprinterTest {
     }
 
     @Test
-    @DisplayName("ignores what it is told to ignore")
+    @DisplayName("ignores the configured members")
     void ignore() {
         Fingerprinter ignoring =
                 Fingerprinter.builder().ignore("/sentAt", "/client/trace~1id").build();

@@ -151,7 +151,7 @@ class GroupCommitLaterTest extends KeptBusy<CompletableFuture<ClaimResult>> {
     }
 
     @Test
-    @DisplayName("C5 a call with an unknown outcome is repeated; if it stays unknown they are told so")
+    @DisplayName("C5 a call with an unknown outcome is repeated; if it stays unknown its callers learn so")
     void outcomeUnknown() {
         GroupedStore store = store(ids -> {
             throw new StoreOutcomeUnknown("reset", null);

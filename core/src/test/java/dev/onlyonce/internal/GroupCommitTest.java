@@ -106,7 +106,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
         gate.countDown();
         assertThatThrownBy(() -> get(follower)).hasCauseInstanceOf(StoreOutcomeUnknown.class);
         gaveUp.countDown();
-        // The leader has waited for as long as the follower: nothing was done for it, and it is told so.
+        // The leader has waited for as long as the follower: nothing was done for it, and it learns so.
         assertThatThrownBy(() -> get(leaders.get(0))).hasCauseInstanceOf(StoreUnavailable.class);
         assertThat(group.claim(GroupedStore.claim("c"))).isNotNull();
         assertThat(store.calls).doesNotContain(List.of(GroupedStore.id("b")));
@@ -243,7 +243,7 @@ class GroupCommitTest extends KeptBusy<Future<ClaimResult>> {
         assertThat(get(leaders.get(0))).isEqualTo(GroupedStore.claimed(GroupedStore.id("next-0")));
     }
 
-    /** One for each lane, first in the queue, so that whoever comes after them follows. */
+    /** One for each lane, first in the queue, so that later callers follow. */
     private List<Future<ClaimResult>> leadersInWaiting(GroupingStore group) {
         List<Future<ClaimResult>> leaders = new ArrayList<>();
         for (int lane = 0; lane < CallQueue.LANES; lane++) {

@@ -48,7 +48,7 @@ class EncryptionTest {
     }
 
     @Test
-    @DisplayName("opens what earlier and later keys have sealed, if it is told them")
+    @DisplayName("opens the records of earlier and later keys that are configured")
     void rotation() {
         byte[] old = Encryption.with(1, KEY_1).seal(ID, "result", PLAIN);
         Encryption rotated = Encryption.with(2, KEY_2).and(1, KEY_1);

@@ -97,6 +97,15 @@ public final class Answers {
         }
     }
 
+    /** The answer to the request that was executed: as to its retries, but not marked as a replay. */
+    public HttpAnswer first(Outcome<byte[]> outcome) {
+        HttpAnswer answer = to(outcome);
+        return new HttpAnswer(
+                answer.status(),
+                answer.headers().only(field -> !field.name().equalsIgnoreCase(StoredHeaders.REPLAYED)),
+                answer.body());
+    }
+
     private final class Cases implements Outcome.Cases<byte[], HttpAnswer> {
         @Override
         public HttpAnswer executed(Outcome.Executed<byte[]> executed) {

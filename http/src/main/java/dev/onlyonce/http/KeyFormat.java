@@ -35,7 +35,7 @@ public record KeyFormat(String name, int lengthMin) {
         return new KeyFormat(UUID_NAME, UUID_LENGTH);
     }
 
-    /** At least so many characters. */
+    /** At least this number of characters. */
     public static KeyFormat lengthMin(int characters) {
         return new KeyFormat("length", characters);
     }

@@ -158,7 +158,7 @@ public final class Profile {
 
     /**
      * What a response means that was made because the handler did not answer in time. Its work may go on, so it can never be
-     * retryable, and neither a server error nor an answer of the moment is what became of it.
+     * retryable, and neither a server error nor an answer of the moment is its outcome.
      */
     public Meaning meaningAfterTimeout(int status) {
         boolean conclusive = status < SERVER_ERROR && !OF_THE_MOMENT.contains(status);

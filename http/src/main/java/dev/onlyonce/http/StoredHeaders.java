@@ -47,7 +47,7 @@ final class StoredHeaders {
             "uber-trace-id",
             "sentry-trace",
             "server-timing",
-            // said anew for every answer
+            // written again for every answer
             REPLAYED.toLowerCase(Locale.ROOT),
             EXPIRES.toLowerCase(Locale.ROOT));
 

@@ -11,7 +11,7 @@ import java.util.Optional;
  * The record of a response: its status, the header lines that may be sent again, and its body, or the fact that the body was
  * too large. Reconcilers make one with {@link #of} and {@link #encode} when they find out what the answer was.
  *
- * <p>Format 1, fixed for ever; a later release adds a format and goes on reading this one:
+ * <p>Format 1, which never changes; a later release adds a format and goes on reading this one:
  *
  * <pre>
  * 'H'  1  flags (1: the body is there)  status (2 bytes)  number of header lines (2 bytes)

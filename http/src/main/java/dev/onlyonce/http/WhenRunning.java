@@ -1,6 +1,6 @@
 package dev.onlyonce.http;
 
-/** What a duplicate is told while the first request runs, and after waiting for as long as the policy says. */
+/** What a duplicate gets while the first request runs, after it has waited for as long as the policy says. */
 public enum WhenRunning {
     /** 409, and when to ask again. */
     CONFLICT,

@@ -13,7 +13,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param db the JDBC URL of the database, with user and password
  * @param demo whether the demo's API keys and accounts are made at the start
  * @param provider how to reach the provider
- * @param waitMax how long a client waits for the provider before it gets 202
+ * @param waitMax how long a client waits for the provider before it gets 202; {@code onlyonce.operations} uses it
  * @param lease how long a worker's or a request's claim holds without a heartbeat
  * @param webhookSecret what the provider signs its webhooks with; there is none that everybody knows
  */

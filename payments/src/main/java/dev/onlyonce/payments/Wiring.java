@@ -3,7 +3,6 @@ package dev.onlyonce.payments;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.Way;
 import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
@@ -13,7 +12,6 @@ import dev.onlyonce.payments.domain.ChargeReconciler;
 import dev.onlyonce.payments.domain.Charging;
 import dev.onlyonce.payments.domain.ForgottenRefunds;
 import dev.onlyonce.payments.domain.LedgerCheck;
-import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.payments.domain.Orders;
 import dev.onlyonce.payments.domain.Payments;
 import dev.onlyonce.payments.domain.ProviderClient;
@@ -21,10 +19,8 @@ import dev.onlyonce.payments.domain.ProviderEvents;
 import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.payments.domain.Refunds;
 import dev.onlyonce.payments.domain.Transfers;
-import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.inbox.Inbox;
 import dev.onlyonce.sql.outbox.Outbox;
-import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -35,7 +31,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 
-/** The parts of the application that do not know of Spring. */
+/** The parts of the application that do not know of Spring. The starter makes the rest: store, engine, outbox and filter. */
 @Configuration(proxyBeanMethods = false)
 @EnableScheduling
 class Wiring {
@@ -43,11 +39,6 @@ class Wiring {
 
     /** A refund is left alone while its owner may be at work. */
     private static final int QUIET_LEASES = 3;
-
-    @Bean
-    Time time() {
-        return Time.system();
-    }
 
     @Bean
     InstantSource clock(Time time) {
@@ -102,48 +93,8 @@ class Wiring {
     }
 
     @Bean
-    SqlStore store(DataSource source) {
-        return SqlStore.open(source);
-    }
-
-    @Bean
     Charging charging(Database database, Payments payments, ProviderClient provider, PaymentsProperties properties) {
         return new Charging(database, payments, provider, properties.provider().keyLifetime());
-    }
-
-    @Bean
-    Operations operations(PaymentsProperties properties) {
-        return new Operations(properties.lease(), properties.waitMax());
-    }
-
-    @Bean
-    Onlyonce onlyonce(
-            SqlStore store,
-            Time time,
-            PaymentsProperties properties,
-            Operations operations,
-            ChargeReconciler reconciler,
-            ObjectProvider<Listener> listeners) {
-        Onlyonce.Builder once = Onlyonce.builder(store)
-                .time(time)
-                .node("payments")
-                .lease(properties.lease())
-                .reconciler(ChargeReconciler.OPERATION, reconciler);
-        operations.all().forEach(operation -> once.operation(operation.name(), operation.policy()));
-        // The controller waits after the commit. To wait for an uncommitted duplicate would hold a connection.
-        once.operation(
-                operations.payment().name(),
-                o -> o.policy(operations.payment().policy())
-                        .waitMax(Duration.ZERO)
-                        .way(Way.QUEUED));
-        once.operation(Inbox.OPERATION, o -> o.retention(ProviderEvents.REMEMBER));
-        listeners.orderedStream().forEach(once::listener);
-        return once.build();
-    }
-
-    @Bean
-    Steps stepped(Onlyonce once) {
-        return Steps.of(once);
     }
 
     @Bean
@@ -211,15 +162,6 @@ class Wiring {
                 payments,
                 provider,
                 properties.provider().absentAfter());
-    }
-
-    @Bean(initMethod = "start")
-    Outbox outbox(Onlyonce once, Charging charging) {
-        return Outbox.builder(once)
-                .handler(Charging.TOPIC, charging)
-                .backoff(Duration.ofMillis(200), Duration.ofSeconds(30))
-                .parkFor(Duration.ofSeconds(5))
-                .build();
     }
 
     @Bean

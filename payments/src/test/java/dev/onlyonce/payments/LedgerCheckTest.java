@@ -51,7 +51,7 @@ class LedgerCheckTest {
             new Client(provider.url())
                     .send("POST", "/charges", "{\"amount\":5,\"currency\":\"EUR\",\"reference\":\"by hand\"}");
             Payments payments = server.context().getBean(Payments.class);
-            Payment missing = payments.prepare("alice", new PaymentOrder(1999L, "EUR", null, null), "none");
+            Payment missing = payments.prepare("alice", new PaymentOrder(1999L, "EUR", null, null, null), "none");
             server.context().getBean(Database.class).transaction(sql -> {
                 sql.update("UPDATE payment SET amount = 2000 WHERE id = ?", different);
                 payments.insert(sql, missing);

@@ -99,6 +99,19 @@ class PaymentsTest {
         }
 
         @Test
+        @DisplayName(
+                "The usual body of payment APIs is understood: lower-case currency, and a customer instead of a card")
+        void usualBody() throws Exception {
+            Reply paid = pay("usual", "{\"amount\": 2000, \"currency\": \"usd\", \"customer\": \"cus_123\"}");
+
+            assertThat(paid.status()).as(paid.body()).isEqualTo(201);
+            assertThat(paid.json().get("currency").asString()).isEqualTo("USD");
+            assertThat(charges(paid))
+                    .singleElement()
+                    .satisfies(charge -> assertThat(charge.amount()).isEqualTo(2000));
+        }
+
+        @Test
         @DisplayName("C1 of many simultaneous requests with one key one is charged, and all get the same answer")
         void simultaneous() throws Exception {
             ExecutorService threads = Executors.newFixedThreadPool(16);

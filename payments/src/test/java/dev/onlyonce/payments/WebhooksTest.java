@@ -162,7 +162,7 @@ class WebhooksTest {
 
     private Payment pending(String downstreamKey) {
         Payments payments = server.context().getBean(Payments.class);
-        Payment payment = payments.prepare("alice", new PaymentOrder(1999L, "EUR", null, null), downstreamKey);
+        Payment payment = payments.prepare("alice", new PaymentOrder(1999L, "EUR", null, null, null), downstreamKey);
         return database().transaction(sql -> {
             payments.insert(sql, payment);
             return payment;

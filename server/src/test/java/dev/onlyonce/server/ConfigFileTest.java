@@ -213,9 +213,9 @@ class ConfigFileTest {
         wrongAuthorities("{ca: text.pem}", "tls.ca: ", "text.pem is not PEM; make it with: openssl x509");
         wrongAuthorities("{ca: crl.pem}", "tls.ca: ", "crl.pem has no certificate", "name the authority's");
         wrongAuthorities("{ca: both.pem}", "tls.ca: ", "both.pem has a private key in it; name a file of certificates");
-        wrongAuthorities("{ca: cut.pem}", "tls.ca: ", "cut.pem has a certificate without an end; copy it anew");
-        wrongAuthorities("{ca: junk.pem}", "tls.ca: ", "junk.pem has a certificate that cannot be read; copy it anew");
-        wrongAuthorities("{ca: odd.pem}", "tls.ca: ", "odd.pem has a certificate that cannot be read; copy it anew");
+        wrongAuthorities("{ca: cut.pem}", "tls.ca: ", "cut.pem has a certificate without an end; copy it again");
+        wrongAuthorities("{ca: junk.pem}", "tls.ca: ", "junk.pem has a certificate that cannot be read; copy it again");
+        wrongAuthorities("{ca: odd.pem}", "tls.ca: ", "odd.pem has a certificate that cannot be read; copy it again");
         wrongAuthorities("{}", "tls: \"ca\" is missing; write for example ca: ca.pem");
         wrongAuthorities("{ca: ca/ca.pem, key: x}", "there is no setting \"key\" in tls");
         assertThatThrownBy(() -> read("upstreams:\n  - url: http://a\n    tls: {ca: ca/ca.pem}"))

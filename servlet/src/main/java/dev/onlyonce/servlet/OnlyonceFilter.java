@@ -46,7 +46,7 @@ public final class OnlyonceFilter extends HttpFilter {
     private final transient OperationResolver operations;
     private final transient TenantResolver tenants;
     private final transient ProtectedCall.ErrorPage errorPage;
-    private final transient @Nullable Transactions transactions;
+    private final transient @Nullable Execution execution;
     private final String servletPath;
 
     private OnlyonceFilter(Builder builder) {
@@ -54,7 +54,7 @@ public final class OnlyonceFilter extends HttpFilter {
         operations = builder.operations;
         tenants = builder.tenants;
         errorPage = new ForwardedErrorPage(builder.errorPath);
-        transactions = builder.transactions;
+        execution = builder.execution;
         servletPath = builder.servletPath;
     }
 
@@ -111,14 +111,14 @@ public final class OnlyonceFilter extends HttpFilter {
         }
         HttpRequest asked = asked(request, headers, body.compared());
         BufferedRequest buffered = new BufferedRequest(request, body.readable());
-        boolean joins = transactions != null && transactions.joins(operation);
-        Exchange exchange = joins
+        boolean elsewhere = execution != null && execution.executes(operation);
+        Exchange exchange = elsewhere
                 ? boundary.check(operation, asked).admit()
                 : boundary.exchange(operation, asked).begin();
         switch (exchange.stage()) {
             case UNPROTECTED -> chain.doFilter(buffered, response);
             case READY ->
-                new TransactionalCall(exchange, buffered, response, errorPage).run(requireNonNull(transactions), chain);
+                new TransactionalCall(exchange, buffered, response, errorPage).run(requireNonNull(execution), chain);
             case RUNNING -> call(exchange, buffered, response).first(chain);
             default -> send(response, exchange.answer());
         }
@@ -151,7 +151,7 @@ public final class OnlyonceFilter extends HttpFilter {
                 : Optional.empty();
     }
 
-    /** Clients are told paths as they must ask for them. */
+    /** Answers name paths as clients must ask for them. */
     private Boundary boundary(HttpServletRequest request) {
         return boundary.under(request.getContextPath() + servletPath);
     }
@@ -197,7 +197,7 @@ public final class OnlyonceFilter extends HttpFilter {
         private OperationResolver operations;
         private TenantResolver tenants = TenantResolver.principal();
         private @Nullable String errorPath;
-        private @Nullable Transactions transactions;
+        private @Nullable Execution execution;
         private String servletPath = "";
 
         private Builder(Boundary boundary) {
@@ -228,16 +228,16 @@ public final class OnlyonceFilter extends HttpFilter {
 
         /**
          * Where the servlet is that handles the operations, such as {@code /api}, if their paths do not say so. Specification
-         * and status are found below it too, and clients are told so.
+         * and status are found below it too, and answers say so.
          */
         public Builder servletPath(String path) {
             this.servletPath = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
             return this;
         }
 
-        /** Executes some operations in one transaction with their entries. */
-        public Builder transactions(@Nullable Transactions transactions) {
-            this.transactions = transactions;
+        /** Executes some operations in another way than the leased one. */
+        public Builder execution(@Nullable Execution execution) {
+            this.execution = execution;
             return this;
         }
 

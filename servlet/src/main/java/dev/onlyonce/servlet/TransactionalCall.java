@@ -15,13 +15,18 @@ import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One protected request whose claim, effects and response commit together. What the profile does not store, an exception,
- * and whatever else marks the transaction for it, roll everything back: that nothing happened is proven, and the next retry
- * runs. A refusal that the profile stores although the transaction was rolled back (a service threw it) is recorded
- * afterwards by itself; a success that was rolled back is none, and fails.
+ * One protected request that an {@link Execution} executes.
+ *
+ * <ol>
+ *   <li>What the profile does not store, an exception, and whatever else marks the transaction for it, roll everything back:
+ *       that nothing happened is proven, and the next retry runs.
+ *   <li>A refusal that the profile stores although the transaction was rolled back (a service threw it) is recorded afterwards
+ *       by itself. A success that was rolled back is none, and fails.
+ * </ol>
  */
 final class TransactionalCall implements CapturedResponse.Owner {
     private static final int REFUSAL = 400;
@@ -41,23 +46,27 @@ final class TransactionalCall implements CapturedResponse.Owner {
         this.response = new CapturedResponse(real, Policy.RESULT_BYTES_MAX, this);
         this.errorPage = errorPage;
         request.capturedBy(response, context -> {
-            throw new IllegalStateException(operation.name()
-                    + " runs in one transaction, which asynchronous work would leave: use the leased way");
+            throw new IllegalStateException(
+                    operation.name()
+                            + " runs on the thread of its transaction or its steps, which asynchronous work would leave: use the leased way");
         });
     }
 
-    void run(Transactions transactions, FilterChain chain) throws IOException, ServletException {
+    void run(Execution execution, FilterChain chain) throws IOException, ServletException {
         try {
-            Outcome<byte[]> outcome = transactions.execute(operation, exchange.key(), exchange.fingerprint(), () -> {
+            Execution.Call call = new Execution.Call(operation, exchange.key(), exchange.fingerprint(), request);
+            Outcome<byte[]> outcome = execution.execute(call, () -> {
                 exchange.started(true);
                 return handle(chain);
             });
             if (outcome instanceof Outcome.Executed<byte[]> executed) {
                 sendOwn(Answers.expiring(requireNonNull(own), executed.expiresAt()));
             } else {
-                response.replace(exchange.answers().to(outcome));
+                response.replace(answer(outcome));
             }
-        } catch (Transactions.RolledBack e) {
+        } catch (Execution.Released e) {
+            sendOwn(requireNonNull(own));
+        } catch (Execution.RolledBack e) {
             sendRolledBack(e);
         } catch (StoreOutcomeUnknown e) {
             response.replace(exchange.answers().notRecorded(e));
@@ -82,12 +91,24 @@ final class TransactionalCall implements CapturedResponse.Owner {
         }
         own = response.answer();
         if (!operation.profile().isStored(own.status())) {
-            throw new Transactions.RolledBack();
+            throw new Execution.RolledBack();
         }
         return StoredResponse.encode(own, operation.policy().resultBytesMax());
     }
 
-    private void sendRolledBack(Transactions.RolledBack rolledBack) throws IOException {
+    /** Not the handler's own. If the handler ran, this is no replay; its Location says where to ask for a later result. */
+    private HttpAnswer answer(Outcome<byte[]> outcome) {
+        if (own == null) {
+            return exchange.answers().to(outcome);
+        }
+        HttpAnswer answer = exchange.answers().first(outcome);
+        Optional<String> location = own.headers().first("Location");
+        return outcome instanceof Outcome.InFlight && location.isPresent()
+                ? answer.header("Location", location.get())
+                : answer;
+    }
+
+    private void sendRolledBack(Execution.RolledBack rolledBack) throws IOException {
         HttpAnswer answered = requireNonNull(own);
         if (!operation.profile().isStored(answered.status())) {
             sendOwn(answered);

@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.Way;
 import dev.onlyonce.http.Operation;
 import java.lang.reflect.Method;
 import java.util.Map;
@@ -35,15 +36,12 @@ final class AnnotationCheck implements SmartInitializingSingleton {
     /**
      * How and what is executed.
      *
-     * @param way how methods run in one transaction with their entries, if they can
-     * @param downgrades where those are noted that should, and do not
+     * @param known how methods run
      * @param reconcilers whose operations must exist
+     * @param deliveries who makes the calls of queued operations
      */
     record Executing(
-            @Nullable OnlyonceWeb web,
-            @Nullable TransactionalWay way,
-            Downgrades downgrades,
-            Reconcilers reconcilers) {}
+            @Nullable OnlyonceWeb web, KnownOperations known, Reconcilers reconcilers, DeliveryHandlers deliveries) {}
 
     AnnotationCheck(
             ListableBeanFactory beans, OperationFactory factory, OnlyonceProperties properties, Executing executing) {
@@ -59,6 +57,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
         OnlyonceWeb web = executing.web;
         if (web != null) {
             web.operations().all().forEach(operation -> names.add(operation.name()));
+            web.operations().plans().forEach(executing.deliveries::check);
         }
         for (String bean : beans.getBeanDefinitionNames()) {
             Class<?> type = beans.getType(bean, false);
@@ -99,10 +98,10 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                 checkHandler(type, method);
             } else {
                 String name = IdempotentPointcut.operation(annotation, type, method);
-                factory.policy(annotation, name);
                 names.add(name);
-                TransactionalWay.downgrade(executing.way, annotation, method, type)
-                        .ifPresent(reason -> executing.downgrades.add(name, reason));
+                Way way = executing.known.choose(annotation, method, type, name).way();
+                MethodPlans.check(type, method, way);
+                executing.known.declare(name, factory.policy(annotation, name), way);
             }
         });
     }

@@ -11,16 +11,17 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Refuses requests for protected handlers that the filter has not seen as such. Does what a handler's own
- * {@code @Transactional} would do at its end, if its transaction did not go on until the response is recorded: a JPA provider sends what it has put off, so that exception handlers see what the database refuses; and an
- * exception undoes what was done, whoever answers it.
+ * Refuses requests for protected handlers that the filter has not seen as such. At the end of a handler it does what the handler's
+ * own {@code @Transactional} would do if its transaction did not go on until the response is recorded: a JPA provider sends what
+ * it has put off, so that exception handlers see what the database refuses; and an exception undoes the writes, whoever answers
+ * it.
  */
 final class HandlerEnd implements HandlerInterceptor {
-    private final ObjectProvider<TransactionalWay> ways;
+    private final ObjectProvider<EntryTransactions> transactions;
     private final ObjectProvider<OnlyonceWeb> web;
 
-    HandlerEnd(ObjectProvider<TransactionalWay> ways, ObjectProvider<OnlyonceWeb> web) {
-        this.ways = ways;
+    HandlerEnd(ObjectProvider<EntryTransactions> transactions, ObjectProvider<OnlyonceWeb> web) {
+        this.transactions = transactions;
         this.web = web;
     }
 
@@ -39,12 +40,12 @@ final class HandlerEnd implements HandlerInterceptor {
             HttpServletResponse response,
             Object handler,
             @Nullable ModelAndView modelAndView) {
-        TransactionalWay way = ways.getIfAvailable();
-        if (way == null) {
+        EntryTransactions current = transactions.getIfAvailable();
+        if (current == null) {
             return;
         }
         try {
-            way.flush();
+            current.flush();
         } catch (RuntimeException | Error refused) {
             // The handler has answered already; its exception handler is to answer instead.
             response.reset();
@@ -55,12 +56,12 @@ final class HandlerEnd implements HandlerInterceptor {
     @Override
     public void afterCompletion(
             HttpServletRequest request, HttpServletResponse response, Object handler, @Nullable Exception thrown) {
-        TransactionalWay way = ways.getIfAvailable();
+        EntryTransactions current = transactions.getIfAvailable();
         // Spring leaves the exception there that an exception handler or an error view has answered.
-        if (way != null
+        if (current != null
                 && (request.getAttribute(DispatcherServlet.EXCEPTION_ATTRIBUTE) != null
                         || request.getAttribute(RequestDispatcher.ERROR_EXCEPTION) != null)) {
-            way.undo();
+            current.undo();
         }
     }
 }

@@ -28,24 +28,33 @@ import org.springframework.web.servlet.mvc.support.DefaultHandlerExceptionResolv
 final class HandlerExceptions {
     private static final Logger log = LoggerFactory.getLogger(HandlerExceptions.class);
 
+    /** Request attribute: the last exception that left the handler, whoever answers it. */
+    private static final String THROWN = HandlerExceptions.class.getName();
+
     private HandlerExceptions() {}
 
+    /** The last exception that left the handler of this request. */
+    static @Nullable Exception thrown(HttpServletRequest request) {
+        return request.getAttribute(THROWN) instanceof Exception thrown ? thrown : null;
+    }
+
     /** Stands before all others, and before what Spring answers by itself. */
-    static void addTo(List<HandlerExceptionResolver> resolvers, ObjectProvider<TransactionalWay> ways) {
+    static void addTo(List<HandlerExceptionResolver> resolvers, ObjectProvider<EntryTransactions> transactions) {
         int defaults = 0;
         while (defaults < resolvers.size() && !(resolvers.get(defaults) instanceof DefaultHandlerExceptionResolver)) {
             defaults++;
         }
         resolvers.add(defaults, HandlerExceptions::unanswered);
-        resolvers.add(0, (request, response, handler, thrown) -> first(request, thrown, ways));
+        resolvers.add(0, (request, response, handler, thrown) -> first(request, thrown, transactions));
     }
 
     private static @Nullable ModelAndView first(
-            HttpServletRequest request, Exception thrown, ObjectProvider<TransactionalWay> ways) {
-        TransactionalWay way = ways.getIfAvailable();
-        if (way != null) {
-            way.undo();
+            HttpServletRequest request, Exception thrown, ObjectProvider<EntryTransactions> transactions) {
+        EntryTransactions current = transactions.getIfAvailable();
+        if (current != null) {
+            current.undo();
         }
+        request.setAttribute(THROWN, thrown);
         if (thrown instanceof HttpMessageNotWritableException
                 || thrown instanceof AsyncRequestNotUsableException
                 || isOfResult(thrown)) {

@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.Way;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.OperationResolver;
 import jakarta.servlet.http.HttpServletRequest;
@@ -12,20 +13,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.http.HttpEntity;
-import org.springframework.http.MediaType;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.web.bind.annotation.RequestMethod;
-import org.springframework.web.context.request.async.DeferredResult;
-import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.cors.CorsUtils;
@@ -34,8 +26,6 @@ import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
-import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
-import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /** The operations of the application's handlers. A request is matched by asking Spring itself which handler it is for. */
@@ -49,9 +39,8 @@ final class HandlerOperations implements OperationResolver {
     private static final Logger log = LoggerFactory.getLogger(HandlerOperations.class);
 
     private final List<RequestMappingHandlerMapping> mappings;
-    private final @Nullable TransactionalWay way;
-    private final Downgrades downgrades;
-    private final Map<String, TransactionDefinition> transactions = new LinkedHashMap<>();
+    private final KnownOperations known;
+    private final Map<String, HandlerPlan> plans = new LinkedHashMap<>();
     private final Map<Handler, Operation> operations = new LinkedHashMap<>();
     private final Set<String> methods = new HashSet<>();
     private final Coverage coverage = new Coverage(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
@@ -63,14 +52,9 @@ final class HandlerOperations implements OperationResolver {
         }
     }
 
-    HandlerOperations(
-            List<RequestMappingHandlerMapping> mappings,
-            OperationFactory factory,
-            @Nullable TransactionalWay way,
-            Downgrades downgrades) {
+    HandlerOperations(List<RequestMappingHandlerMapping> mappings, OperationFactory factory, KnownOperations known) {
         this.mappings = mappings;
-        this.way = way;
-        this.downgrades = downgrades;
+        this.known = known;
         for (RequestMappingHandlerMapping mapping : mappings) {
             mapping.getHandlerMethods().entrySet().stream()
                     .sorted(Comparator.comparing(entry -> entry.getKey().toString()))
@@ -102,33 +86,37 @@ final class HandlerOperations implements OperationResolver {
                     "Remove the key, or put @Idempotent on a method of a bean that is no controller.",
                     null);
         }
-        if (isStreaming(info, handler)) {
+        if (HandlerChecks.isStreaming(info, handler)) {
             throw new InvalidSettings(
                     handler.getShortLogMessage() + " streams its response, which cannot be recorded and replayed",
                     "Remove @Idempotent there. Accept the command with a protected POST that answers at once, and stream"
                             + " from a GET.",
                     null);
         }
-        if (isAsynchronous(handler)) {
-            if (annotation.way() == Idempotent.Way.TRANSACTIONAL) {
-                throw new InvalidSettings(
-                        handler.getShortLogMessage() + " is asynchronous and cannot run in one transaction",
-                        "Return the value itself, or use way = LEASED.",
-                        null);
-            }
-            if (TransactionalWay.definition(way, annotation, handler.getMethod(), handler.getBeanType())
-                    .isPresent()) {
-                downgrades.add(operation.name(), "it is asynchronous, which a transaction cannot follow");
-            }
-        } else {
-            TransactionalWay.definition(way, annotation, handler.getMethod(), handler.getBeanType())
-                    .ifPresent(definition -> transactions.put(operation.name(), definition));
-        }
-        TransactionalWay.downgrade(way, annotation, handler.getMethod(), handler.getBeanType())
-                .ifPresent(reason -> downgrades.add(operation.name(), reason));
+        WayChoice.Choice choice = choose(annotation, handler, operation.name());
+        HandlerChecks.check(handler, choice.way());
+        String topic = annotation.topic().isEmpty() ? operation.name() : annotation.topic();
+        plans.put(operation.name(), new HandlerPlan(choice, topic));
+        known.declare(operation.name(), operation.policy(), choice.way());
         operations.put(Handler.of(handler, operation.method()), operation);
         methods.add(operation.method());
         coverage.protectedHandlers().add(operation.name());
+    }
+
+    private WayChoice.Choice choose(Idempotent annotation, HandlerMethod handler, String operation) {
+        WayChoice.Choice choice = known.choose(annotation, handler.getMethod(), handler.getBeanType(), operation);
+        if (choice.way() == Way.LEASED || !HandlerChecks.isAsynchronous(handler)) {
+            return choice;
+        }
+        if (annotation.way().length > 0) {
+            throw new InvalidSettings(
+                    handler.getShortLogMessage() + " is asynchronous and cannot run the " + choice.way()
+                            + " way, in one transaction or in steps",
+                    "Return the value itself, or use way = LEASED.",
+                    null);
+        }
+        known.downgrade(operation, "it is asynchronous, which a transaction cannot follow");
+        return WayChoice.Choice.leased();
     }
 
     private void leave(HandlerMethod handler, String name) {
@@ -146,30 +134,6 @@ final class HandlerOperations implements OperationResolver {
         }
     }
 
-    private static boolean isStreaming(RequestMappingInfo info, HandlerMethod handler) {
-        return ResponseBodyEmitter.class.isAssignableFrom(body(handler))
-                || info.getProducesCondition().getProducibleMediaTypes().stream()
-                        .anyMatch(MediaType.TEXT_EVENT_STREAM::includes);
-    }
-
-    private static boolean isAsynchronous(HandlerMethod handler) {
-        Class<?> type = body(handler);
-        return Callable.class.isAssignableFrom(type)
-                || DeferredResult.class.isAssignableFrom(type)
-                || WebAsyncTask.class.isAssignableFrom(type)
-                || CompletionStage.class.isAssignableFrom(type)
-                || StreamingResponseBody.class.isAssignableFrom(type)
-                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
-    }
-
-    /** What a handler returns, without the {@code ResponseEntity} around it. */
-    private static Class<?> body(HandlerMethod handler) {
-        ResolvableType type = ResolvableType.forMethodParameter(handler.getReturnType());
-        return HttpEntity.class.isAssignableFrom(type.toClass())
-                ? type.as(HttpEntity.class).getGeneric(0).toClass()
-                : type.toClass();
-    }
-
     private static String rooted(String path) {
         return path.startsWith("/") ? path : "/" + path;
     }
@@ -178,9 +142,9 @@ final class HandlerOperations implements OperationResolver {
         return List.copyOf(operations.values());
     }
 
-    /** Those that run in a transaction, and in which. */
-    Map<String, TransactionDefinition> transactions() {
-        return transactions;
+    /** How each is executed, by name. */
+    Map<String, HandlerPlan> plans() {
+        return plans;
     }
 
     Coverage coverage() {

@@ -11,6 +11,7 @@ import dev.onlyonce.store.Time;
 import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -137,6 +138,12 @@ public class OnlyonceAutoConfiguration {
         return new Reconcilers(beans);
     }
 
+    /** The beans that make the calls of queued operations. */
+    @Bean
+    DeliveryHandlers onlyonceDeliveryHandlers(ListableBeanFactory beans) {
+        return new DeliveryHandlers(beans);
+    }
+
     /** What is transactional and runs leased all the same. */
     @Bean
     Downgrades onlyonceDowngrades() {
@@ -162,7 +169,7 @@ public class OnlyonceAutoConfiguration {
                     .retention(properties.retention())
                     .tombstone(properties.tombstone())
                     .waitMax(properties.waitMax())
-                    .resultBytesMax(properties.responseBytesMax())
+                    .resultBytesMax(properties.resultBytesMax())
                     .sweepEvery(properties.store().sweepEvery())
                     .purgeEvery(properties.store().purgeEvery())
                     .storeWaitMax(properties.store().waitMax())
@@ -183,5 +190,21 @@ public class OnlyonceAutoConfiguration {
                     "Change onlyonce.* accordingly.",
                     e);
         }
+    }
+
+    @Bean
+    SteppedWay onlyonceSteppedWay(Onlyonce once) {
+        return new SteppedWay(once);
+    }
+
+    /** How annotated operations run, and which of them the engine knows. */
+    @Bean
+    KnownOperations onlyonceKnownOperations(
+            Onlyonce once,
+            ObjectProvider<EntryTransactions> transactions,
+            SteppedWay stepped,
+            BeanFactory beans,
+            Downgrades downgrades) {
+        return new KnownOperations(once, new WayChoice(transactions, stepped, beans), downgrades);
     }
 }

@@ -205,7 +205,7 @@ public class OnlyonceEndpoint {
         return StoredResponse.of(new HttpAnswer(status, headers, bytes)).encode();
     }
 
-    /** Forgets a settled entry, so that its key starts anew. */
+    /** Forgets a settled entry, so that its key can be used again. */
     @DeleteOperation
     public Map<String, Object> forget(
             SecurityContext security, String tenant, String key, @Nullable String space, String reason) {
@@ -213,7 +213,7 @@ public class OnlyonceEndpoint {
         return Map.of("forgotten", valid(() -> once.operator().evict(id, who(security), given(reason))));
     }
 
-    private static String who(SecurityContext security) {
+    static String who(SecurityContext security) {
         return security.getPrincipal() == null
                 ? "actuator"
                 : security.getPrincipal().getName();

@@ -45,11 +45,17 @@ public class OnlyonceMethodsAutoConfiguration {
     IdempotentMethods onlyonceMethods(
             Onlyonce once,
             OperationFactory factory,
+            KnownOperations known,
             OnlyonceProperties properties,
             ObjectProvider<Json> json,
-            ObjectProvider<TransactionalWay> way) {
-        return new IdempotentMethods(
-                once, factory, properties.tenant(), json.getIfAvailable(Json::standard), way.getIfAvailable());
+            IdempotentMethods.Ways ways) {
+        MethodPlans plans = new MethodPlans(factory, known, json.getIfAvailable(Json::standard));
+        return new IdempotentMethods(once, plans, properties.tenant(), ways);
+    }
+
+    @Bean
+    IdempotentMethods.Ways onlyonceMethodWays(ObjectProvider<TransactionalWay> transactional, SteppedWay stepped) {
+        return new IdempotentMethods.Ways(transactional, stepped);
     }
 
     /** Made before other beans, so it looks for its substance when the first method is called. */
@@ -69,14 +75,14 @@ public class OnlyonceMethodsAutoConfiguration {
             OperationFactory factory,
             OnlyonceProperties properties,
             ObjectProvider<OnlyonceWeb> web,
-            ObjectProvider<TransactionalWay> way,
-            Downgrades downgrades,
-            Reconcilers reconcilers) {
+            KnownOperations known,
+            Reconcilers reconcilers,
+            DeliveryHandlers deliveries) {
         return new AnnotationCheck(
                 beans,
                 factory,
                 properties,
-                new AnnotationCheck.Executing(web.getIfAvailable(), way.getIfAvailable(), downgrades, reconcilers));
+                new AnnotationCheck.Executing(web.getIfAvailable(), known, reconcilers, deliveries));
     }
 
     /** Spring Boot 4 has Jackson 3. */

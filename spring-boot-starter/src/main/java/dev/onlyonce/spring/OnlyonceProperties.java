@@ -31,6 +31,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param filterOrder Where the filter stands; after Spring Security, whose filter is at -100.
  * @param coverage What to do about POST and PATCH handlers that are not protected.
  * @param store Where entries are kept.
+ * @param outbox How queued calls are delivered.
  * @param encryption How results are encrypted where they are kept.
  * @param limits What one tenant may do on this node.
  * @param operations Settings of single operations, by name.
@@ -55,6 +56,7 @@ public record OnlyonceProperties(
         @DefaultValue("-90") int filterOrder,
         @DefaultValue("report") Coverage.Mode coverage,
         @DefaultValue StoreSettings store,
+        @DefaultValue OutboxSettings outbox,
         @DefaultValue EncryptionSettings encryption,
         @DefaultValue Limits limits,
         @DefaultValue Map<String, OperationSettings> operations) {
@@ -78,6 +80,32 @@ public record OnlyonceProperties(
             @DefaultValue("5s") Duration waitMax,
             @DefaultValue("33554432") long cacheBytesMax,
             @DefaultValue("400d") Duration auditRetention) {}
+
+    /**
+     * How queued calls are delivered.
+     *
+     * @param pendingMax How long an accepted operation may wait for its first worker before it fails with 408.
+     * @param triesMax How often a call is tried before it is given up.
+     * @param backoffFirst The pause after the first failure; it doubles with every try.
+     * @param backoffLongest The longest pause between two tries.
+     * @param parkFor How often a dead letter is looked at, to see whether its entry has been resolved.
+     * @param concurrency How many calls this node makes at once.
+     * @param rowsMax How many calls this node has in hand at most.
+     * @param pollEvery How often an idle node looks for calls.
+     * @param closeWaitMax How long the shutdown waits for calls that have not returned.
+     * @param payloadBytesMax The largest payload that is accepted.
+     */
+    public record OutboxSettings(
+            @DefaultValue("1h") Duration pendingMax,
+            @DefaultValue("10") int triesMax,
+            @DefaultValue("1s") Duration backoffFirst,
+            @DefaultValue("5m") Duration backoffLongest,
+            @DefaultValue("30s") Duration parkFor,
+            @DefaultValue("32") int concurrency,
+            @DefaultValue("1000") int rowsMax,
+            @DefaultValue("100ms") Duration pollEvery,
+            @DefaultValue("30s") Duration closeWaitMax,
+            @DefaultValue("1048576") int payloadBytesMax) {}
 
     /**
      * How results are encrypted where they are kept; not at all without a current key.

@@ -1,14 +1,10 @@
 package dev.onlyonce.spring;
 
-import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Registry;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.transactions.Transactions;
-import dev.onlyonce.store.Store;
-import dev.onlyonce.store.Time;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -16,7 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 import org.springframework.transaction.PlatformTransactionManager;
 
-/** The transactional way, if entries are in the application's database and that has one transaction manager. */
+/** Transactions that hold entries, if entries are in the application's database and that has one transaction manager. */
 @AutoConfiguration(
         after = OnlyonceAutoConfiguration.class,
         afterName = {
@@ -25,34 +21,36 @@ import org.springframework.transaction.PlatformTransactionManager;
             "org.springframework.boot.autoconfigure.jdbc.DataSourceTransactionManagerAutoConfiguration",
             "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration"
         })
-@ConditionalOnBean(Store.class)
+@ConditionalOnBean(Onlyonce.class)
 @ConditionalOnSingleCandidate(PlatformTransactionManager.class)
 public class OnlyonceTransactionsAutoConfiguration {
 
     /** None if the entries are elsewhere. */
     @Bean
     @Nullable
-    TransactionalWay onlyonceTransactionalWay(
+    EntryTransactions onlyonceEntryTransactions(
             OnlyonceProperties properties,
-            Store store,
             Onlyonce once,
             PlatformTransactionManager manager,
-            ObjectProvider<DataSource> dataSources,
-            BeanFactory beans,
-            ObjectProvider<Listener> listeners,
-            Time time) {
+            ObjectProvider<DataSource> dataSources) {
         DataSource dataSource = dataSources.getIfUnique();
-        return store instanceof SqlStore sql
+        Registry registry = once.registry();
+        return registry.store() instanceof SqlStore sql
                         && dataSource != null
                         && properties.store().sqlite() == null
                         && sql.isIn(dataSource)
-                ? new TransactionalWay(
+                ? new EntryTransactions(
                         manager,
                         dataSource,
-                        Transactions.of(once),
-                        beans,
-                        listeners.orderedStream().toList(),
-                        new Admission(time, properties.store().waitMax()))
+                        registry,
+                        new Admission(registry.time(), properties.store().waitMax()))
                 : null;
+    }
+
+    @Bean
+    @Nullable
+    TransactionalWay onlyonceTransactionalWay(ObjectProvider<EntryTransactions> transactions, Onlyonce once) {
+        EntryTransactions available = transactions.getIfAvailable();
+        return available == null ? null : new TransactionalWay(available, once);
     }
 }

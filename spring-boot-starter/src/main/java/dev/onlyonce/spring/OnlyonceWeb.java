@@ -7,7 +7,6 @@ import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.OnlyonceFilter;
 import dev.onlyonce.servlet.TenantResolver;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** The filter and what it is made of; complete when all handlers are known. */
 final class OnlyonceWeb {
@@ -44,10 +43,7 @@ final class OnlyonceWeb {
                 .tenants(outside.tenants())
                 .errorPath(outside.errorPathInContext())
                 .servletPath(outside.servletPath())
-                .transactions(
-                        outside.way() == null
-                                ? null
-                                : new HandlerTransactions(outside.way(), operations.transactions()))
+                .execution(new HandlerExecution(operations.plans(), outside.ways()))
                 .build();
     }
 
@@ -65,14 +61,14 @@ final class OnlyonceWeb {
      * @param tenants who a key belongs to
      * @param errorPath where errors are rendered
      * @param servletPath where Spring MVC is, such as {@code /api}
-     * @param way how handlers run in one transaction with their entries, if they can
+     * @param ways how handlers run that are not leased
      * @param published operations that the application executes by itself, for clients to know of
      */
     record Outside(
             TenantResolver tenants,
             String errorPath,
             String servletPath,
-            @Nullable TransactionalWay way,
+            HandlerExecution.Ways ways,
             List<Operation> published) {
 
         /** As Spring Boot registers it: below Spring MVC. */

@@ -5,8 +5,10 @@ import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import org.apache.catalina.core.StandardContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,9 +28,12 @@ import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.method.support.HandlerMethodArgumentResolver;
+import org.springframework.web.method.support.HandlerMethodReturnValueHandler;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerAdapter;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /** The filter in a servlet application with Spring MVC. */
@@ -61,22 +66,42 @@ public class OnlyonceWebAutoConfiguration {
             Onlyonce once,
             OperationFactory factory,
             ObjectProvider<RequestMappingHandlerMapping> mappings,
+            OnlyonceWeb.Outside outside,
+            KnownOperations known) {
+        HandlerOperations operations =
+                new HandlerOperations(mappings.orderedStream().toList(), factory, known);
+        return new OnlyonceWeb(properties, once, operations, outside);
+    }
+
+    @Bean
+    OnlyonceWeb.Outside onlyonceOutside(
             TenantResolver tenants,
-            ObjectProvider<TransactionalWay> ways,
+            HandlerExecution.Ways ways,
             ObjectProvider<Operation> executedElsewhere,
-            Downgrades downgrades,
             @Value("${spring.mvc.servlet.path:/}") String servletPath,
             @Value("${spring.web.error.path:${server.error.path:${error.path:/error}}}") String errorPath) {
-        TransactionalWay way = ways.getIfAvailable();
-        HandlerOperations operations =
-                new HandlerOperations(mappings.orderedStream().toList(), factory, way, downgrades);
-        OnlyonceWeb.Outside outside = new OnlyonceWeb.Outside(
+        return new OnlyonceWeb.Outside(
                 tenants,
                 errorPath,
                 servletPath,
-                way,
+                ways,
                 executedElsewhere.orderedStream().toList());
-        return new OnlyonceWeb(properties, once, operations, outside);
+    }
+
+    @Bean
+    HandlerExecution.Ways onlyonceWays(
+            ObjectProvider<TransactionalWay> transactional, SteppedWay stepped, ObjectProvider<QueuedWay> queued) {
+        return new HandlerExecution.Ways(transactional, stepped, queued);
+    }
+
+    /** First, because a controller's {@code @ResponseBody} would make JSON of it. */
+    @Bean
+    SmartInitializingSingleton onlyonceQueuedReturn(ObjectProvider<RequestMappingHandlerAdapter> adapters) {
+        return () -> adapters.forEach(adapter -> {
+            List<HandlerMethodReturnValueHandler> handlers = new ArrayList<>(List.of(new QueuedReturn()));
+            handlers.addAll(Objects.requireNonNullElse(adapter.getReturnValueHandlers(), List.of()));
+            adapter.setReturnValueHandlers(handlers);
+        });
     }
 
     /** Before the first request comes in. */
@@ -102,16 +127,22 @@ public class OnlyonceWebAutoConfiguration {
 
     /** Innermost, so that what the database refuses is known before anybody else looks at the handler's result. */
     @Bean
-    WebMvcConfigurer onlyonceHandlerEnd(ObjectProvider<TransactionalWay> ways, ObjectProvider<OnlyonceWeb> web) {
+    WebMvcConfigurer onlyonceHandlerEnd(
+            ObjectProvider<EntryTransactions> transactions, ObjectProvider<OnlyonceWeb> web) {
         return new WebMvcConfigurer() {
             @Override
             public void addInterceptors(InterceptorRegistry registry) {
-                registry.addInterceptor(new HandlerEnd(ways, web)).order(Ordered.LOWEST_PRECEDENCE);
+                registry.addInterceptor(new HandlerEnd(transactions, web)).order(Ordered.LOWEST_PRECEDENCE);
+            }
+
+            @Override
+            public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
+                resolvers.add(new HandlerArguments());
             }
 
             @Override
             public void extendHandlerExceptionResolvers(List<HandlerExceptionResolver> resolvers) {
-                HandlerExceptions.addTo(resolvers, ways);
+                HandlerExceptions.addTo(resolvers, transactions);
             }
         };
     }

@@ -4,9 +4,13 @@ import dev.onlyonce.Event;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.steps.StepReconciler;
+import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -14,12 +18,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * The application's {@link Reconciler} beans, by operation, and what became of their work. The beans may need the engine
+ * The application's {@link Reconciler} and {@link StepReconciler} beans, by operation, and the results of their rounds. The beans may need the engine
  * themselves, so the engine gets stand-ins, and they ask the beans when the application is complete.
  */
 final class Reconcilers implements SmartInitializingSingleton, Listener {
@@ -29,7 +34,9 @@ final class Reconcilers implements SmartInitializingSingleton, Listener {
 
     Reconcilers(ListableBeanFactory beans) {
         this.beans = beans;
-        for (String bean : beans.getBeanNamesForType(Reconciler.class, true, false)) {
+        Stream<String> names = Stream.of(Reconciler.class, StepReconciler.class)
+                .flatMap(type -> Arrays.stream(beans.getBeanNamesForType(type, true, false)));
+        for (String bean : names.toList()) {
             Reconciles operations = beans.findAnnotationOnBean(bean, Reconciles.class, false);
             if (operations == null) {
                 unassigned.add(bean);
@@ -50,7 +57,8 @@ final class Reconcilers implements SmartInitializingSingleton, Listener {
     void addTo(Onlyonce.Builder builder) {
         if (!unassigned.isEmpty()) {
             throw new InvalidSettings(
-                    "Nothing says for which operations these beans of type Reconciler are: " + unassigned,
+                    "Nothing says for which operations these beans of type Reconciler or StepReconciler are: "
+                            + unassigned,
                     "Annotate their classes, or the methods that make them, with @Reconciles(\"POST /payments\").",
                     null);
         }
@@ -63,7 +71,22 @@ final class Reconcilers implements SmartInitializingSingleton, Listener {
 
     @Override
     public void afterSingletonsInstantiated() {
-        byOperation.values().forEach(standIn -> standIn.found = beans.getBean(standIn.bean, Reconciler.class));
+        byOperation.values().forEach(standIn -> standIn.found = reconciler(standIn.bean));
+    }
+
+    private Reconciler reconciler(String bean) {
+        Object found = beans.getBean(bean);
+        if (!(found instanceof StepReconciler steps)) {
+            return (Reconciler) found;
+        }
+        if (!(beans.getBean(Onlyonce.class).registry().store() instanceof SqlStore store)) {
+            throw new InvalidSettings(
+                    "The bean \"" + bean
+                            + "\" reconciles steps, but the entries are not in an SQL database, which records them",
+                    "Keep the entries in the application's DataSource (no Store bean of another kind), or remove the bean.",
+                    null);
+        }
+        return Steps.reconciler(store, steps);
     }
 
     @Override
@@ -76,7 +99,7 @@ final class Reconcilers implements SmartInitializingSingleton, Listener {
         }
     }
 
-    /** For operators: each operation with its bean and what this node's rounds came to. */
+    /** For operators: each operation with its bean and the results of this node's rounds. */
     Map<String, Object> describe() {
         Map<String, Object> described = new TreeMap<>();
         byOperation.forEach((operation, standIn) -> described.put(operation, standIn.describe()));

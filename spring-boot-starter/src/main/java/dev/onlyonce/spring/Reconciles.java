@@ -7,7 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Says which operations a bean of type {@link dev.onlyonce.Reconciler} finds out about. On the bean's class or on the
+ * Says which operations a bean of type {@link dev.onlyonce.Reconciler}, or {@link dev.onlyonce.sql.steps.StepReconciler} for stepped ones,
+ * finds out about. On the bean's class or on the
  * {@code @Bean} method that makes it.
  */
 @Documented

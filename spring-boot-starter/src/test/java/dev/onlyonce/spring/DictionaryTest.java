@@ -13,17 +13,20 @@ import dev.onlyonce.sql.SqlStore;
 import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
+import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -200,7 +203,7 @@ class DictionaryTest {
     }
 
     private static Set<String> union(Set<String> some, Set<String> others) {
-        return java.util.stream.Stream.concat(some.stream(), others.stream()).collect(Collectors.toSet());
+        return Stream.concat(some.stream(), others.stream()).collect(Collectors.toSet());
     }
 
     @Test
@@ -250,14 +253,17 @@ class DictionaryTest {
     @Test
     @DisplayName("is in the metadata that editors read")
     void metadata() throws Exception {
-        try (InputStream in =
-                OnlyonceProperties.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
-            assertThat(in).isNotNull();
-            String metadata = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-            for (Setting setting : Setting.values()) {
-                if (!setting.property.startsWith("operations.*.") && setting != Setting.LIMITS) {
-                    assertThat(metadata).contains("\"onlyonce." + setting.property + "\"");
-                }
+        StringBuilder metadata = new StringBuilder();
+        for (URL file : Collections.list(OnlyonceProperties.class
+                .getClassLoader()
+                .getResources("META-INF/spring-configuration-metadata.json"))) {
+            try (InputStream in = file.openStream()) {
+                metadata.append(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+            }
+        }
+        for (Setting setting : Setting.values()) {
+            if (!setting.property.startsWith("operations.*.") && setting != Setting.LIMITS) {
+                assertThat(metadata).contains("\"onlyonce." + setting.property + "\"");
             }
         }
     }

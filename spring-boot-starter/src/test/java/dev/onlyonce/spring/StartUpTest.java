@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.MemoryStore;
@@ -137,7 +138,7 @@ class StartUpTest {
     @RestController
     static class AskedForTransaction {
         @PostMapping("/orders")
-        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Idempotent(way = Way.TRANSACTIONAL)
         void order() {}
     }
 
@@ -164,7 +165,7 @@ class StartUpTest {
     @RestController
     static class TransactionOfItsOwn {
         @PostMapping("/orders")
-        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Idempotent(way = Way.TRANSACTIONAL)
         @Transactional(propagation = Propagation.REQUIRES_NEW)
         void order() {}
     }
@@ -180,7 +181,7 @@ class StartUpTest {
     @RestController
     static class ReadOnlyOnDemand {
         @PostMapping("/orders")
-        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Idempotent(way = Way.TRANSACTIONAL)
         @Transactional(readOnly = true)
         void order() {}
     }
@@ -368,7 +369,7 @@ class StartUpTest {
         runner.withUserConfiguration(OneDatabase.class).withBean(ReadOnly.class).run(context -> {
             HandlerOperations operations = context.getBean(OnlyonceWeb.class).operations();
             assertThat(operations.all()).hasSize(1);
-            assertThat(operations.transactions()).isEmpty();
+            assertThat(operations.plans().get("POST /orders").choice()).isEqualTo(WayChoice.Choice.leased());
         });
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
+import dev.onlyonce.Way;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
@@ -51,7 +52,7 @@ class WarningsTest {
         @PostMapping("/orders")
         void order() {}
 
-        @Idempotent(way = Idempotent.Way.LEASED)
+        @Idempotent(way = Way.LEASED)
         @Transactional
         @PostMapping("/leased")
         void leased() {}

@@ -12,6 +12,7 @@ import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.SettleResult;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -42,6 +43,8 @@ class LockWaitsTest {
     private static final Duration WAIT_MAX = LOCK_WAIT.multipliedBy(2).plus(Duration.ofMillis(100));
 
     /** When the row of the one tenant is locked. */
+    private static final List<Locked> LOCKED = List.of(Locked.values());
+
     private enum Locked {
         BEFORE_THE_CLAIM,
         BEFORE_THE_SETTLEMENT,
@@ -112,25 +115,26 @@ class LockWaitsTest {
                     lockedOne(Key.of("locked", "pay", name));
                 }
                 Key key = Key.of("tenant-" + tenant, "pay", name);
-                begin(key, claim -> {
-                    world.after(Duration.ofMillis(50), () -> settle(claim, true));
-                });
+                begin(key, claim -> world.after(Duration.ofMillis(50), () -> settle(claim, true)));
             }
         }
 
         private void lockedOne(Key key) {
-            Locked locked = Locked.values()[world.pick(Locked.values().length)];
+            Locked locked = LOCKED.get(world.pick(LOCKED.size()));
             if (locked == Locked.BEFORE_THE_CLAIM) {
                 lock(key);
             }
-            machine.once().begin(key, REQUEST, POLICY, NOBODY).thenAccept(begun -> {
-                if (begun instanceof Begun.Claimed claimed) {
-                    if (locked == Locked.BEFORE_THE_SETTLEMENT) {
-                        lock(key);
-                    }
-                    world.after(Duration.ofMillis(50), () -> settle(claimed.claim(), false));
-                }
-            });
+            var unused = machine.once()
+                    .registry()
+                    .claim(key, REQUEST, POLICY, NOBODY)
+                    .thenAccept(begun -> {
+                        if (begun instanceof Begun.Claimed claimed) {
+                            if (locked == Locked.BEFORE_THE_SETTLEMENT) {
+                                lock(key);
+                            }
+                            world.after(Duration.ofMillis(50), () -> settle(claimed.claim(), false));
+                        }
+                    });
         }
 
         private void lock(Key key) {
@@ -139,7 +143,7 @@ class LockWaitsTest {
         }
 
         private void begin(Key key, Consumer<OpenClaim> then) {
-            measured(machine.once().begin(key, REQUEST, POLICY, NOBODY), begun -> {
+            measured(machine.once().registry().claim(key, REQUEST, POLICY, NOBODY), begun -> {
                 assertThat(begun).as("seed %d: %s", seed, key).isInstanceOf(Begun.Claimed.class);
                 then.accept(((Begun.Claimed) begun).claim());
             });
@@ -157,7 +161,7 @@ class LockWaitsTest {
 
         private <T> void measured(CompletionStage<T> stage, Consumer<T> then) {
             long asked = world.nanos();
-            stage.whenComplete((result, failure) -> machine.run(() -> {
+            var unused = stage.whenComplete((result, failure) -> machine.run(() -> {
                 assertThat(failure).as("seed %d: another's trouble", seed).isNull();
                 Duration waited = Duration.ofNanos(world.nanos() - asked);
                 longest = waited.compareTo(longest) > 0 ? waited : longest;

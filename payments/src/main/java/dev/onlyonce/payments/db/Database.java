@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
  * The payments' database. Thread-safe.
@@ -41,6 +42,18 @@ public record Database(DataSource source, Dialect dialect) {
     /** The statements of this database on a connection whose transaction belongs to the caller. */
     public Sql on(Connection connection) {
         return new Sql(connection, dialect);
+    }
+
+    /** Works in the Spring transaction that this thread is in. Throws {@link Unavailable}, or what the work throws. */
+    public <T extends @Nullable Object> T inCurrentTransaction(Work<T> work) {
+        Connection connection = DataSourceUtils.getConnection(source);
+        try {
+            return work.in(on(connection));
+        } catch (SQLException e) {
+            throw new Unavailable(e);
+        } finally {
+            DataSourceUtils.releaseConnection(connection, source);
+        }
     }
 
     /** Commits what the work does, or nothing of it. Throws {@link Unavailable}, or what the work throws. */

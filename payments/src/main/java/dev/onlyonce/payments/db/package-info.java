@@ -1,3 +1,4 @@
+/** The database: pools, dialects, and statements in a transaction. */
 @NullMarked
 package dev.onlyonce.payments.db;
 

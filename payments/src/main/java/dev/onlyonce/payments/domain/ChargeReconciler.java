@@ -5,6 +5,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Movement;
+import dev.onlyonce.spring.Reconciles;
 import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Finds out what became of a payment in doubt: from what the provider has told by itself, or else by asking it for the
  * downstream key. Thread-safe.
  */
+@Reconciles(ChargeReconciler.OPERATION)
 public final class ChargeReconciler implements Reconciler {
     /** The operation whose entries it looks after. */
     public static final String OPERATION = "POST /payments";

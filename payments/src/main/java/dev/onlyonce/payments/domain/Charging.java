@@ -1,26 +1,24 @@
 package dev.onlyonce.payments.domain;
 
-import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
-import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.provider.Movement;
-import dev.onlyonce.sql.outbox.Accepted;
+import dev.onlyonce.spring.Delivers;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
-import dev.onlyonce.sql.outbox.Outbox;
-import dev.onlyonce.sql.outbox.OutboxCall;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Payments, the queued way: {@link #accept} writes the payment and the order to charge it in one transaction; workers then
- * ask the provider, with the same downstream key each time, and write down its answer. Thread-safe.
+ * Payments, the queued way: {@link #order} writes the payment in the transaction that queues its charge; workers then ask the
+ * provider, with the same downstream key each time, and write down its answer. Thread-safe.
  */
+@Delivers(Charging.TOPIC)
 public final class Charging implements DeliveryHandler {
     /** The outbox's name for calls that charge; with the client's key it makes the downstream key. */
     public static final String TOPIC = "charge";
@@ -44,24 +42,26 @@ public final class Charging implements DeliveryHandler {
         this.keyLifetime = keyLifetime;
     }
 
-    /** Accepts a payment unless its key was accepted before. */
-    public Accepted<byte[]> accept(Outbox outbox, Key key, Fingerprint fingerprint, PaymentOrder order) {
+    /**
+     * Writes the payment of a new order in the transaction of its request. If an operator has dropped its outbox row, and it was
+     * then proven absent, the payment is there already and is queued again. One that has ended is another payment: its key was
+     * forgotten since.
+     */
+    public Payment order(Key key, PaymentOrder order) {
         Payment prepared = payments.prepare(key.tenant(), order, DownstreamKey.of(key, TOPIC));
-        return database.transaction(sql -> {
-            // If an operator has dropped its row, and it was then proven absent, this request queues it again. One that
-            // has
-            // ended is another one: its key was forgotten since.
-            Payment payment = payments.byDownstreamKey(sql, prepared.downstreamKey())
-                    .filter(before -> before.isStill(prepared))
-                    .orElse(prepared);
-            byte[] call = JSON.writeValueAsBytes(Call.of(payment));
-            Accepted<byte[]> accepted =
-                    outbox.accept(sql.connection(), key, fingerprint, Codec.bytes(), new OutboxCall(TOPIC, call));
-            if (accepted.isNew() && payment.equals(prepared)) {
-                payments.insert(sql, payment);
+        return database.inCurrentTransaction(sql -> {
+            Optional<Payment> before =
+                    payments.byDownstreamKey(sql, prepared.downstreamKey()).filter(found -> found.isStill(prepared));
+            if (before.isEmpty()) {
+                payments.insert(sql, prepared);
             }
-            return accepted;
+            return before.orElse(prepared);
         });
+    }
+
+    /** What the outbox keeps of a payment for {@link #deliver}. */
+    public static byte[] call(Payment payment) {
+        return JSON.writeValueAsBytes(Call.of(payment));
     }
 
     /** What the worker needs of a payment: all that does not change. */

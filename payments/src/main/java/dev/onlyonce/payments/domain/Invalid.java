@@ -3,6 +3,7 @@ package dev.onlyonce.payments.domain;
 import java.util.ArrayList;
 import java.util.Currency;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** A request that says something impossible: 400, with everything that is wrong with it. */
@@ -68,7 +69,7 @@ public final class Invalid extends RuntimeException {
 
         private static boolean isCurrency(@Nullable String currency) {
             try {
-                return currency != null && Currency.getInstance(currency) != null;
+                return currency != null && Currency.getInstance(currency.toUpperCase(Locale.ROOT)) != null;
             } catch (IllegalArgumentException e) {
                 return false;
             }

@@ -23,11 +23,6 @@ public final class PaymentAnswer {
         return answer(payment.status(), "/payments/" + payment.id(), payment);
     }
 
-    /** For a refund whose outcome is known. */
-    public static HttpAnswer of(Refund refund) {
-        return answer(refund.status(), "/payments/" + refund.paymentId(), refund);
-    }
-
     /** As the entry keeps it. */
     public static byte[] record(HttpAnswer answer) {
         return StoredResponse.of(answer).encode();

@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -35,9 +36,9 @@ public final class Payments {
                 "pay_" + UUID.randomUUID(),
                 tenant,
                 requireNonNull(order.amount()),
-                requireNonNull(order.currency()),
+                requireNonNull(order.currency()).toUpperCase(Locale.ROOT),
                 requireNonNullElse(order.description(), ""),
-                requireNonNullElse(order.source(), "tok_visa"),
+                order.charged(),
                 Payment.PENDING,
                 null,
                 null,

@@ -4,13 +4,10 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
 import dev.onlyonce.NotExecuted;
-import dev.onlyonce.Outcome;
-import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.sql.steps.StepRunner;
-import dev.onlyonce.sql.steps.Steps;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -30,9 +27,6 @@ import tools.jackson.databind.json.JsonMapper;
  * Thread-safe.
  */
 public final class Refunding {
-    /** The operation; its entries must be kept for longer than its clients come back. */
-    public static final String OPERATION = "POST /payments/{id}/refunds";
-
     private static final String STEP = "refund";
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -95,24 +89,19 @@ public final class Refunding {
     }
 
     /**
-     * Refunds, or goes on with a refund that was begun; the result is the recorded answer.
+     * Refunds, or goes on with a refund that was begun.
      *
+     * @return the refund, whose end is known
      * @throws NotRefundable before anything was done
      * @throws ProviderClient.NoAnswer if the provider does not answer clearly; the same request goes on
      */
-    public Outcome<byte[]> refund(Steps stepped, Key key, Fingerprint fingerprint, String paymentId, long amount)
-            throws SQLException {
-        return stepped.execute(key, fingerprint, Codec.bytes(), steps -> run(steps, key, paymentId, amount));
-    }
-
-    private byte[] run(StepRunner steps, Key key, String paymentId, long amount) throws SQLException {
-        Codec<Begun> begunCodec = codec(Begun.class);
+    public Refund refund(StepRunner steps, Key key, String paymentId, long amount) throws SQLException {
         Begun begun = steps.local(
-                "reserve", begunCodec, connection -> reserve(database.on(connection), key, paymentId, amount));
+                "reserve", codec(Begun.class), connection -> reserve(database.on(connection), key, paymentId, amount));
         Movement movement = steps.repeatable(
                 STEP, codec(Movement.class), downstreamKey -> ask(begun.refund(), begun.chargeId(), downstreamKey));
         return steps.local(
-                "finish", Codec.bytes(), connection -> finish(database.on(connection), begun.refund(), movement));
+                "finish", codec(Refund.class), connection -> finish(database.on(connection), begun.refund(), movement));
     }
 
     private Begun reserve(Sql sql, Key key, String paymentId, long amount) throws SQLException {
@@ -174,9 +163,9 @@ public final class Refunding {
                 clock.millis());
     }
 
-    private byte[] finish(Sql sql, Refund refund, Movement movement) throws SQLException {
+    private Refund finish(Sql sql, Refund refund, Movement movement) throws SQLException {
         tables.decide(sql, refund, movement);
-        return PaymentAnswer.record(PaymentAnswer.of(tables.refunds.get(sql, refund.id())));
+        return tables.refunds.get(sql, refund.id());
     }
 
     private static <T> Codec<T> codec(Class<T> type) {

@@ -1,3 +1,4 @@
+/** A network with configurable faults, between a client and a server. */
 @NullMarked
 package dev.onlyonce.payments.faults;
 

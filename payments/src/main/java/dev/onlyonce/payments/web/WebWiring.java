@@ -1,10 +1,6 @@
 package dev.onlyonce.payments.web;
 
-import dev.onlyonce.Onlyonce;
-import dev.onlyonce.http.Boundary;
-import dev.onlyonce.http.Operation;
 import dev.onlyonce.payments.domain.ApiKeys;
-import dev.onlyonce.payments.domain.Operations;
 import dev.onlyonce.servlet.TenantResolver;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -32,28 +28,7 @@ class WebWiring {
         return registration;
     }
 
-    @Bean
-    Keyed keyed(Onlyonce once, Operations operations) {
-        Boundary boundary = Boundary.builder(once).operations(operations.all()).build();
-        return new Keyed(boundary);
-    }
-
-    /** For the starter to publish. */
-    @Bean
-    Operation payment(Operations operations) {
-        return operations.payment();
-    }
-
-    @Bean
-    Operation refund(Operations operations) {
-        return operations.refund();
-    }
-
-    @Bean
-    Operation transfer(Operations operations) {
-        return operations.transfer();
-    }
-
+    /** Keys belong to the owner of the API key. */
     @Bean
     TenantResolver tenants() {
         return TenantResolver.principal();

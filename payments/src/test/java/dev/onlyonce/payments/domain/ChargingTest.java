@@ -36,7 +36,7 @@ class ChargingTest {
             Payments payments = new Payments(CLOCK);
             ProviderClient nobody = new ProviderClient(URI.create("http://127.0.0.1:1"), Duration.ofSeconds(1));
             Charging charging = new Charging(database, payments, nobody, Duration.ofHours(1));
-            Payment payment = payments.prepare("acme", new PaymentOrder(1999L, "EUR", null, null), "key");
+            Payment payment = payments.prepare("acme", new PaymentOrder(1999L, "EUR", null, null, null), "key");
             OutboxRow row = row(payment);
             database.transaction(sql -> {
                 payments.insert(sql, payment);

@@ -27,7 +27,7 @@ public interface AdminOperator extends AutoCloseable {
     /** Settles an unknown entry with what was found out about it. */
     KeyView resolve(KeyName name, Finding finding);
 
-    /** Forgets a settled entry, so that its key starts anew. */
+    /** Forgets a settled entry, so that its key runs as new. */
     void evict(KeyName name, String reason);
 
     /** The entries whose outcome is unknown, and what is done about them. */
@@ -204,7 +204,7 @@ public interface AdminOperator extends AutoCloseable {
     /** What is unknown. */
     record Backlog(List<KeyView> unknown, List<String> operationsWithLookUp) {}
 
-    /** What a round of questions came to. */
+    /** The result of one round of questions. */
     record ReconcileRun(int asked, int found, int absent, int undecided) {}
 
     /** Calls that were given up. */

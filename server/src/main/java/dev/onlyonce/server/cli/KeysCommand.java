@@ -70,7 +70,10 @@ final class KeysCommand extends CommandGroup {
         @Option(names = "--after", paramLabel = "CURSOR", description = "Continues where an earlier page ended")
         private @Nullable String after;
 
-        @Option(names = "--limit", defaultValue = "100", description = "At most so many, up to 1000 (${DEFAULT-VALUE})")
+        @Option(
+                names = "--limit",
+                defaultValue = "100",
+                description = "The most to list, up to 1000 (${DEFAULT-VALUE})")
         private int limit = 100;
 
         @Override

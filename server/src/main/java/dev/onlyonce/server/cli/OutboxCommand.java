@@ -19,7 +19,7 @@ final class OutboxCommand extends CommandGroup {
         @Option(names = "--after", defaultValue = "0", description = "Only numbers above this one")
         private long after;
 
-        @Option(names = "--limit", defaultValue = "100", description = "At most so many (${DEFAULT-VALUE})")
+        @Option(names = "--limit", defaultValue = "100", description = "The most to list (${DEFAULT-VALUE})")
         private int limit = 100;
 
         @Override

@@ -6,7 +6,7 @@ import picocli.CommandLine.Option;
 
 @Command(
         name = "reconcile",
-        description = "Finds out what became of keys whose outcome is unknown.",
+        description = "Finds out the outcome of unknown keys.",
         subcommands = {ReconcileCommand.Backlog.class, ReconcileCommand.Run.class})
 final class ReconcileCommand extends CommandGroup {
     @Command(
@@ -14,7 +14,10 @@ final class ReconcileCommand extends CommandGroup {
             description = "Lists the keys whose outcome is unknown.",
             footer = "  onlyonce reconcile list --limit 20")
     static final class Backlog extends OperatorCommand {
-        @Option(names = "--limit", defaultValue = "100", description = "At most so many, up to 1000 (${DEFAULT-VALUE})")
+        @Option(
+                names = "--limit",
+                defaultValue = "100",
+                description = "The most to list, up to 1000 (${DEFAULT-VALUE})")
         private int limit = 100;
 
         @Override

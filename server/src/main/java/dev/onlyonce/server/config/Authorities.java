@@ -39,13 +39,13 @@ public final class Authorities {
         List<String> certificates =
                 CERTIFICATE.matcher(text).results().map(MatchResult::group).toList();
         if (certificates.size() != blocks) {
-            throw new IllegalArgumentException(file + " has a certificate without an end; copy it anew");
+            throw new IllegalArgumentException(file + " has a certificate without an end; copy it again");
         }
         try {
             return new Authorities(trusting(certificates));
         } catch (CertificateException e) {
             throw new IllegalArgumentException(
-                    file + " has a certificate that cannot be read; copy it anew: " + e.getMessage(), e);
+                    file + " has a certificate that cannot be read; copy it again: " + e.getMessage(), e);
         } catch (GeneralSecurityException e) {
             throw new IllegalArgumentException(file + " cannot be used: " + e.getMessage(), e);
         }
@@ -91,7 +91,7 @@ public final class Authorities {
         return trust;
     }
 
-    /** For clients that are told whom to trust. */
+    /** For clients that trust only the configured authorities. */
     public TrustManagerFactory trustManagers() {
         return trust;
     }

@@ -92,7 +92,7 @@ public final class ConfigFile {
         StoreSettings store = store(root.section("store"));
         Settings.Observe observe = observe(root.section("observe"));
         Path data = folder.resolve(root.text("data", "data"));
-        String node = root.text("node");
+        String name = root.text("node");
         root.end();
         return new Settings(
                 listen,
@@ -101,7 +101,7 @@ public final class ConfigFile {
                 new Settings.Protection(operations, lookUps, tenancy, limits, refusals),
                 store,
                 data,
-                node,
+                name,
                 observe);
     }
 

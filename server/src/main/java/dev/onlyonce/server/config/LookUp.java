@@ -12,7 +12,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to find out from the upstream what became of an unknown entry.
+ * How to ask the upstream for the outcome of an unknown entry.
  *
  * @param method of the request
  * @param path of the request, with its query; {@code {key}}, {@code {tenant}} and {@code {operation}} are filled in

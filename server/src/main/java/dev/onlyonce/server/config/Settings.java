@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that a gateway is told.
+ * All settings of a gateway.
  *
  * @param listen where clients are let in
  * @param admin where operators are let in

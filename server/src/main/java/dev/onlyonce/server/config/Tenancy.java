@@ -16,7 +16,7 @@ public sealed interface Tenancy {
      * @param credentials the headers in which callers send them; empty for not compared
      */
     record Shared(@Nullable String fixed, List<String> credentials) implements Tenancy {
-        /** What callers are told apart by when nothing is said. */
+        /** How callers are told apart by default. */
         public static Shared standard() {
             return new Shared(null, Boundary.CREDENTIALS);
         }

@@ -32,7 +32,7 @@ public record Upstream(
     /**
      * Connections to an upstream, for each event loop.
      *
-     * @param connectionsMax at most so many, on all event loops together
+     * @param connectionsMax the most connections, on all event loops together
      * @param queueMax how many requests may wait for one
      * @param idle how long an unused one is kept. Shorter than the upstream keeps it, or requests are sent on connections
      *     that are just being closed; Node.js closes after 5 s

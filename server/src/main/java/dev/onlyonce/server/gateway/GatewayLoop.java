@@ -68,7 +68,7 @@ final class GatewayLoop implements Front.Handling {
      */
     record Room(AtomicInteger open, MemoryBudget memory, Listen.Limits limits) {}
 
-    /** Where it is told what happens. */
+    /** Where the loop reports what happens. */
     record Telemetry(Metrics metrics, Traces traces, Time time) {}
 
     GatewayLoop(Shared shared, Proxy proxy, Context context) {

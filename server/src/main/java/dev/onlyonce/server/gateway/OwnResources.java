@@ -7,7 +7,7 @@ import dev.onlyonce.server.proxy.RequestTarget;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.concurrent.RejectedExecutionException;
 
-/** What the gateway answers clients itself: how its keys work, and what became of one. */
+/** What the gateway answers clients itself: how its keys work, and the status of one. */
 final class OwnResources {
     private static final byte[] NO_BODY = {};
 

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the upstream what became of an entry, as configured. Thread-safe. */
+/** Asks the upstream for the outcome of an entry, as configured. Thread-safe. */
 final class UpstreamReconciler implements Reconciler {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final byte[] NO_BODY = {};

@@ -26,7 +26,7 @@ public final class Workers implements AutoCloseable {
     static final int THREADS = 64;
     /** What fits is served within the store's own time-out; more is refused. */
     static final int QUEUE_MAX = 2_500;
-    /** Beyond them a duplicate is told at once that the first request is running. */
+    /** Beyond them a duplicate does not wait: its answer says at once that the first request is running. */
     static final int WAITERS_MAX = 64;
 
     private static final int STACK_BYTES = 512 << 10;

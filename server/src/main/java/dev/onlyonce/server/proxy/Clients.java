@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client connections of one event loop: no more than allowed, none that waits for ever. A connection without an open
+ * The client connections of one event loop: no more than allowed, none that waits without end. A connection without an open
  * exchange must send a whole head in time, however slowly it sends its bytes. Not thread-safe: for its event loop only.
  */
 final class Clients {
@@ -117,7 +117,7 @@ final class Clients {
         return readers;
     }
 
-    /** Closes connections as their last exchange ends. HTTP/2 clients are told that we go, but few of them hang up. */
+    /** Closes connections as their last exchange ends. HTTP/2 clients get a notice, but few of them hang up. */
     void drain() {
         leaving = true;
         draining = true;

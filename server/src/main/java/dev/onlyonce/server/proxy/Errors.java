@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What clients are told when a request cannot be passed on at all, as problem details (RFC 9457). Refusals that concern keys
+ * The answers to requests that cannot be passed on at all, as problem details (RFC 9457). Refusals that concern keys
  * are not written here.
  */
 public final class Errors {

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which header lines are passed on, and what the next server is told of the client. */
+/** Which header lines are passed on, and what the next server learns about the client. */
 final class ForwardedHeaders {
     private static final Set<String> HOP_BY_HOP = Set.of(
             "connection",

@@ -31,8 +31,8 @@ final class PassThroughExchange {
     /** Of HTTP/2. */
     private static final long INTERNAL_ERROR = 2;
 
-    /** A time-out cannot be taken back, only set anew. */
-    private static final Duration FOR_EVER = Duration.ofDays(1);
+    /** A time-out cannot be removed, only replaced. */
+    private static final Duration NO_TIMEOUT = Duration.ofDays(1);
 
     private final Proxy proxy;
     private final Upstreams.Pooled upstream;
@@ -238,7 +238,7 @@ final class PassThroughExchange {
         if (response.writeQueueFull()) {
             from.pause();
             // It is the client now that is slow, and its connection has a time-out of its own.
-            from.request().idleTimeout(FOR_EVER.toMillis());
+            from.request().idleTimeout(NO_TIMEOUT.toMillis());
             response.drainHandler(guarded(drained -> {
                 from.request().idleTimeout(timeouts().idle().toMillis());
                 from.resume();

@@ -31,7 +31,7 @@ public final class Proxy {
         }
     }
 
-    /** The client's header lines for the upstream, and what it is told of the client. */
+    /** The header lines for the upstream: the client's, and those about the client. */
     public MultiMap headersFor(HttpServerRequest request) {
         return headers.ofRequest(request);
     }
@@ -76,7 +76,7 @@ public final class Proxy {
         SlowReaders.cut(request);
     }
 
-    /** We failed, which must not happen: the client is told, and nothing more of it is read. */
+    /** We failed, which must not happen: the client gets an error, and nothing more of it is read. */
     public void failed(HttpServerRequest request, Throwable failure) {
         errors.failed(request, failure);
         closeSoon(request);

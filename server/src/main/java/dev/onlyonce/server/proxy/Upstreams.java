@@ -31,7 +31,7 @@ public final class Upstreams {
     /** As much as clients may send: what an upstream answers with is not trusted either. */
     private static final int HEADER_BYTES_MAX = 64 << 10;
 
-    /** One connection of so many is for uploads that are not protected. */
+    /** One connection in this many is for uploads that are not protected. */
     private static final int UPLOADS_SHARE = 4;
 
     private final List<Pooled> pools = new ArrayList<>();

@@ -30,8 +30,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -181,15 +179,7 @@ class EdgeTest {
     }
 
     /** An application that is not at the root, whose pages come from elsewhere, and whose entries are not in its database. */
-    @SpringBootConfiguration
-    @EnableAutoConfiguration(
-            excludeName = {
-                "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
-            })
+    @SampleApplication
     @Import(EdgeApp.Handlers.class)
     static class EdgeApp {
         static final String ORIGIN = "https://shop.example";

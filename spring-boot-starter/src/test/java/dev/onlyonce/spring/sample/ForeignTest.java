@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Way;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.spring.Unprotected;
@@ -37,8 +38,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -188,15 +187,7 @@ class ForeignTest {
     }
 
     /** The entries have a database of their own, which is not the one of the transactions. */
-    @SpringBootConfiguration
-    @EnableAutoConfiguration(
-            excludeName = {
-                "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
-            })
+    @SampleApplication
     @Import(TwoDatabases.Handlers.class)
     static class TwoDatabases {
         @Bean
@@ -233,15 +224,7 @@ class ForeignTest {
     }
 
     /** Ordinary handlers, with an advice that answers with views, and filters that rewrite paths. */
-    @SpringBootConfiguration
-    @EnableAutoConfiguration(
-            excludeName = {
-                "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
-            })
+    @SampleApplication
     @Import({ForeignApp.Handlers.class, ForeignApp.Pages.class, ForeignApp.Advice.class})
     static class ForeignApp {
         final AtomicInteger runs = new AtomicInteger();
@@ -400,7 +383,7 @@ class ForeignTest {
             }
 
             @PostMapping("/viewed")
-            @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+            @Idempotent(way = Way.TRANSACTIONAL)
             public String viewed() {
                 app.runs.incrementAndGet();
                 jdbc.update("INSERT INTO foreign_row (id) VALUES ('x')");

@@ -3,6 +3,7 @@ package dev.onlyonce.spring.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Way;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.store.StoreException;
@@ -29,8 +30,6 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -132,15 +131,7 @@ class JpaTest {
         }
     }
 
-    @SpringBootConfiguration
-    @EnableAutoConfiguration(
-            excludeName = {
-                "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
-            })
+    @SampleApplication
     @Import({Orders.class, Depot.class, Advice.class})
     static class App {
         @Bean
@@ -198,7 +189,7 @@ class JpaTest {
         @PersistenceContext
         private EntityManager entities;
 
-        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Idempotent(way = Way.TRANSACTIONAL)
         @Transactional
         @PostMapping("/orders")
         @ResponseStatus(HttpStatus.CREATED)

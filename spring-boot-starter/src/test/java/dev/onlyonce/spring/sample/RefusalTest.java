@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Event;
 import dev.onlyonce.Listener;
+import dev.onlyonce.Way;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.testservers.MariaDbServer;
@@ -19,8 +20,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DataAccessException;
@@ -133,15 +132,7 @@ class RefusalTest {
     }
 
     /** Handlers whose writes break a constraint, and an advice that answers for it, as most applications have. */
-    @SpringBootConfiguration
-    @EnableAutoConfiguration(
-            excludeName = {
-                "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
-            })
+    @SampleApplication
     @Import({RefusalApp.Bookings.class, RefusalApp.Handlers.class, RefusalApp.Advice.class})
     static class RefusalApp {
         final AtomicInteger runs = new AtomicInteger();
@@ -209,7 +200,7 @@ class RefusalTest {
             }
 
             @PostMapping("/explicit")
-            @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+            @Idempotent(way = Way.TRANSACTIONAL)
             public String explicit(@RequestParam String id) {
                 app.runs.incrementAndGet();
                 bookings.book(id);

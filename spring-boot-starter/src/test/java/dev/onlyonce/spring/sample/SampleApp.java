@@ -1,9 +1,10 @@
 package dev.onlyonce.spring.sample;
 
+import dev.onlyonce.OutcomeException;
+import dev.onlyonce.Way;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.TenantResolver;
 import dev.onlyonce.spring.Idempotent;
-import dev.onlyonce.spring.NotRepeated;
 import dev.onlyonce.spring.Unprotected;
 import java.time.Instant;
 import java.util.List;
@@ -14,8 +15,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -29,14 +30,15 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /** An application as people write them: handlers with and without transactions, and methods of beans. */
-@SpringBootApplication(
-        excludeName = {
-            "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration",
-            "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
-            "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
-            "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
-            "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration"
-        })
+@SampleApplication
+@Import({
+    SampleApp.Ledger.class,
+    SampleApp.Payments.class,
+    SampleApp.Texts.class,
+    SampleApp.Payouts.class,
+    SampleApp.Outer.class,
+    SampleApp.Transfers.class
+})
 class SampleApp {
     /** What a process prints when a handler has made its write and is stuck. */
     static final String IN_FLIGHT = "in flight";
@@ -109,7 +111,7 @@ class SampleApp {
         }
 
         @PostMapping("/explicit")
-        @Idempotent(way = Idempotent.Way.TRANSACTIONAL)
+        @Idempotent(way = Way.TRANSACTIONAL)
         public ResponseEntity<Map<String, Object>> explicit(@RequestBody Map<String, Object> order) {
             return pay(String.valueOf(order.get("id")), ((Number) order.get("amount")).longValue());
         }
@@ -265,7 +267,7 @@ class SampleApp {
             try {
                 transfers.transactional(id, 11);
                 throw new AssertionError("other arguments were accepted");
-            } catch (NotRepeated expected) {
+            } catch (OutcomeException expected) {
                 // And the transaction goes on.
             }
             ledger.book(id + "-outer", 2);

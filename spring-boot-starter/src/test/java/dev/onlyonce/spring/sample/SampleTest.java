@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Outcome;
+import dev.onlyonce.OutcomeException;
 import dev.onlyonce.micrometer.Metric;
-import dev.onlyonce.spring.NotRepeated;
 import dev.onlyonce.testservers.PostgresServer;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
@@ -247,7 +247,7 @@ class SampleTest {
         assertThat(runs()).isEqualTo(3);
         assertThatThrownBy(() -> transfers.leased(id, 11))
                 .isInstanceOfSatisfying(
-                        NotRepeated.class,
+                        OutcomeException.class,
                         e -> assertThat(e.outcome())
                                 .isEqualTo(new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST)));
     }
@@ -259,7 +259,7 @@ class SampleTest {
         assertThatThrownBy(() -> transfers.failing(id)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> transfers.failing(id))
                 .isInstanceOfSatisfying(
-                        NotRepeated.class, e -> assertThat(e.outcome()).isInstanceOf(Outcome.Unknown.class));
+                        OutcomeException.class, e -> assertThat(e.outcome()).isInstanceOf(Outcome.Unknown.class));
         assertThat(runs()).isEqualTo(1);
     }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.MalformedKey;
-import dev.onlyonce.spring.NotRepeated;
+import dev.onlyonce.OutcomeException;
 import dev.onlyonce.testservers.PostgresServer;
 import java.net.http.HttpResponse;
 import java.util.UUID;
@@ -167,7 +167,7 @@ class TransactionsTest {
     void inherited() {
         String text = app.bean(SampleApp.Texts.class).inherited(id);
         assertThatThrownBy(() -> app.bean(SampleApp.Payouts.class).inherited(id))
-                .isInstanceOf(NotRepeated.class);
+                .isInstanceOf(OutcomeException.class);
         SampleApp.Payment payment = app.bean(SampleApp.Payouts.class).inherited(id + "-p");
         assertThat(app.bean(SampleApp.Texts.class).inherited(id)).isEqualTo(text);
         assertThat(app.bean(SampleApp.Payouts.class).inherited(id + "-p")).isEqualTo(payment);

@@ -78,21 +78,21 @@ public final class Calls implements AutoCloseable {
     }
 
     private <T> T once(boolean writing, Work<T> work) throws SQLException {
-        Source.Taken taken = take(writing ? Source.Use.WRITE : Source.Use.READ);
+        Source.Borrowed borrowed = borrow(writing ? Source.Use.WRITE : Source.Use.READ);
         boolean done = false;
         try {
-            T answer = work.run(taken.connection());
+            T answer = work.run(borrowed.connection());
             done = true;
             return answer;
         } finally {
-            taken.give(done);
+            borrowed.giveBack(done);
         }
     }
 
     /** A connection; throws {@link StoreException} if there is none. */
-    public Source.Taken take(Source.Use use) {
+    public Source.Borrowed borrow(Source.Use use) {
         try {
-            return source.take(use);
+            return source.borrow(use);
         } catch (StoreException e) {
             throw e;
         } catch (SQLException | RuntimeException e) {

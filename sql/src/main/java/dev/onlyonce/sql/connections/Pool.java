@@ -36,7 +36,7 @@ public final class Pool implements Source {
     }
 
     @Override
-    public Taken take(Use use) throws SQLException {
+    public Borrowed borrow(Use use) throws SQLException {
         Connection connection = dataSource.getConnection();
         try {
             boolean autoCommit = connection.getAutoCommit();
@@ -44,7 +44,7 @@ public final class Pool implements Source {
             if (!autoCommit) {
                 connection.setAutoCommit(true);
             }
-            return new Borrowed(
+            return new PooledConnection(
                     connection, autoCommit, network && use != Use.TRANSACTION ? boundNetwork(connection) : -1);
         } catch (Throwable e) {
             // After an Error too: a small pool would soon have no connection left.
@@ -98,10 +98,11 @@ public final class Pool implements Source {
     @Override
     public void close() {}
 
-    private record Borrowed(Connection connection, boolean autoCommit, int networkTimeoutMs) implements Taken {
+    private record PooledConnection(Connection connection, boolean autoCommit, int networkTimeoutMs)
+            implements Borrowed {
         /** What ended badly may have left a transaction open, which must not go to whoever takes the connection next. */
         @Override
-        public void give(boolean healthy) {
+        public void giveBack(boolean healthy) {
             try (connection) {
                 if (!healthy && !connection.isClosed() && !isRolledBack()) {
                     connection.abort(Runnable::run);

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 public interface Source extends AutoCloseable {
 
     /** A connection in auto-commit mode. */
-    Taken take(Use use) throws SQLException;
+    Borrowed borrow(Use use) throws SQLException;
 
     /** What a connection is wanted for. */
     enum Use {
@@ -23,7 +23,7 @@ public interface Source extends AutoCloseable {
     void close();
 
     /** A connection in use. */
-    interface Taken {
+    interface Borrowed {
         Connection connection();
 
         /**
@@ -31,6 +31,6 @@ public interface Source extends AutoCloseable {
          *
          * @param healthy whether the last work on it ended well
          */
-        void give(boolean healthy);
+        void giveBack(boolean healthy);
     }
 }

@@ -59,7 +59,7 @@ public final class SqliteConnections implements Source {
     }
 
     @Override
-    public Taken take(Use use) throws SQLException {
+    public Borrowed borrow(Use use) throws SQLException {
         if (closed) {
             throw new StoreUnavailable("the store is closed", null);
         }
@@ -77,7 +77,7 @@ public final class SqliteConnections implements Source {
                             + " be lost. Stop the program in an orderly way, which saves what the log has, and start it again",
                     null);
         }
-        return use == Use.READ ? takeReader() : takeWriter();
+        return use == Use.READ ? borrowReader() : borrowWriter();
     }
 
     /** SQLite goes on with a file that has no name any more, and a restart would begin with an empty one. */
@@ -104,7 +104,7 @@ public final class SqliteConnections implements Source {
         }
     }
 
-    private Taken takeWriter() throws SQLException {
+    private Borrowed borrowWriter() throws SQLException {
         try {
             if (!writing.tryLock(WRITER_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
                 throw new StoreUnavailable("other threads have been writing for " + WRITER_TIMEOUT_MS + " ms", null);
@@ -124,7 +124,7 @@ public final class SqliteConnections implements Source {
         }
     }
 
-    private Taken takeReader() throws SQLException {
+    private Borrowed borrowReader() throws SQLException {
         Connection idle = readers.poll();
         return new Reader(idle == null ? connect() : idle);
     }
@@ -198,7 +198,7 @@ public final class SqliteConnections implements Source {
         }
     }
 
-    private final class Writer implements Taken {
+    private final class Writer implements Borrowed {
         private final Connection connection;
 
         Writer(Connection connection) {
@@ -211,7 +211,7 @@ public final class SqliteConnections implements Source {
         }
 
         @Override
-        public void give(boolean healthy) {
+        public void giveBack(boolean healthy) {
             try {
                 if (!healthy || closed) {
                     writer = null;
@@ -223,7 +223,7 @@ public final class SqliteConnections implements Source {
         }
     }
 
-    private final class Reader implements Taken {
+    private final class Reader implements Borrowed {
         private final Connection connection;
 
         Reader(Connection connection) {
@@ -236,7 +236,7 @@ public final class SqliteConnections implements Source {
         }
 
         @Override
-        public void give(boolean healthy) {
+        public void giveBack(boolean healthy) {
             if (!healthy || closed) {
                 end(connection);
             } else {

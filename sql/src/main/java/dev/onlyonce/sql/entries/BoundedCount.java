@@ -17,6 +17,9 @@ public final class BoundedCount {
     private static final String DEAD_LETTERS = """
             SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 1 LIMIT ?) bounded""";
 
+    private static final String WAITING = """
+            SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 0 LIMIT ?) bounded""";
+
     private BoundedCount() {}
 
     /** The entries of a tenant, or of all of them, at most {@code max}. */
@@ -35,6 +38,11 @@ public final class BoundedCount {
     /** The dead letters of all tenants, at most {@code max}. */
     public static int deadLetters(Connection connection, Database database, int max) throws SQLException {
         return bounded(connection, database.sql(DEAD_LETTERS), max);
+    }
+
+    /** The outbox rows of all tenants that are to be delivered or being delivered, at most {@code max}. */
+    public static int waiting(Connection connection, Database database, int max) throws SQLException {
+        return bounded(connection, database.sql(WAITING), max);
     }
 
     private static int bounded(Connection connection, String sql, int max) throws SQLException {

@@ -11,12 +11,14 @@ import dev.onlyonce.sql.entries.AuditRow;
 import dev.onlyonce.sql.entries.InTransaction;
 import dev.onlyonce.sql.entries.NameCheck;
 import dev.onlyonce.sql.transactions.Savepoints;
+import dev.onlyonce.sql.transactions.TransactionalAction;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.Transition;
+import java.io.Serial;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -39,11 +41,32 @@ final class Acceptance {
     }
 
     /** One request. */
-    record Request(Key key, Fingerprint fingerprint, Policy policy, OutboxCall call) {}
+    record Request<X extends Exception>(
+            Key key, Fingerprint fingerprint, Policy policy, TransactionalAction<OutboxCall, X> action) {}
+
+    /** Keeps the exceptions of the action apart from those of our own statements. */
+    private static final class ActionFailed extends Exception {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        private final Exception thrown;
+
+        ActionFailed(Exception thrown) {
+            super(null, thrown, false, false);
+            this.thrown = thrown;
+        }
+
+        /** Safe: the action's signature allows it to throw this and nothing else. */
+        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+        <X extends Exception> X thrown() {
+            return (X) thrown;
+        }
+    }
 
     /** As {@link Outbox#accept}. */
-    Accepted<byte[]> accept(Connection transaction, Request request) {
-        check(request);
+    <X extends Exception> Accepted<byte[]> accept(Connection transaction, Request<X> request) throws X {
+        NameCheck.check("tenant", request.key.tenant());
+        NameCheck.check("operation", request.key.operation());
         Savepoint savepoint = Savepoints.set(transaction);
         try {
             Accepted<byte[]> accepted = claim(transaction, request);
@@ -56,25 +79,35 @@ final class Acceptance {
                 return publish(request.key, new Accepted.Existing<>(new Outcome.InFlight<>(true, RETRY_AFTER)));
             }
             throw Savepoints.exception(failure, e);
-        } catch (RuntimeException e) {
+        } catch (ActionFailed e) {
+            Savepoints.goBack(transaction, savepoint, e.thrown);
+            throw e.<X>thrown();
+        } catch (Throwable e) {
             Savepoints.goBack(transaction, savepoint, e);
             throw e;
         }
     }
 
-    private void check(Request request) {
-        NameCheck.check("tenant", request.key.tenant());
-        NameCheck.check("operation", request.key.operation());
-        NameCheck.check("topic", request.call.topic());
-        int length = request.call.payload().length;
+    private <X extends Exception> void queue(Connection transaction, EntryId id, Request<X> request)
+            throws SQLException, ActionFailed {
+        OutboxCall call;
+        try {
+            call = request.action.run(transaction);
+        } catch (Exception e) {
+            throw new ActionFailed(e);
+        }
+        NameCheck.check("topic", call.topic());
+        int length = call.payload().length;
         int max = context.settings().load().payloadBytesMax();
         if (length > max) {
             throw new IllegalArgumentException("the payload has " + length + " bytes, and " + max
                     + " are allowed: store it elsewhere and put a reference here, or raise payloadBytesMax");
         }
+        context.table().insert(transaction, id, call);
     }
 
-    private Accepted<byte[]> claim(Connection transaction, Request request) throws SQLException {
+    private <X extends Exception> Accepted<byte[]> claim(Connection transaction, Request<X> request)
+            throws SQLException, ActionFailed {
         InTransaction statements = context.database().inTransaction();
         EntryId id = request.key.entryId();
         ClaimRequest claim = new ClaimRequest(
@@ -96,19 +129,20 @@ final class Acceptance {
                 made = statements.replace(transaction, claim, waitMax);
             }
             if (made.isPresent()) {
-                context.table().insert(transaction, id, request.call);
+                queue(transaction, id, request);
                 return new Accepted.New<>();
             }
         }
         throw new StoreBusy("the entry changed hands " + ROUNDS_MAX + " times while being accepted", null);
     }
 
-    private Accepted<byte[]> existing(Connection transaction, Request request, Entry entry) throws SQLException {
+    private <X extends Exception> Accepted<byte[]> existing(Connection transaction, Request<X> request, Entry entry)
+            throws SQLException, ActionFailed {
         Outcome<byte[]> outcome = answer(request.key, request.fingerprint, entry);
         boolean left = entry.state() == State.RETRYABLE && outcome instanceof Outcome.InFlight;
         if (left && context.table().find(transaction, entry.id()).isEmpty()) {
             // An operator has dropped its row, and then it was proven that nothing had happened.
-            context.table().insert(transaction, entry.id(), request.call);
+            queue(transaction, entry.id(), request);
         }
         return new Accepted.Existing<>(outcome);
     }

@@ -14,6 +14,7 @@ import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.entries.AuditTable;
 import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionalAction;
 import dev.onlyonce.store.AuditText;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -21,6 +22,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.sql.Connection;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -113,10 +115,33 @@ public final class Outbox implements AutoCloseable {
      */
     public <T> Accepted<T> accept(
             Connection transaction, Key key, Fingerprint fingerprint, Codec<T> codec, OutboxCall call) {
+        return accept(transaction, key, fingerprint, codec, any -> call);
+    }
+
+    /**
+     * Accepts an operation whose business write makes the call. The action runs after the key is claimed, and only if the call
+     * must be queued: for a new key, and for one whose row an operator has dropped after it was proven that nothing happened.
+     *
+     * @param transaction a connection with auto-commit off
+     * @param codec reads the result that the handler has encoded
+     * @param action makes the business write in the transaction and returns the call
+     * @throws X what the action throws; the transaction is then as it was before this call
+     * @throws IllegalArgumentException if the payload is larger than {@link Builder#payloadBytesMax}, or the operation's retention
+     *     is shorter than the pauses between tries; nothing was written
+     * @throws TransactionConflict if the transaction must be rolled back and run again
+     * @throws StoreException if the database cannot answer; nothing was accepted
+     */
+    public <T, X extends Exception> Accepted<T> accept(
+            Connection transaction,
+            Key key,
+            Fingerprint fingerprint,
+            Codec<T> codec,
+            TransactionalAction<OutboxCall, X> action)
+            throws X {
         Policy policy = context.settings().registry().policy(key.operation(), Way.QUEUED);
         Accepted<byte[]> accepted;
         try {
-            accepted = acceptance.accept(transaction, new Acceptance.Request(key, fingerprint, policy, call));
+            accepted = acceptance.accept(transaction, new Acceptance.Request<>(key, fingerprint, policy, action));
         } catch (StoreException e) {
             context.publish(new Event.StoreFailed(e));
             throw e;
@@ -210,6 +235,20 @@ public final class Outbox implements AutoCloseable {
     /** For operators: dead letters, in the order of their ids, after the given one. */
     public List<OutboxRow> listDead(long after, int limit) {
         return context.calls().read(c -> context.table().listDead(c, after, limit));
+    }
+
+    /**
+     * The rows that have not ended, for operators and health checks.
+     *
+     * @param waiting rows that are to be delivered, or are being delivered
+     * @param dead rows that wait for the reconciler or an operator
+     * @param oldestAt when the entry of the oldest row was accepted, by the database's clock; empty without rows
+     */
+    public record Backlog(int waiting, int dead, Optional<Instant> oldestAt) {}
+
+    /** Counts the rows that have not ended; each count stops at {@code max}. */
+    public Backlog backlog(int max) {
+        return context.calls().read(c -> context.table().backlog(c, max));
     }
 
     /** The row that is still to be delivered for a key. */

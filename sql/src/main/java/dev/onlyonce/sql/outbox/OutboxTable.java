@@ -4,6 +4,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Scope;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.entries.ArrayParameters;
+import dev.onlyonce.sql.entries.BoundedCount;
 import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.EachRow;
@@ -16,6 +17,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -220,6 +223,21 @@ final class OutboxTable {
             columns.token(statement, 1, token);
             bindIds(statement, 2, ids);
             return statement.executeUpdate() == ids.size();
+        }
+    }
+
+    /** Ids grow, so the first row is the oldest; the primary key finds it. */
+    private static final String OLDEST = "SELECT entry_created_at FROM onlyonce_outbox ORDER BY id LIMIT 1";
+
+    Outbox.Backlog backlog(Connection connection, int max) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(OLDEST));
+                ResultSet oldest = statement.executeQuery()) {
+            Optional<Instant> oldestAt =
+                    oldest.next() ? Optional.of(StoredEntry.instant(oldest.getLong(1))) : Optional.empty();
+            return new Outbox.Backlog(
+                    BoundedCount.waiting(connection, database, max),
+                    BoundedCount.deadLetters(connection, database, max),
+                    oldestAt);
         }
     }
 

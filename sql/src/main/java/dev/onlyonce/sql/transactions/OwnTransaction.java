@@ -11,18 +11,18 @@ import java.util.Optional;
 
 /** A transaction on a connection that is borrowed for it. */
 final class OwnTransaction {
-    private final Source.Taken taken;
+    private final Source.Borrowed borrowed;
     private final SqlDatabase kind;
     private boolean ended;
 
-    private OwnTransaction(Source.Taken taken, SqlDatabase kind) {
-        this.taken = taken;
+    private OwnTransaction(Source.Borrowed borrowed, SqlDatabase kind) {
+        this.borrowed = borrowed;
         this.kind = kind;
     }
 
     /** Begins one; the caller must call {@link #giveBack}. */
     static OwnTransaction begin(Calls calls, SqlDatabase kind) {
-        OwnTransaction transaction = new OwnTransaction(calls.take(Source.Use.TRANSACTION), kind);
+        OwnTransaction transaction = new OwnTransaction(calls.borrow(Source.Use.TRANSACTION), kind);
         try {
             transaction.connection().setAutoCommit(false);
             return transaction;
@@ -36,7 +36,7 @@ final class OwnTransaction {
     }
 
     Connection connection() {
-        return taken.connection();
+        return borrowed.connection();
     }
 
     void rollBack(Throwable cause) {
@@ -69,6 +69,6 @@ final class OwnTransaction {
 
     /** Gives the connection back; as a broken one, if the transaction has not ended. */
     void giveBack() {
-        taken.give(ended);
+        borrowed.giveBack(ended);
     }
 }

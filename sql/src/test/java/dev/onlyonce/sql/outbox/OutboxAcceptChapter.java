@@ -20,6 +20,7 @@ import dev.onlyonce.store.State;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.DisplayName;
@@ -50,6 +51,39 @@ interface OutboxAcceptChapter extends OutboxChapter {
         assertThat(outbox.deliverDue()).isZero();
         assertThat(replayed(accept(outbox, KEY))).isEqualTo("charged");
         assertThat(events()).anyMatch(e -> e instanceof Event.Delivery d && d.fate() == Event.Delivery.Fate.DELIVERED);
+    }
+
+    @Test
+    @DisplayName("W1 the business write that makes the payload runs for a new key only, and its exception undoes all")
+    default void writesThePayload() throws Exception {
+        Outbox outbox = outbox();
+        try (Connection tx = begin()) {
+            insertPayment(tx, key(2));
+            assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, Codec.bytes(), in -> {
+                        insertPayment(in, KEY);
+                        throw new IllegalStateException("refused");
+                    }))
+                    .hasMessage("refused");
+            tx.commit();
+        }
+        assertThat(payment(key(2))).isEqualTo("accepted");
+        assertThat(rows()).isZero();
+        assertThat(store().find(List.of(KEY.entryId())).get(0)).isEmpty();
+        for (boolean first : List.of(true, false)) {
+            try (Connection tx = begin()) {
+                Accepted<byte[]> accepted = outbox.accept(tx, KEY, REQUEST, Codec.bytes(), in -> {
+                    insertPayment(in, KEY);
+                    return call("990");
+                });
+                assertThat(accepted).isEqualTo(first ? new Accepted.New<byte[]>() : inFlight());
+                tx.commit();
+            }
+        }
+        assertThat(outbox.backlog(10).waiting()).isEqualTo(1);
+        assertThat(outbox.backlog(10).oldestAt()).hasValue(entry(KEY).createdAt());
+        outbox.deliverDue();
+        assertThat(payment(KEY)).isEqualTo("paid");
+        assertThat(outbox.backlog(10)).isEqualTo(new Outbox.Backlog(0, 0, Optional.empty()));
     }
 
     @Test

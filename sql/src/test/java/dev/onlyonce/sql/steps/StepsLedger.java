@@ -6,6 +6,7 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
+import java.io.Serial;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -109,6 +110,7 @@ final class StepsLedger {
 
     /** A rule is broken. */
     static final class Broken extends AssertionError {
+        @Serial
         private static final long serialVersionUID = 1;
 
         Broken(String what) {

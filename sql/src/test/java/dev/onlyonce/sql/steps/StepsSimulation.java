@@ -16,6 +16,7 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.testkit.ManualTime;
+import java.io.Serial;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -248,6 +249,7 @@ final class StepsSimulation {
 
     /** What a flow throws when it does not know whether its effect happened. */
     private static final class Reset extends RuntimeException {
+        @Serial
         private static final long serialVersionUID = 1;
 
         Reset() {

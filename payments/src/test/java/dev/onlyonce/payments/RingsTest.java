@@ -1,0 +1,38 @@
+package dev.onlyonce.payments;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The payments application")
+class RingsTest {
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("dev.onlyonce.payments");
+
+    @Test
+    @DisplayName("uses what applications use, and nothing internal")
+    void imports() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "dev.onlyonce.internal..", "dev.onlyonce.sql.connections..", "dev.onlyonce.sql.entries..")
+                .check(CLASSES);
+    }
+
+    @Test
+    @DisplayName("has no cycles of packages")
+    void cycles() {
+        slices().matching("dev.onlyonce.payments.(*)..")
+                .should()
+                .beFreeOfCycles()
+                .allowEmptyShould(true)
+                .check(CLASSES);
+    }
+}

@@ -1,0 +1,106 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Policy;
+import dev.onlyonce.Way;
+import dev.onlyonce.sql.steps.StepRunner;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.expression.Expression;
+
+/** How {@link Idempotent} methods of beans are executed; worked out once for each. */
+final class MethodPlans {
+    private final OperationFactory factory;
+    private final KnownOperations known;
+    private final Json json;
+    private final Map<Target, Plan> plans = new ConcurrentHashMap<>();
+
+    /** A method, which several beans may have inherited. */
+    private record Target(Class<?> type, Method method) {}
+
+    /**
+     * How a method is executed.
+     *
+     * @param steps where among the parameters a stepped method takes its {@link StepRunner}; -1 for others
+     */
+    record Plan(
+            String operation,
+            Idempotent annotation,
+            Policy policy,
+            Expression key,
+            Optional<Expression> tenant,
+            Codec<Optional<Object>> codec,
+            WayChoice.Choice choice,
+            int steps) {}
+
+    MethodPlans(OperationFactory factory, KnownOperations known, Json json) {
+        this.factory = factory;
+        this.known = known;
+        this.json = json;
+    }
+
+    Json json() {
+        return json;
+    }
+
+    Plan of(Class<?> type, Method method) {
+        return plans.computeIfAbsent(new Target(type, method), this::plan);
+    }
+
+    private Plan plan(Target target) {
+        Method method = target.method;
+        Class<?> type = target.type;
+        Idempotent annotation = AnnotatedElementUtils.findMergedAnnotation(method, Idempotent.class);
+        if (annotation == null) {
+            throw new IllegalStateException(method + " is not @Idempotent");
+        }
+        String name = IdempotentPointcut.operation(annotation, type, method);
+        Type returned = GenericTypeResolver.resolveType(method.getGenericReturnType(), type);
+        Codec<Optional<Object>> codec = Codec.of(
+                value -> json.write(value.orElse(null)),
+                bytes -> method.getReturnType() == void.class
+                        ? Optional.empty()
+                        : Optional.ofNullable(json.read(bytes, returned)));
+        Policy policy = factory.policy(annotation, name);
+        WayChoice.Choice choice = known.choose(annotation, method, type, name);
+        known.declare(name, policy, choice.way());
+        return new Plan(
+                name,
+                annotation,
+                policy,
+                IdempotentPointcut.parse(name, annotation.key()),
+                annotation.tenant().isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(IdempotentPointcut.parse(name, annotation.tenant())),
+                codec,
+                choice,
+                stepsParameter(method));
+    }
+
+    private static int stepsParameter(Method method) {
+        return Arrays.asList(method.getParameterTypes()).indexOf(StepRunner.class);
+    }
+
+    /** Refuses a method whose signature does not fit its way. */
+    static void check(Class<?> type, Method method, Way way) {
+        String name = type.getSimpleName() + "." + method.getName();
+        if (way == Way.QUEUED) {
+            throw new InvalidSettings(
+                    name + " is queued, but it is no handler of requests",
+                    "Use Outbox.accept in it, or another way.",
+                    null);
+        }
+        if (way == Way.STEPPED && stepsParameter(method) < 0) {
+            throw new InvalidSettings(
+                    name + " runs in steps, but it has no parameter of type StepRunner to run them with",
+                    "Add a parameter of type dev.onlyonce.sql.steps.StepRunner, for which callers pass null.",
+                    null);
+        }
+    }
+}
