@@ -61,7 +61,7 @@ class TidyTest {
                     "the inner rooms of the SQL module are its own",
                     "dev\\.onlyonce\\.sql\\.(entries|connections\\.(?!SqlDatabase\\b))",
                     ALL,
-                    "sql/.*"),
+                    "sql/.*|.*/RingsTest\\.java"),
             Ban.of(
                     "what is published does not lean on test servers",
                     "dev\\.onlyonce\\.testservers\\b",
