@@ -43,7 +43,7 @@ final class WaysTest {
     private Onlyonce open(SqlStore store) {
         return Onlyonce.builder(store)
                 .time(new ManualTime())
-                .name("node")
+                .node("node")
                 .listener(events::add)
                 .build();
     }

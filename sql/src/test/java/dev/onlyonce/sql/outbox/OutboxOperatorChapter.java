@@ -137,7 +137,7 @@ interface OutboxOperatorChapter extends OutboxChapter {
     @DisplayName("S2 the audit has the whole way of a queued operation, and the operator's retry of its dead letter")
     default void audited() throws Exception {
         provider().lifetime = Duration.ZERO;
-        Outbox outbox = builder(once -> once.name("worker")).build();
+        Outbox outbox = builder(once -> once.node("worker")).build();
         accept(outbox, KEY);
         accept(outbox, KEY);
         assertThat(history(KEY)).containsExactly("0 null>PENDING worker: accepted");
@@ -169,7 +169,7 @@ interface OutboxOperatorChapter extends OutboxChapter {
     @Test
     @DisplayName("S2 a rolled-back acceptance and a business update that fails leave no record of what did not happen")
     default void notAudited() throws Exception {
-        Outbox outbox = builder(once -> once.name("worker")).build();
+        Outbox outbox = builder(once -> once.node("worker")).build();
         try (Connection tx = begin()) {
             outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990"));
             tx.rollback();
