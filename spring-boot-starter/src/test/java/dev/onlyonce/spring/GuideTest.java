@@ -65,6 +65,21 @@ class GuideTest {
         assertThat(program("README.md").lines()).hasSizeLessThanOrEqualTo(20);
     }
 
+    @Test
+    @DisplayName("Queued and stepped handlers in the guide are those that the tests run")
+    void waysAreRun() throws Exception {
+        String page = Files.readString(ROOT.resolve("docs/guides/spring-boot.md"));
+        String section = page.substring(page.indexOf("### Queued handlers"), page.indexOf("Streaming handlers"));
+        String tested = Files.readString(Path.of("src/test/java/dev/onlyonce/spring/sample/WaysApp.java"));
+        Matcher sample = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL).matcher(section);
+        int samples = 0;
+        while (sample.find()) {
+            assertThat(tested).contains(sample.group(1));
+            samples++;
+        }
+        assertThat(samples).isEqualTo(3);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"docs/guides/spring-boot.md", "README.md"})
     @DisplayName("R1 work as pasted: two requests, one order")
