@@ -49,7 +49,7 @@ final class WaysTest {
     }
 
     private static Key key(String operation) {
-        return Key.of("tenant", operation, "key of " + operation);
+        return Key.of("tenant", operation, "key-of-" + operation);
     }
 
     @Test
