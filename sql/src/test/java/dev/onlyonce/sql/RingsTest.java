@@ -26,7 +26,7 @@ class RingsTest {
     @Test
     @DisplayName("have no cycles")
     void cycles() {
-        slices().matching("dev.onlyonce.(sql**)").should().beFreeOfCycles().check(SQL);
+        slices().matching("dev.onlyonce.(**)").should().beFreeOfCycles().check(SQL);
     }
 
     @Test
