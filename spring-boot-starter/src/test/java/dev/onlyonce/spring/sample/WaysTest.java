@@ -39,6 +39,7 @@ class WaysTest {
                     "--onlyonce.operations.[POST /queued].wait-max=5s",
                     "--onlyonce.outbox.backoff-first=50ms",
                     "--onlyonce.outbox.backoff-longest=1s",
+                    "--onlyonce.outbox.tries-max=1000",
                     "--management.endpoints.web.exposure.include=*");
             app = running.bean(WaysApp.class);
         }
