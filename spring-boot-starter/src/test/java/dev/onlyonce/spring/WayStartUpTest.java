@@ -131,6 +131,13 @@ class WayStartUpTest {
         void order(Key key) {}
     }
 
+    @RestController
+    static class TransactionalWithKey {
+        @PostMapping("/orders")
+        @Idempotent(way = Way.TRANSACTIONAL)
+        void order(Key key) {}
+    }
+
     static class QueuedMethod {
         @Idempotent(key = "#id", way = Way.QUEUED)
         public String order(String id) {
@@ -200,6 +207,20 @@ class WayStartUpTest {
                 "not in an SQL database",
                 "way = LEASED");
         sql.withBean(SteppedOrders.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName(
+            "is refused with what to change: a handler that needs its key, and an operation that does not require one")
+    void optionalKey() {
+        WebApplicationContextRunner optional = sql.withPropertyValues("onlyonce.profile=stripe");
+        String change = "onlyonce.operations.[POST /orders].key-required=true";
+        refuses(optional.withBean(QueuedOrders.class).withBean(Orders.class), "requests without one pass", change);
+        refuses(optional.withBean(SteppedOrders.class), "requests without one pass", change);
+        refuses(optional.withBean(TransactionalWithKey.class), "requests without one pass", change);
+        optional.withBean(SteppedOrders.class)
+                .withPropertyValues(change)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
