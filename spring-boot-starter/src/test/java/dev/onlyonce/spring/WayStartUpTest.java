@@ -198,6 +198,17 @@ class WayStartUpTest {
     }
 
     @Test
+    @DisplayName("is none of the outbox's after its application was paused: the workers start again with it")
+    void restarted() {
+        sql.withBean(QueuedOrders.class).withBean(Orders.class).run(context -> {
+            context.stop();
+            assertThat(context.isRunning()).isFalse();
+            context.start();
+            assertThat(context.getBean(OutboxLifecycle.class).isRunning()).isTrue();
+        });
+    }
+
+    @Test
     @DisplayName("is refused with what to change: a stepped handler")
     void stepped() {
         refuses(sql.withBean(WithoutSteps.class), "no parameter of type StepRunner", "Add a parameter");
