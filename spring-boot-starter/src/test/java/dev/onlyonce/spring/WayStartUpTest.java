@@ -42,7 +42,8 @@ class WayStartUpTest {
                     OnlyonceTransactionsAutoConfiguration.class,
                     OnlyonceOutboxAutoConfiguration.class,
                     OnlyonceMethodsAutoConfiguration.class,
-                    OnlyonceWebAutoConfiguration.class))
+                    OnlyonceWebAutoConfiguration.class,
+                    OnlyonceDisabledAutoConfiguration.class))
             .withPropertyValues("onlyonce.anonymous-tenant=everybody");
 
     private final WebApplicationContextRunner sql = runner.withUserConfiguration(OneDatabase.class);
@@ -232,6 +233,17 @@ class WayStartUpTest {
         optional.withBean(SteppedOrders.class)
                 .withPropertyValues(change)
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName("is refused with what to change: a queued or stepped handler where Onlyonce is disabled")
+    void disabled() {
+        WebApplicationContextRunner disabled = sql.withPropertyValues("onlyonce.enabled=false");
+        refuses(
+                disabled.withBean(QueuedOrders.class).withBean(Orders.class),
+                "[QueuedOrders.order]",
+                "Remove onlyonce.enabled=false");
+        refuses(disabled.withBean(SteppedOrders.class), "[SteppedOrders.order]", "Remove onlyonce.enabled=false");
     }
 
     @Test
