@@ -39,6 +39,7 @@ class WaysTest {
                     "--onlyonce.operations.[POST /queued].wait-max=5s",
                     "--onlyonce.outbox.backoff-first=50ms",
                     "--onlyonce.outbox.backoff-longest=1s",
+                    "--onlyonce.outbox.tries-max=100",
                     "--management.endpoints.web.exposure.include=*");
             app = running.bean(WaysApp.class);
         }
@@ -168,6 +169,27 @@ class WaysTest {
             assertThat(bookings.book(id, null)).isEqualTo("charge 1");
             assertThat(bookings.book(id, null)).isEqualTo("charge 1");
             assertThat(app.runs).hasValue(1);
+        }
+    }
+
+    @Test
+    @DisplayName("S3 a stepped handler that resumes takes no share of a tenant's new keys again")
+    void resumedWithinLimits(@TempDir Path folder) {
+        try (RunningSample limited = new RunningSample(
+                WaysApp.class,
+                "jdbc:sqlite:" + folder.resolve("limits.db")
+                        + "?synchronous=FULL&journal_mode=WAL&transaction_mode=IMMEDIATE",
+                "--onlyonce.limits.stored-max=3")) {
+            limited.bean(WaysApp.class).reachable = false;
+            for (int attempt = 1; attempt <= 5; attempt++) {
+                assertThat(limited.post("/stepped", "first", "{\"id\":\"first\",\"amount\":10}")
+                                .statusCode())
+                        .isEqualTo(500);
+            }
+            limited.bean(WaysApp.class).reachable = true;
+            assertThat(limited.post("/stepped", "second", "{\"id\":\"second\",\"amount\":10}")
+                            .statusCode())
+                    .isEqualTo(201);
         }
     }
 
