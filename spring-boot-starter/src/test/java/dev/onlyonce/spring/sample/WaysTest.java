@@ -119,6 +119,19 @@ class WaysTest {
         }
 
         @Test
+        @DisplayName("D5 a queued request that is refused after its handler has returned leaves its key free too")
+        void refusedLate() {
+            String body = "{\"id\":\"" + id + "\",\"amount\":10}";
+            assertThat(running.post("/queued", id, body, "X-Tenant", "acme", "X-Conflict", "yes")
+                            .statusCode())
+                    .isEqualTo(409);
+            assertThat(state()).isEqualTo("absent");
+            assertThat(running.bean(Onlyonce.class).find(Key.of("acme", "POST /queued", id)))
+                    .isEmpty();
+            assertThat(post("/queued", 10).statusCode()).isEqualTo(201);
+        }
+
+        @Test
         @DisplayName("D8 a stepped handler resumes after its last finished step")
         void resumes() {
             app.reachable = false;
