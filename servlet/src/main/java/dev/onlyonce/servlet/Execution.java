@@ -44,10 +44,11 @@ public interface Execution {
         /**
          * Handles the request.
          *
+         * @param newKey whether the key is new: an attempt that resumes does not count as a new key
          * @return its response, encoded; to be recorded
          * @throws RolledBack if the profile does not store a response with this status
          */
-        byte[] run() throws IOException, ServletException;
+        byte[] run(boolean newKey) throws IOException, ServletException;
     }
 
     /** The handler answered, and its effects were undone. A refusal that the profile stores is recorded afterwards. */

@@ -55,8 +55,8 @@ final class TransactionalCall implements CapturedResponse.Owner {
     void run(Execution execution, FilterChain chain) throws IOException, ServletException {
         try {
             Execution.Call call = new Execution.Call(operation, exchange.key(), exchange.fingerprint(), request);
-            Outcome<byte[]> outcome = execution.execute(call, () -> {
-                exchange.started(true);
+            Outcome<byte[]> outcome = execution.execute(call, newKey -> {
+                exchange.started(newKey);
                 return handle(chain);
             });
             if (outcome instanceof Outcome.Executed<byte[]> executed) {

@@ -2,6 +2,7 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.Key;
 import dev.onlyonce.Way;
+import dev.onlyonce.http.Operation;
 import dev.onlyonce.sql.steps.StepRunner;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
@@ -23,7 +24,7 @@ final class HandlerChecks {
     private HandlerChecks() {}
 
     /** Refuses a handler whose signature does not fit its way. */
-    static void check(HandlerMethod handler, Way way) {
+    static void check(HandlerMethod handler, Way way, Operation operation) {
         String name = handler.getShortLogMessage();
         boolean returnsQueued = handler.getReturnType().getParameterType() == Queued.class;
         if (way == Way.QUEUED && !returnsQueued) {
@@ -44,6 +45,12 @@ final class HandlerChecks {
             throw new InvalidSettings(
                     name + " has a parameter of type Key, which leased handlers do not get",
                     "Read the Idempotency-Key header instead, or use another way.",
+                    null);
+        }
+        if (!operation.profile().keyRequired() && (takesKey || way == Way.QUEUED || way == Way.STEPPED)) {
+            throw new InvalidSettings(
+                    name + " runs the " + way + " way and cannot run without a key, but requests without one pass",
+                    "Set onlyonce.operations.[" + operation.name() + "].key-required=true.",
                     null);
         }
         boolean takesSteps = Arrays.stream(handler.getMethodParameters()).anyMatch(HandlerChecks::isSteps);

@@ -55,6 +55,8 @@ final class HandlerExceptions {
             current.undo();
         }
         request.setAttribute(THROWN, thrown);
+        // Whatever the handler has returned, its request is refused.
+        request.removeAttribute(QueuedWay.QUEUED);
         if (thrown instanceof HttpMessageNotWritableException
                 || thrown instanceof AsyncRequestNotUsableException
                 || isOfResult(thrown)) {

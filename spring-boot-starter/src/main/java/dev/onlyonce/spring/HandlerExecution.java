@@ -46,7 +46,7 @@ final class HandlerExecution implements Execution {
                                     call.operation().policy(),
                                     new Asked(call.key(), call.fingerprint()),
                                     Codec.bytes(),
-                                    handler::run);
+                                    () -> handler.run(true));
             };
         } catch (EntryTransactions.RolledBack e) {
             throw new RolledBack();

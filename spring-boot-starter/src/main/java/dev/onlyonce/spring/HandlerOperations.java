@@ -94,7 +94,7 @@ final class HandlerOperations implements OperationResolver {
                     null);
         }
         WayChoice.Choice choice = choose(annotation, handler, operation.name());
-        HandlerChecks.check(handler, choice.way());
+        HandlerChecks.check(handler, choice.way(), operation);
         String topic = annotation.topic().isEmpty() ? operation.name() : annotation.topic();
         plans.put(operation.name(), new HandlerPlan(choice, topic));
         known.declare(operation.name(), operation.policy(), choice.way());

@@ -1,8 +1,11 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.Way;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +31,7 @@ public class OnlyonceDisabledAutoConfiguration {
     @Bean
     SmartInitializingSingleton onlyonceDisabledReport(ListableBeanFactory beans) {
         return () -> {
+            refuseImpossible(beans);
             List<String> bare = bare(beans);
             if (!bare.isEmpty()) {
                 log.warn("onlyonce.enabled=false: these are @Idempotent, and nothing protects them: {}", bare);
@@ -37,17 +41,38 @@ public class OnlyonceDisabledAutoConfiguration {
 
     /** Everything that is annotated. */
     static List<String> bare(ListableBeanFactory beans) {
+        return annotated(beans, any -> true);
+    }
+
+    /** What runs bare does its work. A queued method would say so and nobody would make its call; a stepped one has no steps. */
+    private static void refuseImpossible(ListableBeanFactory beans) {
+        List<String> impossible = annotated(
+                beans,
+                annotation -> Arrays.stream(annotation.way()).anyMatch(way -> way == Way.QUEUED || way == Way.STEPPED));
+        if (!impossible.isEmpty()) {
+            throw new InvalidSettings(
+                    "onlyonce.enabled=false, but these run queued or in steps, which nothing else can do: "
+                            + impossible,
+                    "Remove onlyonce.enabled=false, or leave these beans out.",
+                    null);
+        }
+    }
+
+    private static List<String> annotated(ListableBeanFactory beans, Predicate<Idempotent> which) {
         TreeSet<String> names = new TreeSet<>();
         for (String bean : beans.getBeanDefinitionNames()) {
             Class<?> found = beans.getType(bean, false);
             if (found != null) {
                 Class<?> type = ClassUtils.getUserClass(found);
-                if (AnnotatedElementUtils.hasAnnotation(type, Idempotent.class)) {
+                Idempotent whole = AnnotatedElementUtils.findMergedAnnotation(type, Idempotent.class);
+                if (whole != null && which.test(whole)) {
                     names.add(type.getSimpleName());
                 }
-                IdempotentPointcut.annotated(type)
-                        .keySet()
-                        .forEach(method -> names.add(type.getSimpleName() + "." + method.getName()));
+                IdempotentPointcut.annotated(type).forEach((method, annotation) -> {
+                    if (which.test(annotation)) {
+                        names.add(type.getSimpleName() + "." + method.getName());
+                    }
+                });
             }
         }
         return List.copyOf(names);

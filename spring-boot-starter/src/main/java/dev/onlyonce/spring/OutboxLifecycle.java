@@ -3,7 +3,7 @@ package dev.onlyonce.spring;
 import dev.onlyonce.sql.outbox.Outbox;
 import org.springframework.context.SmartLifecycle;
 
-/** Starts the workers before the web server takes requests, and stops them after it has answered the last one. */
+/** Starts the workers before the web server takes requests, and stops them after it has answered the last one. A context that is paused or stopped can be started again. */
 final class OutboxLifecycle implements SmartLifecycle {
     /** Below those of Spring Boot's web server. */
     private static final int PHASE = DEFAULT_PHASE - 4096;
@@ -24,7 +24,7 @@ final class OutboxLifecycle implements SmartLifecycle {
     @Override
     public void stop() {
         running = false;
-        outbox.close();
+        outbox.stop();
     }
 
     @Override

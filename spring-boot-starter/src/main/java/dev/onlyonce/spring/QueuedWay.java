@@ -55,7 +55,7 @@ final class QueuedWay {
     }
 
     private byte[] payload(Execution.Call call, Execution.Handler handler) throws Exception {
-        byte[] response = handler.run();
+        byte[] response = handler.run(true);
         if (call.request().getAttribute(QUEUED) instanceof Queued queued) {
             return queued.payload() instanceof byte[] bytes ? bytes : json.write(queued.payload());
         }

@@ -6,6 +6,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
@@ -32,8 +33,7 @@ final class RenamedSettingsAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
         TreeSet<String> renamed = new TreeSet<>();
         for (ConfigurationProperty property : cause.getUnboundProperties()) {
             String name = property.getName().toString();
-            String last = name.substring(name.lastIndexOf('.') + 1);
-            String now = NEW_NAMES.get(last);
+            String now = newName(property.getName());
             if (name.startsWith("onlyonce.") && now != null) {
                 renamed.add(name + ": did you mean " + now + "?");
             }
@@ -44,5 +44,16 @@ final class RenamedSettingsAnalyzer extends AbstractFailureAnalyzer<UnboundConfi
                         "These settings have other names in this release: " + String.join("; ", renamed),
                         "Rename them in the configuration.",
                         cause);
+    }
+
+    /** Spring takes a name in any spelling, such as {@code serverErrors}. */
+    private static @Nullable String newName(ConfigurationPropertyName name) {
+        String last = name.getLastElement(ConfigurationPropertyName.Form.UNIFORM);
+        for (Map.Entry<String, String> renamed : NEW_NAMES.entrySet()) {
+            if (renamed.getKey().replace("-", "").equals(last)) {
+                return renamed.getValue();
+            }
+        }
+        return null;
     }
 }

@@ -39,7 +39,7 @@ final class SteppedHandler implements Flow<byte[], Exception> {
         request.setAttribute(HandlerArguments.STEPS, steps);
         byte[] response = new byte[0];
         try {
-            response = handler.run();
+            response = handler.run(steps.attempt() == 1);
             answered = true;
         } catch (Exception e) {
             left = e;

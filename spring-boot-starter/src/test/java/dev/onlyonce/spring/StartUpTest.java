@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -440,6 +441,20 @@ class StartUpTest {
                 .withBean(OneName.class)
                 .withPropertyValues("onlyonce.operations.[POST /orders].lease=5s", "onlyonce.operations.pay.lease=6s")
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"server-errors", "serverErrors", "server_errors"})
+    @DisplayName("an old name of a setting is refused with the new one, in any spelling")
+    void renamed(String old) {
+        inMemory.withBean(Shop.class)
+                .withPropertyValues("onlyonce.operations.[POST /orders]." + old + "=unknown")
+                .run(context -> {
+                    FailureAnalysis analysis = new RenamedSettingsAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).as(old).isNotNull();
+                    assertThat(Objects.requireNonNull(analysis).getDescription())
+                            .contains("mean on-server-error?");
+                });
     }
 
     @Test

@@ -42,7 +42,8 @@ class WayStartUpTest {
                     OnlyonceTransactionsAutoConfiguration.class,
                     OnlyonceOutboxAutoConfiguration.class,
                     OnlyonceMethodsAutoConfiguration.class,
-                    OnlyonceWebAutoConfiguration.class))
+                    OnlyonceWebAutoConfiguration.class,
+                    OnlyonceDisabledAutoConfiguration.class))
             .withPropertyValues("onlyonce.anonymous-tenant=everybody");
 
     private final WebApplicationContextRunner sql = runner.withUserConfiguration(OneDatabase.class);
@@ -131,6 +132,13 @@ class WayStartUpTest {
         void order(Key key) {}
     }
 
+    @RestController
+    static class TransactionalWithKey {
+        @PostMapping("/orders")
+        @Idempotent(way = Way.TRANSACTIONAL)
+        void order(Key key) {}
+    }
+
     static class QueuedMethod {
         @Idempotent(key = "#id", way = Way.QUEUED)
         public String order(String id) {
@@ -191,6 +199,17 @@ class WayStartUpTest {
     }
 
     @Test
+    @DisplayName("is none of the outbox's after its application was paused: the workers start again with it")
+    void restarted() {
+        sql.withBean(QueuedOrders.class).withBean(Orders.class).run(context -> {
+            context.stop();
+            assertThat(context.isRunning()).isFalse();
+            context.start();
+            assertThat(context.getBean(OutboxLifecycle.class).isRunning()).isTrue();
+        });
+    }
+
+    @Test
     @DisplayName("is refused with what to change: a stepped handler")
     void stepped() {
         refuses(sql.withBean(WithoutSteps.class), "no parameter of type StepRunner", "Add a parameter");
@@ -200,6 +219,31 @@ class WayStartUpTest {
                 "not in an SQL database",
                 "way = LEASED");
         sql.withBean(SteppedOrders.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName(
+            "is refused with what to change: a handler that needs its key, and an operation that does not require one")
+    void optionalKey() {
+        WebApplicationContextRunner optional = sql.withPropertyValues("onlyonce.profile=stripe");
+        String change = "onlyonce.operations.[POST /orders].key-required=true";
+        refuses(optional.withBean(QueuedOrders.class).withBean(Orders.class), "requests without one pass", change);
+        refuses(optional.withBean(SteppedOrders.class), "requests without one pass", change);
+        refuses(optional.withBean(TransactionalWithKey.class), "requests without one pass", change);
+        optional.withBean(SteppedOrders.class)
+                .withPropertyValues(change)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName("is refused with what to change: a queued or stepped handler where Onlyonce is disabled")
+    void disabled() {
+        WebApplicationContextRunner disabled = sql.withPropertyValues("onlyonce.enabled=false");
+        refuses(
+                disabled.withBean(QueuedOrders.class).withBean(Orders.class),
+                "[QueuedOrders.order]",
+                "Remove onlyonce.enabled=false");
+        refuses(disabled.withBean(SteppedOrders.class), "[SteppedOrders.order]", "Remove onlyonce.enabled=false");
     }
 
     @Test

@@ -18,12 +18,15 @@ import dev.onlyonce.sql.outbox.OutboxRow;
 import dev.onlyonce.sql.steps.StepReconciler;
 import dev.onlyonce.sql.steps.StepRunner;
 import dev.onlyonce.store.Entry;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
@@ -34,6 +37,10 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /** An application with queued and stepped handlers, and a provider that does as the test says. */
 @SampleApplication
@@ -52,6 +59,28 @@ class WaysApp {
     @Bean
     TenantResolver tenants() {
         return request -> request.getHeader("X-Tenant");
+    }
+
+    /** Refuses after the handler has returned, as a JPA provider does that sends its writes then. */
+    @Bean
+    WebMvcConfigurer refusals() {
+        return new WebMvcConfigurer() {
+            @Override
+            public void addInterceptors(InterceptorRegistry registry) {
+                registry.addInterceptor(new HandlerInterceptor() {
+                    @Override
+                    public void postHandle(
+                            HttpServletRequest request,
+                            HttpServletResponse response,
+                            Object handler,
+                            @Nullable ModelAndView view) {
+                        if (request.getHeader("X-Conflict") != null) {
+                            throw new ResponseStatusException(HttpStatus.CONFLICT, "it is there already");
+                        }
+                    }
+                });
+            }
+        };
     }
 
     /** What a client orders. */

@@ -119,6 +119,19 @@ class WaysTest {
         }
 
         @Test
+        @DisplayName("D5 a queued request that is refused after its handler has returned leaves its key free too")
+        void refusedLate() {
+            String body = "{\"id\":\"" + id + "\",\"amount\":10}";
+            assertThat(running.post("/queued", id, body, "X-Tenant", "acme", "X-Conflict", "yes")
+                            .statusCode())
+                    .isEqualTo(409);
+            assertThat(state()).isEqualTo("absent");
+            assertThat(running.bean(Onlyonce.class).find(Key.of("acme", "POST /queued", id)))
+                    .isEmpty();
+            assertThat(post("/queued", 10).statusCode()).isEqualTo(201);
+        }
+
+        @Test
         @DisplayName("D8 a stepped handler resumes after its last finished step")
         void resumes() {
             app.reachable = false;
@@ -169,6 +182,27 @@ class WaysTest {
             assertThat(bookings.book(id, null)).isEqualTo("charge 1");
             assertThat(bookings.book(id, null)).isEqualTo("charge 1");
             assertThat(app.runs).hasValue(1);
+        }
+    }
+
+    @Test
+    @DisplayName("S3 a stepped handler that resumes takes no share of a tenant's new keys again")
+    void resumedWithinLimits(@TempDir Path folder) {
+        try (RunningSample limited = new RunningSample(
+                WaysApp.class,
+                "jdbc:sqlite:" + folder.resolve("limits.db")
+                        + "?synchronous=FULL&journal_mode=WAL&transaction_mode=IMMEDIATE",
+                "--onlyonce.limits.stored-max=3")) {
+            limited.bean(WaysApp.class).reachable = false;
+            for (int attempt = 1; attempt <= 5; attempt++) {
+                assertThat(limited.post("/stepped", "first", "{\"id\":\"first\",\"amount\":10}")
+                                .statusCode())
+                        .isEqualTo(500);
+            }
+            limited.bean(WaysApp.class).reachable = true;
+            assertThat(limited.post("/stepped", "second", "{\"id\":\"second\",\"amount\":10}")
+                            .statusCode())
+                    .isEqualTo(201);
         }
     }
 

@@ -305,11 +305,18 @@ public final class Outbox implements AutoCloseable {
      */
     @Override
     public void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        stop();
+    }
+
+    /** As {@link #close}, but it can be started again. */
+    public void stop() {
         OutboxWorker running;
         synchronized (this) {
             running = worker;
             worker = null;
-            closed = true;
         }
         if (running != null) {
             running.close();
