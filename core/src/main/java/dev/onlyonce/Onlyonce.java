@@ -37,13 +37,18 @@ public final class Onlyonce implements AutoCloseable {
     private final @Nullable Time ownTime;
 
     private Onlyonce(Builder builder) {
+        // All checks come first, so that a build that fails leaves no background work behind.
         Key.checkName("node", builder.node);
+        Bounds bounds = builder.bounds();
+        Policy standard = builder.policy();
+        Duration sweepEvery = positive("sweepEvery", builder.sweepEvery);
+        Duration purgeEvery = positive("purgeEvery", builder.purgeEvery);
+        Duration reconcileEvery = positive("reconcileEvery", builder.reconcileEvery);
         Store store = builder.store;
         ownTime = builder.time == null ? Time.system() : null;
         Time time = ownTime == null ? requireNonNull(builder.time) : ownTime;
         Events events = new Events(builder.listeners);
         Parts parts = new Parts(builder.node, store, time, events);
-        Bounds bounds = builder.bounds();
         claims = new Claims(store, time, events);
         late = new LateSettlements(store, time, events);
         grouping = new GroupingStore(
@@ -54,15 +59,14 @@ public final class Onlyonce implements AutoCloseable {
         ReplayCache cache = new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
         Settlements settlements = new Settlements(parts, grouping, claims, late, cache);
         engine = new Engine(parts, grouping, claims, settlements, cache, bounds.waitersMax());
-        registry = new Registry(parts, engine, builder.policy(), builder.operations, builder.ways);
+        registry = new Registry(parts, engine, standard, builder.operations, builder.ways);
         maintenance = new Maintenance(store, time, events, late, bounds.auditRetention());
         Reconciliation reconciliation =
                 new Reconciliation(store, engine::resolve, time, events, Map.copyOf(builder.reconcilers));
         operator = new Operator(store, engine, maintenance, reconciliation);
         claims.start(Claims.beatFor(registry.shortestLease()));
-        maintenance.repeat(positive("sweepEvery", builder.sweepEvery), maintenance::sweep);
-        maintenance.repeat(positive("purgeEvery", builder.purgeEvery), maintenance::purge);
-        Duration reconcileEvery = positive("reconcileEvery", builder.reconcileEvery);
+        maintenance.repeat(sweepEvery, maintenance::sweep);
+        maintenance.repeat(purgeEvery, maintenance::purge);
         if (!builder.reconcilers.isEmpty()) {
             maintenance.repeat(reconcileEvery, () -> reconciliation.run(false));
         }
