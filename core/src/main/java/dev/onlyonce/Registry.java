@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What every way to execute shares: the store, the node's name, the operations with their policies, the listeners, and the
@@ -70,7 +71,7 @@ public final class Registry {
         return Optional.ofNullable(policies.get(operation));
     }
 
-    /** The operations that were declared to be executed in a way. */
+    /** The operations that the builder declared to be executed in a way. */
     public Set<String> declared(Way way) {
         return declared.entrySet().stream()
                 .filter(operation -> operation.getValue() == way)
@@ -92,16 +93,24 @@ public final class Registry {
      * @throws IllegalStateException if the operation is executed in another way
      */
     public Policy policy(String operation, Way way) {
+        fix(operation, way);
+        return policy(operation);
+    }
+
+    private void fix(String operation, Way way) {
         Way fixed = ways.get(operation);
         if (fixed == null) {
             fixed = ways.size() < OPERATIONS_MAX ? ways.putIfAbsent(operation, way) : way;
         }
+        check(operation, way, fixed);
+    }
+
+    private static void check(String operation, Way way, @Nullable Way fixed) {
         if (fixed != null && fixed != way) {
             throw new IllegalStateException("operation " + operation + " is executed the " + fixed
                     + " way, so it cannot be executed the " + way
                     + " way as well: give one of the two another name");
         }
-        return policy(operation);
     }
 
     /**
@@ -110,21 +119,27 @@ public final class Registry {
      * @throws IllegalStateException if the operation is executed in another way
      */
     public void declare(String operation, Policy policy, Way way) {
-        policy(operation, way);
+        // However many operations there are: names in requests must not crowd out those that the application declares.
+        check(operation, way, ways.putIfAbsent(operation, way));
         policies.put(operation, policy);
     }
 
     /**
-     * Executes under the caller's policy; otherwise as {@link Onlyonce#execute}.
+     * Executes the leased way, under the caller's policy; otherwise as {@link Onlyonce#execute}.
      *
      * @throws X the action's exception, by identity
+     * @throws IllegalStateException if the operation is executed in another way
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, Action<T, X> action) throws X {
+        fix(key.operation(), Way.LEASED);
         return engine.execute(key, fingerprint, policy, codec, action);
     }
 
-    /** Begins under the caller's policy; otherwise as {@link Onlyonce#begin}. */
+    /**
+     * Begins under the caller's policy; otherwise as {@link Onlyonce#begin}. For any way that holds a lease: the caller has
+     * fixed it by {@link #policy(String, Way)}.
+     */
     public Begun begin(Key key, Fingerprint fingerprint, Policy policy) {
         return engine.begin(key, fingerprint, policy);
     }
@@ -140,18 +155,26 @@ public final class Registry {
     }
 
     /**
-     * Begins without looking into memory, and without blocking. The stage is completed when {@link #begin} would return or
-     * throw. Dependent stages run on a thread that others wait for, or on this one: they must be quick and must not block.
+     * Begins the leased way without looking into memory, and without blocking. The stage is completed when {@link #begin}
+     * would return or throw. Dependent stages run on a thread that others wait for, or on this one: they must be quick and
+     * must not block.
      *
      * @param blocking runs code that blocks: waiting for a running duplicate, and claiming an entry that another request
      *     has released. If it takes no more, the stage fails with {@link dev.onlyonce.store.StoreUnavailable}
+     * @throws IllegalStateException if the operation is executed in another way
      */
     public CompletionStage<Begun> claim(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
+        fix(key.operation(), Way.LEASED);
         return engine.claim(key, fingerprint, policy, blocking);
     }
 
-    /** Begins without looking into memory; blocks. */
+    /**
+     * Begins the leased way without looking into memory; blocks.
+     *
+     * @throws IllegalStateException if the operation is executed in another way
+     */
     public Begun claim(Key key, Fingerprint fingerprint, Policy policy) {
+        fix(key.operation(), Way.LEASED);
         return engine.claim(key, fingerprint, policy);
     }
 

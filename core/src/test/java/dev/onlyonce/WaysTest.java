@@ -78,4 +78,46 @@ class WaysTest {
             assertThat(once.registry().policy(OPERATION, Way.LEASED)).isEqualTo(Policy.standard());
         }
     }
+
+    @ParameterizedTest
+    @EnumSource(value = Way.class, names = "LEASED", mode = EnumSource.Mode.EXCLUDE)
+    @DisplayName("and a request that claims or executes under its own policy, as over HTTP, does not get around it")
+    void ownPolicy(Way way) {
+        Key key = Key.of("acme", OPERATION, "key-1");
+        Policy policy = Policy.standard();
+        try (Onlyonce once = builder().build()) {
+            Registry registry = once.registry();
+            registry.policy(OPERATION, way);
+            assertThatThrownBy(() -> registry.claim(key, REQUEST, policy)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> registry.claim(key, REQUEST, policy, Runnable::run))
+                    .isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> registry.execute(
+                            key, REQUEST, policy, Codec.text(), claim -> "paid " + effects.incrementAndGet()))
+                    .isInstanceOf(IllegalStateException.class);
+            assertThat(effects).hasValue(0);
+            assertThat(once.find(key)).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("which such a request fixes too")
+    void ownPolicyFirst() {
+        try (Onlyonce once = builder().build()) {
+            once.registry().claim(Key.of("acme", OPERATION, "key-1"), REQUEST, Policy.standard());
+            assertThatThrownBy(() -> once.registry().policy(OPERATION, Way.STEPPED))
+                    .isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    @DisplayName("and is kept when an operation is declared after very many others")
+    void declaredLate() {
+        try (Onlyonce once = builder().build()) {
+            for (int i = 0; i < 10_000; i++) {
+                once.registry().policy("GET /payments/" + i, Way.LEASED);
+            }
+            once.registry().declare(OPERATION, Policy.standard(), Way.QUEUED);
+            assertThatThrownBy(() -> pay(once, OPERATION)).isInstanceOf(IllegalStateException.class);
+        }
+    }
 }

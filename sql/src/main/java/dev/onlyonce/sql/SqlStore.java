@@ -170,10 +170,13 @@ public final class SqlStore implements Store {
             return List.of();
         }
         List<Settlement> sorted = sealing.seal(sorted(settlements, Settlement::id));
-        halfDone.keep(sorted);
-        Map<EntryId, SettleResult> settled = writer.settle(sorted);
-        List<SettleResult> results =
-                settlements.stream().map(s -> get(settled, s.id())).toList();
+        Set<EntryId> busy = halfDone.keep(sorted);
+        List<Settlement> free =
+                sorted.stream().filter(s -> !busy.contains(s.id())).toList();
+        Map<EntryId, SettleResult> settled = free.isEmpty() ? Map.of() : writer.settle(free);
+        List<SettleResult> results = settlements.stream()
+                .map(s -> busy.contains(s.id()) ? new SettleResult.Busy() : get(settled, s.id()))
+                .toList();
         halfDone.answered(settlements, results);
         return results;
     }

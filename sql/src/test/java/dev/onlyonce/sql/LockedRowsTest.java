@@ -8,9 +8,11 @@ import dev.onlyonce.Key;
 import dev.onlyonce.sql.transactions.TransactionsChapter;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.nio.file.Path;
@@ -93,6 +95,45 @@ final class LockedRowsTest {
             assertThat(Claims.history(store, Key.of("tenant", "POST /payments", "key0")))
                     .as("settled once")
                     .hasSize(2);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("D11 D8 are busy to the release of a half-done operation, which holds up no other settlement")
+    void releasesOthers(TestDatabase database) throws SQLException {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            SqlStore store = SqlStore.open(dataSource);
+            List<ClaimRequest> claims = Claims.claims("key", 5);
+            store.claim(claims);
+            List<Settlement> settlements = new ArrayList<>(Claims.complete(claims));
+            ClaimRequest halfDone = claims.get(2);
+            settlements.set(2, Claims.settle(halfDone, State.RETRYABLE));
+            recordStep(dataSource, "key2");
+            store.access().halfDone().register(halfDone.token());
+            try (Connection foreign = lock(dataSource, "key2")) {
+                List<SettleResult> settled = quickly(() -> store.settle(settlements));
+                for (int i = 0; i < 5; i++) {
+                    assertThat(settled.get(i))
+                            .isInstanceOf(i == 2 ? SettleResult.Busy.class : SettleResult.Settled.class);
+                }
+                foreign.rollback();
+            }
+            assertThat(store.settle(settlements))
+                    .allSatisfy(s -> assertThat(s).isInstanceOf(SettleResult.Settled.class));
+            assertThat(store.access().halfDone().size()).isZero();
+            Entry kept = store.find(List.of(halfDone.id())).get(0).orElseThrow();
+            assertThat(kept.state()).isEqualTo(State.RETRYABLE);
+            assertThat(kept.terms().retention()).isGreaterThan(Claims.RETENTION);
+        }
+    }
+
+    private static void recordStep(HikariDataSource dataSource, String key) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO onlyonce_step (tenant, space, key_, entry_created_at, number, name, state)"
+                    + " SELECT tenant, space, key_, created_at, 1, 'reserve', 2 FROM onlyonce_entry"
+                    + " WHERE tenant = 'tenant' AND space = '' AND key_ = '" + key + "'");
         }
     }
 

@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  *       operator, and goes on by itself when one of them has decided.
  * </ol>
  *
- * <p>Safe for any number of threads.
+ * <p>Close it before its {@link Onlyonce}, whose time drives the heartbeats of its rows. Safe for any number of threads.
  */
 public final class Outbox implements AutoCloseable {
     /** The largest payload unless configured otherwise: a node has {@code rowsMax} of them in memory. */
