@@ -141,7 +141,7 @@ class WhoseKeyTest {
     @Test
     @DisplayName("W7 that no operation takes is counted and logged once for each kind of path")
     void unmatched() throws Exception {
-        try (LogLines lines = new LogLines("dev.onlyonce.server.gateway.Unmatched")) {
+        try (LogLines lines = new LogLines("dev.onlyonce.server.gateway.UnmatchedRequests")) {
             begin("operations: [{method: POST, path: /payments}]");
             for (int i = 0; i < 20; i++) {
                 assertThat(gateway.post("/refunds/" + i, "r" + i, "{}").statusCode())

@@ -199,7 +199,7 @@ class WayStartUpTest {
     }
 
     @Test
-    @DisplayName("is none of the outbox's after its application was paused: the workers start again with it")
+    @DisplayName("The outbox of a stopped application starts again with it")
     void restarted() {
         sql.withBean(QueuedOrders.class).withBean(Orders.class).run(context -> {
             context.stop();

@@ -8,7 +8,6 @@ import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.sql.inbox.Inbox;
 import dev.onlyonce.sql.inbox.InboxMessage;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -17,9 +16,6 @@ import java.util.Optional;
  * arrive does not matter. Thread-safe.
  */
 public final class ProviderEvents {
-    /** Far longer than the provider goes on delivering an event. */
-    public static final Duration REMEMBER = Duration.ofDays(30);
-
     private static final String SOURCE = "provider";
 
     private final Inbox inbox;
