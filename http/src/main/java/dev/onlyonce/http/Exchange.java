@@ -420,7 +420,7 @@ public final class Exchange {
      */
     public HttpAnswer record(HttpAnswer own) {
         try {
-            Begun begun = begin(operation.policy());
+            Begun begun = once.registry().begin(key(), fingerprint(), operation.policy());
             if (begun instanceof Begun.Claimed claimed) {
                 hold(claimed.claim());
                 return finish(own);
