@@ -8,67 +8,15 @@ import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import dev.onlyonce.sql.steps.StepRunner;
-import dev.onlyonce.store.MemoryStore;
-import dev.onlyonce.store.Store;
-import dev.onlyonce.store.Time;
-import java.nio.file.Path;
-import java.util.Objects;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 @DisplayName("At start-up, a way that cannot work")
-class WayStartUpTest {
-    @TempDir
-    static Path folder;
-
-    private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    WebMvcAutoConfiguration.class,
-                    OnlyonceAutoConfiguration.class,
-                    OnlyonceTransactionsAutoConfiguration.class,
-                    OnlyonceOutboxAutoConfiguration.class,
-                    OnlyonceMethodsAutoConfiguration.class,
-                    OnlyonceWebAutoConfiguration.class,
-                    OnlyonceDisabledAutoConfiguration.class))
-            .withPropertyValues("onlyonce.anonymous-tenant=everybody");
-
-    private final WebApplicationContextRunner sql = runner.withUserConfiguration(OneDatabase.class);
-
-    @Configuration(proxyBeanMethods = false)
-    static class InMemory {
-        @Bean
-        Store store(Time time) {
-            return new MemoryStore(time);
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class OneDatabase {
-        @Bean
-        DataSource dataSource() {
-            return new DriverManagerDataSource("jdbc:sqlite:" + folder.resolve("entries.db") + "?synchronous=FULL");
-        }
-
-        @Bean
-        PlatformTransactionManager manager(DataSource dataSource) {
-            return new DataSourceTransactionManager(dataSource);
-        }
-    }
-
+class WayStartUpTest extends StartUp {
     @RestController
     static class QueuedOrders {
         @PostMapping("/orders")
@@ -163,16 +111,6 @@ class WayStartUpTest {
     @Delivers("POST /orders")
     static class Orders extends NoTopic {}
 
-    private static void refuses(WebApplicationContextRunner runner, String wrong, String change) {
-        runner.run(context -> {
-            assertThat(context).hasFailed();
-            FailureAnalysis analysis = new InvalidSettingsAnalyzer().analyze(context.getStartupFailure());
-            assertThat(analysis).as("analysed: " + context.getStartupFailure()).isNotNull();
-            assertThat(Objects.requireNonNull(analysis).getDescription()).contains(wrong);
-            assertThat(analysis.getAction()).contains(change);
-        });
-    }
-
     @Test
     @DisplayName("is refused with what to change: a queued handler")
     void queued() {
@@ -185,14 +123,8 @@ class WayStartUpTest {
                 sql.withBean("one", Orders.class).withBean("two", Orders.class),
                 "both deliver POST /orders",
                 "one @Delivers only");
-        refuses(
-                runner.withUserConfiguration(InMemory.class).withBean(QueuedOrders.class),
-                "not in the application's database",
-                "DataSource");
-        refuses(
-                runner.withUserConfiguration(InMemory.class).withBean(Orders.class),
-                "not in an SQL database",
-                "DataSource");
+        refuses(inMemory.withBean(QueuedOrders.class), "not in the application's database", "DataSource");
+        refuses(inMemory.withBean(Orders.class), "not in an SQL database", "DataSource");
         sql.withBean(QueuedOrders.class)
                 .withBean(Orders.class)
                 .run(context -> assertThat(context).hasNotFailed());
@@ -214,10 +146,7 @@ class WayStartUpTest {
     void stepped() {
         refuses(sql.withBean(WithoutSteps.class), "no parameter of type StepRunner", "Add a parameter");
         refuses(sql.withBean(SteppedInTransaction.class), "@Transactional as a whole", "Remove @Transactional");
-        refuses(
-                runner.withUserConfiguration(InMemory.class).withBean(SteppedOrders.class),
-                "not in an SQL database",
-                "way = LEASED");
+        refuses(inMemory.withBean(SteppedOrders.class), "not in an SQL database", "way = LEASED");
         sql.withBean(SteppedOrders.class).run(context -> assertThat(context).hasNotFailed());
     }
 
