@@ -27,6 +27,9 @@ import org.slf4j.LoggerFactory;
  */
 final class OutboxWorker implements AutoCloseable {
     private static final Duration PAUSE = Duration.ofMillis(250);
+    /** How long closing waits for rows that are being taken, whatever its own bound: they have to be given back. */
+    private static final Duration TAKING_MAX = Duration.ofSeconds(5);
+
     private static final long IDLE_SECONDS = 30;
     private static final Logger log = LoggerFactory.getLogger(OutboxWorker.class);
 
@@ -147,6 +150,10 @@ final class OutboxWorker implements AutoCloseable {
                 List<TakenRow> taken = intake.take(room);
                 more = taken.size() == room;
                 taken.forEach(held -> inHand.put(held.stored().row().id(), held));
+                if (stopping) {
+                    giveBack(taken.stream().filter(held -> !held.isAnswered()).toList());
+                    taken.removeIf(held -> !held.isAnswered());
+                }
                 taken.forEach(this::dispatch);
             } catch (InterruptedException e) {
                 // Only closing ends this thread; whoever else interrupts it has no right to.
@@ -308,7 +315,8 @@ final class OutboxWorker implements AutoCloseable {
         stopping = true;
         wake();
         try {
-            taker.join(TimeUnit.NANOSECONDS.toMillis(Math.max(1_000_000, until - time.nanos())));
+            taker.join(Math.max(
+                    TAKING_MAX.toMillis(), context.settings().closeWaitMax().toMillis()));
             List<Runnable> waiting = new ArrayList<>();
             callers.getQueue().drainTo(waiting);
             callers.shutdown();

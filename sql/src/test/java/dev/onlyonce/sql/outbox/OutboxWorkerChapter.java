@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.sql.Sources;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
@@ -24,6 +25,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,7 +77,7 @@ interface OutboxWorkerChapter extends OutboxChapter {
             Future<Integer> delivering = thread.submit(late::deliverDue);
             await(called);
             clock().advance(LEASE.plusSeconds(1));
-            store().sweep(100);
+            assertThat(store().sweep(100)).hasSize(1);
             assertThat(outbox().deliverDue()).isEqualTo(1);
             goOn.countDown();
             delivering.get(60, TimeUnit.SECONDS);
@@ -224,5 +227,44 @@ interface OutboxWorkerChapter extends OutboxChapter {
             assertThat(entry(key(i)).state()).isEqualTo(State.COMPLETED);
         }
         assertThat(rows()).isZero();
+    }
+
+    @Test
+    @DisplayName("D11 rows that are being taken while the outbox closes are given back, however short its patience")
+    default void closedWhileTaking() throws Exception {
+        CountDownLatch taking = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicReference<Thread> taker = new AtomicReference<>();
+        Outbox outbox = Outbox.builder(once(
+                        SqlClock.store(Sources.of(() -> {
+                                    if (Thread.currentThread().getName().equals("onlyonce-outbox-take")) {
+                                        taker.set(Thread.currentThread());
+                                        taking.countDown();
+                                        await(goOn);
+                                    }
+                                    return dataSource().getConnection();
+                                }))
+                                .build(),
+                        settings -> {}))
+                .handler("charge", provider())
+                .closeWaitMax(Duration.ZERO)
+                .build();
+        accept(outbox, KEY);
+        outbox.start();
+        await(taking);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<?> closing = thread.submit(outbox::close);
+            assertThatThrownBy(() -> closing.get(100, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            goOn.countDown();
+            closing.get(60, TimeUnit.SECONDS);
+            taker.get().join(Duration.ofSeconds(60).toMillis());
+        } finally {
+            goOn.countDown();
+            thread.shutdownNow();
+        }
+        assertThat(provider().keys).isEmpty();
+        assertThat(outbox().deliverDue()).as("nobody holds it").isEqualTo(1);
+        assertThat(entry(KEY).state()).isEqualTo(State.COMPLETED);
     }
 }
