@@ -99,7 +99,7 @@ final class GatewaySpeed {
     /** Every connection repeats its key: only the first request of each may reach anybody. */
     private void replaysCallNobody(RequestTurns turns, GatewayProcess gateway) throws Exception {
         int connections = 64;
-        double claimed = gateway.metric("gateway_claim_seconds_count");
+        double claimed = gateway.metric("api_idempotency_claim_duration_seconds_count");
         double forwarded = gateway.metric("gateway_upstream_seconds_count");
         double replayed = gateway.metric("api_idempotency_reserve_replay_total");
         turns.again(REPLAY, connections);
@@ -108,7 +108,7 @@ final class GatewaySpeed {
                 "%d keys, %.0f replays: %.0f calls of the database, %.0f of the service.",
                 connections,
                 gateway.metric("api_idempotency_reserve_replay_total") - replayed,
-                gateway.metric("gateway_claim_seconds_count") - claimed - connections,
+                gateway.metric("api_idempotency_claim_duration_seconds_count") - claimed - connections,
                 gateway.metric("gateway_upstream_seconds_count") - forwarded - connections);
     }
 }

@@ -64,8 +64,8 @@ final class PathReadings {
                         > (path.length() > ODD_CHARS_MAX ? 0 : ODD_MAX);
     }
 
-    /** Almost all are. */
-    private static boolean isPlain(String path) {
+    /** Whether servers agree on it. Almost all paths are plain. */
+    static boolean isPlain(String path) {
         char before = 0;
         for (int i = 0; i < path.length(); i++) {
             char c = path.charAt(i);
@@ -120,7 +120,9 @@ final class PathReadings {
     }
 
     private static List<String> decoded(List<String> segments) {
-        return segments.stream().map(PercentCoding::decode).toList();
+        List<String> decoded = new ArrayList<>(segments.size());
+        segments.forEach(segment -> decoded.add(PercentCoding.decode(segment)));
+        return decoded;
     }
 
     private static List<String> without(List<String> segments) {

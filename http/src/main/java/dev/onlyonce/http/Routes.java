@@ -3,7 +3,10 @@ package dev.onlyonce.http;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * Finds the operation of a request by its method and path. Servers read odd paths differently, so a request belongs to an
@@ -11,6 +14,7 @@ import java.util.Optional;
  */
 final class Routes {
     private final List<Route> routes;
+    private final Map<String, List<Route>> byMethod;
 
     private record Route(PathTemplate template, Operation operation) {}
 
@@ -19,6 +23,9 @@ final class Routes {
         routes = operations.stream()
                 .map(operation -> new Route(new PathTemplate(operation.path()), operation))
                 .toList();
+        byMethod = routes.stream()
+                .collect(Collectors.groupingBy(
+                        route -> route.operation().method().toUpperCase(Locale.ROOT)));
     }
 
     List<Operation> operations() {
@@ -60,6 +67,9 @@ final class Routes {
     }
 
     boolean isAmbiguous(String method, String path) {
+        if (PathReadings.isPlain(path)) {
+            return false;
+        }
         List<Route> candidates = candidates(method);
         if (candidates.isEmpty() || PathReadings.isTooOdd(path)) {
             return !candidates.isEmpty();
@@ -73,9 +83,8 @@ final class Routes {
 
     /** Some servers ignore the case of methods. */
     private List<Route> candidates(String method) {
-        return routes.stream()
-                .filter(route -> route.operation().method().equalsIgnoreCase(method))
-                .toList();
+        List<Route> candidates = byMethod.get(method);
+        return candidates != null ? candidates : byMethod.getOrDefault(method.toUpperCase(Locale.ROOT), List.of());
     }
 
     /** For a path that a server may read as any other. */
@@ -85,8 +94,10 @@ final class Routes {
 
     private static Optional<Operation> find(List<Route> candidates, List<List<String>> readings) {
         for (Route route : candidates) {
-            if (readings.stream().anyMatch(route.template()::matches)) {
-                return Optional.of(route.operation());
+            for (List<String> reading : readings) {
+                if (route.template().matches(reading)) {
+                    return Optional.of(route.operation());
+                }
             }
         }
         return Optional.empty();

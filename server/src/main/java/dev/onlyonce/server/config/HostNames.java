@@ -1,13 +1,9 @@
 package dev.onlyonce.server.config;
 
 import java.util.Locale;
-import java.util.regex.Pattern;
 
 /** What the host in a URL stands for. */
 public final class HostNames {
-    /** IPv4, or IPv6 with or without its brackets. */
-    private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|.*:.*|\\[.*");
-
     private HostNames() {}
 
     /** One spelling for each host: in lower case, without a dot at the end. */
@@ -19,6 +15,16 @@ public final class HostNames {
     /** Whether it says how a machine is reached, an address or {@code localhost}, rather than who is meant. */
     public static boolean isMachine(String host) {
         String name = normal(host);
-        return name.equals("localhost") || ADDRESS.matcher(name).matches();
+        return name.equals("localhost") || name.startsWith("[") || name.indexOf(':') >= 0 || isIpv4(name);
+    }
+
+    private static boolean isIpv4(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            if (c != '.' && (c < '0' || c > '9')) {
+                return false;
+            }
+        }
+        return !name.isEmpty();
     }
 }
