@@ -20,6 +20,16 @@ final class MySqlStatements {
                 IF(onlyonce_entry.token = VALUES(token) AND onlyonce_entry.state = VALUES(state),
                    VALUES(created_at) + onlyonce_entry.lease_us, onlyonce_entry.lease_until)""";
 
+    /** The rule for a new entry, alone: the unique key decides, and one statement is one transaction. */
+    static final String INSERT_ONE = """
+            INSERT INTO onlyonce_entry (
+                tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
+                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
+            VALUES (
+                ?, ?, ?, ?, ?, ?, ?, ?,
+                ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                created_at + lease_us, created_at + retention_us)""";
+
     /** Locks what {@link #TAKE} is about to change. */
     static final String LOCK_FREE = """
             SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
