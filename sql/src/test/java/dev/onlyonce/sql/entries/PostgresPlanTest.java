@@ -114,10 +114,10 @@ final class PostgresPlanTest {
         Binding id = RowParameters.of(Columns.NATIVE, Claims.id("asked1"));
         statements.put(PostgresStatements.KEEP, claims);
         statements.put(PostgresStatements.TAKE, claims);
-        statements.put(PostgresStatements.REPLACE, claims);
+        statements.put(PostgresStatements.REPLACE, claims.then(Binding.longs(1)));
         statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_UNLOCKED, ArrayParameters.ofSettlements(settlements));
-        statements.put(PostgresStatements.SETTLE_ONE, Postgres.withReason(settlements.get(0)));
+        statements.put(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)));
         statements.put(PostgresStatements.FIND, ids);
         statements.put(PostgresStatements.FIND_ONE, id);
         EntryId asked = Claims.id("asked1");
@@ -126,7 +126,7 @@ final class PostgresPlanTest {
                 Binding.texts(Columns.NATIVE, asked.tenant(), asked.space(), asked.key(), "alice", "ticket 42"));
         statements.put(PostgresUpkeep.CHUNK, Binding.longs(0, 1000));
         statements.put(PostgresUpkeep.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
-        statements.put(PostgresUpkeep.REAP, Binding.longs(500));
+        statements.put(PostgresUpkeep.REAP, Binding.longs(500, 1));
         statements.put(
                 PostgresUpkeep.END,
                 new ArrayParameters<>(CLAIMS)
