@@ -118,10 +118,17 @@ public final class AuditTable {
 
     private final Database database;
     private final Columns columns;
+    private final int leasesFirst;
 
     public AuditTable(Database database) {
+        this(database, LEASES_FIRST);
+    }
+
+    /** With another number of leases that a listing looks at first: for tests. */
+    AuditTable(Database database, int leasesFirst) {
         this.database = database;
         this.columns = Columns.of(database.kind());
+        this.leasesFirst = leasesFirst;
     }
 
     public List<AuditRecord> history(Connection connection, EntryId id) throws SQLException {
@@ -146,7 +153,7 @@ public final class AuditTable {
      * </ol>
      */
     public List<AuditRecord> list(Connection connection, AuditQuery query) throws SQLException {
-        for (long leases = LEASES_FIRST; ; leases *= 4) {
+        for (long leases = leasesFirst; ; leases *= 4) {
             AuditListing listing = new AuditListing(query, database.kind());
             OptionalLong end = leaseEnd(connection, listing.from(), leases);
             List<Row> page = List.of();
