@@ -6,6 +6,7 @@ import dev.onlyonce.server.cli.Cli;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.server.gateway.OpenStore;
 import dev.onlyonce.sql.SchemaMode;
+import dev.onlyonce.store.AuditLevel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -99,6 +100,7 @@ class AdminAccessTest extends AdminFixture {
                                 null,
                                 SchemaMode.CREATE,
                                 null,
+                                AuditLevel.ALL,
                                 StoreSettings.AUDIT_RETENTION),
                         folder)
                 .close();

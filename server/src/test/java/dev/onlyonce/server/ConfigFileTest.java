@@ -8,6 +8,7 @@ import dev.onlyonce.server.config.InvalidConfig;
 import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.Tenancy;
 import dev.onlyonce.sql.SchemaMode;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.OnLeaseLost;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -42,6 +43,7 @@ class ConfigFileTest {
                 .containsExactly("POST /**", "PATCH /**");
         assertThat(settings.protection().tenancy()).isEqualTo(Tenancy.Shared.standard());
         assertThat(settings.store().url()).isNull();
+        assertThat(settings.store().audit()).isEqualTo(AuditLevel.ALL);
         assertThat(settings.store().auditRetention()).isEqualTo(Duration.ofDays(400));
     }
 
@@ -137,6 +139,7 @@ class ConfigFileTest {
                     upstreams: [{url: http://a}]~observe: {otlp-endpoint: collector} |:2: observe.otlp-endpoint: "collector" is not a URL
                     upstreams: [{url: http://a}]~store: {user: me}               |:2: store: SQLite in the data directory has no user
                     upstreams: [{url: http://a}]~store: {audit-retention: 0s}    |:2: store.audit-retention: "0s" is out of range
+                    upstreams: [{url: http://a}]~store: {audit: none}            |:2: store.audit: "none" is not one of all, exceptions
                     upstreams: [                                                 |this is not YAML
                     """)
     @DisplayName("that is wrong stops the start, and the message names the line and what to write")

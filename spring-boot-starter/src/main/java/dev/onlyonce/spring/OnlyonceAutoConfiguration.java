@@ -4,6 +4,7 @@ import dev.onlyonce.FailureRule;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
@@ -44,13 +45,16 @@ public class OnlyonceAutoConfiguration {
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Encryption> encryption) {
         String sqlite = properties.store().sqlite();
+        AuditLevel audit = properties.store().audit();
         if (sqlite != null) {
-            return open(SqlStore.builder(Path.of(sqlite)), encryption, "onlyonce.store.sqlite");
+            return open(SqlStore.builder(Path.of(sqlite)).audit(audit), encryption, "onlyonce.store.sqlite");
         }
         DataSource dataSource = dataSources.getIfUnique();
         if (dataSource != null) {
             return open(
-                    SqlStore.builder(dataSource).schema(properties.store().schema()),
+                    SqlStore.builder(dataSource)
+                            .schema(properties.store().schema())
+                            .audit(audit),
                     encryption,
                     "the application's DataSource");
         }
@@ -61,7 +65,9 @@ public class OnlyonceAutoConfiguration {
                     null);
         }
         return open(
-                SqlStore.builder(Path.of("onlyonce.db")), encryption, "a SQLite file, because there is no DataSource");
+                SqlStore.builder(Path.of("onlyonce.db")).audit(audit),
+                encryption,
+                "a SQLite file, because there is no DataSource");
     }
 
     private static SqlStore open(SqlStore.Builder builder, ObjectProvider<Encryption> encryption, String where) {

@@ -2,6 +2,7 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.Scope;
 import dev.onlyonce.sql.SchemaMode;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.OnLeaseLost;
 import java.time.Duration;
 import java.util.List;
@@ -70,6 +71,8 @@ public record OnlyonceProperties(
      * @param purgeEvery How often expired entries are removed.
      * @param waitMax How long a request waits for the store before it gets 503.
      * @param cacheBytesMax How much memory replays may take; 0 for none.
+     * @param audit What the audit keeps of requests that were executed without trouble, once their entries are gone: all, or
+     *     nothing of them with exceptions.
      * @param auditRetention How long audit records are kept; the shortest time of all nodes counts.
      */
     public record StoreSettings(
@@ -79,6 +82,7 @@ public record OnlyonceProperties(
             @DefaultValue("1m") Duration purgeEvery,
             @DefaultValue("5s") Duration waitMax,
             @DefaultValue("33554432") long cacheBytesMax,
+            @DefaultValue("all") AuditLevel audit,
             @DefaultValue("400d") Duration auditRetention) {}
 
     /**

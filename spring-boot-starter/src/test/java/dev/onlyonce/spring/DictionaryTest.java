@@ -10,6 +10,7 @@ import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.AuditLevel;
 import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
@@ -83,6 +84,7 @@ class DictionaryTest {
         LIMITS(Boundary.Builder.class, "limits", "limits", NONE),
         NODE(Onlyonce.Builder.class, "node", "node", "node"),
         AUDIT_RETENTION(Onlyonce.Builder.class, "auditRetention", "store.audit-retention", "store.audit-retention"),
+        AUDIT(SqlStore.Builder.class, "audit", "store.audit", "store.audit"),
         SCHEMA(SqlStore.Builder.class, "schema", "store.schema", "store.schema"),
         // The gateway has one fixed value for each of these.
         SWEEP_EVERY(Onlyonce.Builder.class, "sweepEvery", "store.sweep-every", NONE),
@@ -245,6 +247,9 @@ class DictionaryTest {
         assertThat(spring.anonymousTenant()).as("refused, as in Java").isNull();
         assertThat(gateway.getProperty("store.schema"))
                 .isEqualTo(word(spring.store().schema()));
+        assertThat(spring.store().audit()).isEqualTo(AuditLevel.ALL);
+        assertThat(gateway.getProperty("store.audit"))
+                .isEqualTo(word(spring.store().audit()));
         assertThat(spring.store().auditRetention()).isEqualTo(Duration.ofDays(400));
         assertThat(Files.readString(root().resolve("docs/reference/gateway-config.md")))
                 .contains("; 400d without it");

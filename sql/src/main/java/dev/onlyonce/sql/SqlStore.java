@@ -16,6 +16,7 @@ import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.sql.entries.Sweep;
 import dev.onlyonce.sql.entries.WriteCheck;
 import dev.onlyonce.sql.schema.Schema;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.AuditText;
@@ -104,12 +105,12 @@ public final class SqlStore implements Store {
 
     /** A store on a database that the application has already. */
     public static Builder builder(DataSource dataSource) {
-        return new Builder(builder -> StoreOpening.open(dataSource, builder.schema, builder.clock, builder.sealing));
+        return new Builder(options -> StoreOpening.open(dataSource, options));
     }
 
     /** A store in a SQLite file, as {@link #sqlite}. */
     public static Builder builder(Path file) {
-        return new Builder(builder -> StoreOpening.open(file, builder.schema, builder.clock, builder.sealing));
+        return new Builder(options -> StoreOpening.open(file, options));
     }
 
     /**
@@ -351,18 +352,28 @@ public final class SqlStore implements Store {
 
     /** How to open a store. */
     public static final class Builder {
-        private final Function<Builder, SqlStore> opening;
+        private final Function<StoreOpening.Options, SqlStore> opening;
         private SchemaMode schema = SchemaMode.CREATE;
+        private AuditLevel audit = AuditLevel.ALL;
         private Optional<String> clock = Optional.empty();
         private Sealing sealing = new Sealing(Optional.empty());
 
-        private Builder(Function<Builder, SqlStore> opening) {
+        private Builder(Function<StoreOpening.Options, SqlStore> opening) {
             this.opening = opening;
         }
 
         /** What to do about the tables; {@link SchemaMode#CREATE} unless told otherwise. */
         public Builder schema(SchemaMode mode) {
             schema = mode;
+            return this;
+        }
+
+        /**
+         * What the audit keeps of entries that were executed without trouble, once they are gone: their record, or nothing
+         * with {@link AuditLevel#EXCEPTIONS}; {@link AuditLevel#ALL} by default. Nodes that share a database should agree.
+         */
+        public Builder audit(AuditLevel level) {
+            audit = level;
             return this;
         }
 
@@ -383,7 +394,7 @@ public final class SqlStore implements Store {
 
         /** Opens the store. Throws as {@link SqlStore#open} does. */
         public SqlStore build() {
-            return opening.apply(this);
+            return opening.apply(new StoreOpening.Options(schema, clock, sealing, audit));
         }
     }
 }

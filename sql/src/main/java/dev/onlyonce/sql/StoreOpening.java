@@ -11,6 +11,7 @@ import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.sql.entries.Sqlite;
 import dev.onlyonce.sql.schema.Schema;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import java.nio.file.Path;
@@ -28,25 +29,36 @@ public final class StoreOpening {
 
     private StoreOpening() {}
 
-    static SqlStore open(DataSource dataSource, SchemaMode mode, Optional<String> clock, Sealing sealing) {
+    /**
+     * How a store is opened.
+     *
+     * @param mode what to do about the tables
+     * @param clock for tests: an SQL expression to use instead of the database's clock
+     * @param sealing encrypts results
+     * @param audit what the audit keeps
+     */
+    record Options(SchemaMode mode, Optional<String> clock, Sealing sealing, AuditLevel audit) {}
+
+    static SqlStore open(DataSource dataSource, Options options) {
         SqlDatabase kind = kind(dataSource);
         SourceCheck.check(dataSource, kind);
         Calls calls = new Calls(new Pool(dataSource, kind != SqlDatabase.SQLITE), kind);
         if (kind == SqlDatabase.SQLITE) {
             calls.read(StoreOpening::checkSynchronous);
         }
-        prepare(kind, calls, mode);
+        prepare(kind, calls, options.mode);
         Database database = kind == SqlDatabase.POSTGRESQL
-                ? new Postgres(clock, calls.read(Postgres::isScripted), calls.read(Postgres::home))
-                : Database.of(kind, clock);
-        return new SqlStore(new SqlAccess(database, calls, sealing));
+                ? new Postgres(
+                        options.clock, options.audit, calls.read(Postgres::isScripted), calls.read(Postgres::home))
+                : Database.of(kind, options.clock, options.audit);
+        return new SqlStore(new SqlAccess(database, calls, options.sealing));
     }
 
-    static SqlStore open(Path file, SchemaMode mode, Optional<String> clock, Sealing sealing) {
+    static SqlStore open(Path file, Options options) {
         Calls calls = new Calls(new SqliteConnections(file), SqlDatabase.SQLITE);
         try {
-            prepare(SqlDatabase.SQLITE, calls, mode);
-            return new SqlStore(new SqlAccess(new Sqlite(clock), calls, sealing));
+            prepare(SqlDatabase.SQLITE, calls, options.mode);
+            return new SqlStore(new SqlAccess(new Sqlite(options.clock, options.audit), calls, options.sealing));
         } catch (RuntimeException e) {
             calls.close();
             throw e;

@@ -153,6 +153,7 @@ final class GatewayCommand implements Callable<Integer> {
                                 null,
                                 settings.store().schema(),
                                 settings.store().encryption(),
+                                settings.store().audit(),
                                 settings.store().auditRetention()),
                 data == null ? settings.data() : data,
                 settings.node(),

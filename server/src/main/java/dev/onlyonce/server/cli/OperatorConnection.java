@@ -9,6 +9,7 @@ import dev.onlyonce.server.config.ConfigFile;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.server.gateway.OpenStore;
 import dev.onlyonce.sql.SchemaMode;
+import dev.onlyonce.store.AuditLevel;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -75,8 +76,8 @@ final class OperatorConnection {
     private AdminOperator local(String url, SchemaMode schema) throws Cli.Failed {
         StoreSettings settings;
         try {
-            settings =
-                    new StoreSettings(ConfigFile.jdbcUrl(url), null, null, schema, null, StoreSettings.AUDIT_RETENTION);
+            settings = new StoreSettings(
+                    ConfigFile.jdbcUrl(url), null, null, schema, null, AuditLevel.ALL, StoreSettings.AUDIT_RETENTION);
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }

@@ -4,6 +4,7 @@ import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import dev.onlyonce.sql.SchemaMode;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Terms;
 import java.io.IOException;
 import java.net.URI;
@@ -304,6 +305,7 @@ public final class ConfigFile {
                 password,
                 section.constant("schema", SchemaMode.class, SchemaMode.CREATE),
                 encryption == null ? null : new EncryptionSection(encryption).read(),
+                section.constant("audit", AuditLevel.class, AuditLevel.ALL),
                 section.duration("audit-retention", StoreSettings.AUDIT_RETENTION, HOUR, Terms.RETENTION_MAX));
         section.end();
         return store;

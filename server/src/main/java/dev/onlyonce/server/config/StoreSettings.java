@@ -1,6 +1,7 @@
 package dev.onlyonce.server.config;
 
 import dev.onlyonce.sql.SchemaMode;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param password the password, unless the URL has it
  * @param schema whether tables are created, only checked, or left alone at start-up
  * @param encryption what stored responses are sealed with; none for not at all
+ * @param audit what the audit keeps of entries that were executed without trouble, once they are gone
  * @param auditRetention how long audit records are kept
  */
 public record StoreSettings(
@@ -21,13 +23,14 @@ public record StoreSettings(
         @Nullable String password,
         SchemaMode schema,
         @Nullable Encryption encryption,
+        AuditLevel audit,
         Duration auditRetention) {
     /** Covers a year's books and the weeks in which they are closed. */
     public static final Duration AUDIT_RETENTION = Duration.ofDays(400);
 
     /** SQLite in the data directory. */
     public static StoreSettings standard() {
-        return new StoreSettings(null, null, null, SchemaMode.CREATE, null, AUDIT_RETENTION);
+        return new StoreSettings(null, null, null, SchemaMode.CREATE, null, AuditLevel.ALL, AUDIT_RETENTION);
     }
 
     /** Without the password. */

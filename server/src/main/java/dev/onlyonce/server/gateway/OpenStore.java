@@ -80,6 +80,7 @@ public final class OpenStore implements AutoCloseable {
     }
 
     private static SqlStore build(SqlStore.Builder builder, StoreSettings settings) {
+        builder.audit(settings.audit());
         return settings.encryption() == null
                 ? builder.build()
                 : builder.encryption(settings.encryption()).build();

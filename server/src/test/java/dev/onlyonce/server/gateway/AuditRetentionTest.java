@@ -1,6 +1,7 @@
 package dev.onlyonce.server.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
@@ -19,6 +20,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @DisplayName("A gateway's audit")
 class AuditRetentionTest {
@@ -31,16 +34,40 @@ class AuditRetentionTest {
     @Test
     @DisplayName("S2 is kept for as long as store.audit-retention says")
     void configured() throws Exception {
+        withGateway("audit-retention: 30d", AuditRetentionTest::outlives);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"audit: all, 2", "audit: exceptions, 0"})
+    @DisplayName("S2 store.audit says whether the record of an ordinary life outlives its entry")
+    void level(String setting, int records) throws Exception {
+        withGateway(setting, (once, data) -> {
+            assertThat(once.execute(KEY, REQUEST, Codec.text(), claim -> "paid"))
+                    .isInstanceOf(Outcome.Executed.class);
+            assertThat(once.operator().history(KEY)).hasSize(2);
+            change(data, "UPDATE onlyonce_entry SET expires_at = 1, purge_at = 1, reap_at = 1");
+            once.operator().purge();
+            assertThat(once.find(KEY)).isEmpty();
+            assertThat(once.operator().history(KEY)).hasSize(records);
+        });
+    }
+
+    @FunctionalInterface
+    private interface Scenario {
+        void run(Onlyonce once, Path data) throws Exception;
+    }
+
+    private void withGateway(String setting, Scenario scenario) throws Exception {
         Settings settings = ConfigFile.read(Files.writeString(folder.resolve("gateway.yaml"), """
                 listen: {host: 127.0.0.1, port: 0, drain-grace: 0s}
                 admin: {port: 0}
                 upstreams: [{url: http://127.0.0.1:1}]
-                store: {audit-retention: 30d}
-                """));
+                store: {%s}
+                """.formatted(setting)));
         try (OpenStore store = OpenStore.open(settings.store(), settings.data())) {
             Gateway gateway = Gateway.start(settings, store.store());
             try {
-                outlives(gateway.once(), settings.data());
+                scenario.run(gateway.once(), settings.data());
             } finally {
                 gateway.drain();
             }
@@ -48,7 +75,10 @@ class AuditRetentionTest {
     }
 
     private static void outlives(Onlyonce once, Path data) throws Exception {
-        assertThat(once.execute(KEY, REQUEST, Codec.text(), claim -> "paid")).isInstanceOf(Outcome.Executed.class);
+        assertThatThrownBy(() -> once.execute(KEY, REQUEST, Codec.text(), claim -> {
+                    throw new IllegalStateException("no answer");
+                }))
+                .isInstanceOf(IllegalStateException.class);
         age(data, Duration.ofDays(29));
         once.operator().purge();
         assertThat(once.operator().history(KEY)).hasSize(2);
@@ -60,9 +90,13 @@ class AuditRetentionTest {
 
     /** Makes the records look older: the database's clock cannot be set. */
     private static void age(Path data, Duration by) throws Exception {
+        change(data, "UPDATE onlyonce_audit SET at = at - " + by.toMillis() * 1000);
+    }
+
+    private static void change(Path data, String sql) throws Exception {
         try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + data.resolve("onlyonce.db"));
                 Statement statement = connection.createStatement()) {
-            statement.execute("UPDATE onlyonce_audit SET at = at - " + by.toMillis() * 1000);
+            statement.execute(sql);
         }
     }
 }

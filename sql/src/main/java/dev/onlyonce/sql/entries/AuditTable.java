@@ -1,7 +1,5 @@
 package dev.onlyonce.sql.entries;
 
-import static java.util.Objects.requireNonNullElse;
-
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.EntryId;
@@ -15,21 +13,34 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and purges {@code onlyonce_audit}; {@code {now}} is the database's clock. Who changes an entry writes to it.
  *
- * <p>The first change of an entry, from nothing to pending or processing, has no row of its own, so that an executed
- * request costs one row and not two. It is on the entry itself until the next change, whose row carries it on. Readers see
- * two records.
+ * <p>Two changes have no row of their own, so that an ordinary life costs none while its entry stands:
+ *
+ * <ul>
+ *   <li>The first change of an entry, from nothing to pending or processing. It is on the entry itself until the next change,
+ *       whose row carries it on. Readers see two records.
+ *   <li>An ordinary settlement: its owner completed or failed the entry within its lease. The entry keeps the reason in
+ *       {@code settled_why} and is the record. Whoever ends the entry writes the row; see {@link AuditRow.Subject#settlement}.
+ * </ul>
  */
 public final class AuditTable {
+    /** Whether no worker took the entry from pending: then its first attempt is its first change. */
+    static final String NOT_TAKEN = """
+            NOT EXISTS (
+                SELECT 1 FROM onlyonce_audit t
+                WHERE t.tenant = e.tenant AND t.space = e.space AND t.key_ = e.key_
+                  AND t.entry_created_at = e.created_at AND t.from_state = 1 AND t.to_state = 2)""";
+
     /**
      * The last column tells whether the row is the first about its entry: it ends the state that the entry was made in. A
      * first attempt that a worker took from a pending entry has a row before it.
      */
-    private static final String COLUMNS = """
+    static final String COLUMNS = """
             SELECT a.id, a.at, a.tenant, a.space, a.key_, a.operation, a.entry_created_at, a.made_by, a.attempt,
                    a.from_state, a.to_state, a.who, a.why,
                    CASE WHEN a.from_state = a.to_state THEN 0
@@ -42,8 +53,23 @@ public final class AuditTable {
             FROM onlyonce_audit a
             """;
 
-    /** The rows, and the first change of an entry that has had no other; one statement, so that no change is missed. */
-    private static final String HISTORY = "SELECT * FROM (\n" + COLUMNS + """
+    /**
+     * The same columns of a settlement whose entry is its record. The number is negative and tells how many rows of the same
+     * instant come before it: a row of that instant that is written later, for this settlement too, has a higher id.
+     */
+    static final String SETTLEMENT = """
+            SELECT -1 - COALESCE((SELECT max(t.id) FROM onlyonce_audit t WHERE t.at = e.settled_at), 0), e.settled_at,
+                   e.tenant, e.space, e.key_, e.operation, e.created_at, e.owner, e.attempt, 2, e.state, e.owner,
+                   e.settled_why, CASE WHEN e.attempt = 1 AND\s""" + NOT_TAKEN + """
+             THEN 1 ELSE 0 END
+            """;
+
+    /**
+     * The rows, the first change of an entry that has had no other, and a settlement that has no row; one statement, so that no
+     * change is missed.
+     */
+    private static final String HISTORY =
+            "SELECT * FROM (\n" + COLUMNS + """
             WHERE a.tenant = ? AND a.space = ? AND a.key_ = ?
             ORDER BY a.id DESC LIMIT ?) AS recorded
             UNION ALL
@@ -51,10 +77,16 @@ public final class AuditTable {
                    e.state, e.state, e.owner, e.owner, 2
             FROM onlyonce_entry e
             WHERE e.tenant = ? AND e.space = ? AND e.key_ = ?
-              AND (e.state = 1 OR e.state = 2 AND e.attempt = 1 AND NOT EXISTS (
-                  SELECT 1 FROM onlyonce_audit t
-                  WHERE t.tenant = e.tenant AND t.space = e.space AND t.key_ = e.key_
-                    AND t.entry_created_at = e.created_at AND t.from_state = 1 AND t.to_state = 2))""";
+              AND (e.state = 1 OR e.state = 2 AND e.attempt = 1 AND\s""" + NOT_TAKEN + ")\nUNION ALL\n" + SETTLEMENT + """
+            FROM onlyonce_entry e
+            WHERE e.tenant = ? AND e.space = ? AND e.key_ = ? AND e.settled_why IS NOT NULL AND e.state IN (3, 4)""";
+
+    /** Where the leases of the next entries end: how far a listing has to look. */
+    private static final String LEASE_END = """
+            SELECT lease_until FROM onlyonce_entry WHERE lease_until >= ? ORDER BY lease_until LIMIT 1 OFFSET ?""";
+
+    /** How many leases a listing looks at first; four times as many whenever that was not enough for a page. */
+    private static final int LEASES_FIRST = 10_000;
 
     private static final int FIRST = 1;
     private static final int ONLY = 2;
@@ -86,48 +118,67 @@ public final class AuditTable {
 
     private final Database database;
     private final Columns columns;
+    private final int leasesFirst;
 
     public AuditTable(Database database) {
+        this(database, LEASES_FIRST);
+    }
+
+    /** With another number of leases that a listing looks at first: for tests. */
+    AuditTable(Database database, int leasesFirst) {
         this.database = database;
         this.columns = Columns.of(database.kind());
+        this.leasesFirst = leasesFirst;
     }
 
     public List<AuditRecord> history(Connection connection, EntryId id) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(database.sql(HISTORY))) {
             Binding key = RowParameters.of(columns, id);
-            int next = key.bind(statement, 1);
-            statement.setInt(next++, AuditQuery.LIMIT_MAX);
-            key.bind(statement, next);
+            key.then(Binding.longs(AuditQuery.LIMIT_MAX)).then(key).then(key).bind(statement, 1);
             List<Row> rows = read(statement);
-            rows.sort(Comparator.comparing((Row row) -> row.first == ONLY).thenComparing(row -> row.number));
+            rows.sort(Comparator.comparing((Row row) -> row.number <= 0).thenComparing(row -> row.number));
             return records(rows);
         }
     }
 
+    /**
+     * Lists records in the order of time; of one instant, rows before settlements that have none. When an ordinary settlement
+     * gets its row between two pages, because its entry ends, it is listed again if the page before ended at the same instant.
+     *
+     * <ol>
+     *   <li>Settlements have no index by time. But an ordinary one happens within its lease and at most {@link
+     *       AuditListing#LEASE_MAX} before its end, so those of a span are found in the index of leases.
+     *   <li>A listing reads as far as the end of the next 10,000 leases, and further until the page is full. However many
+     *       leases end at the same time, and however long ago the last one was, it reads no more than a few times of what it needs.
+     * </ol>
+     */
     public List<AuditRecord> list(Connection connection, AuditQuery query) throws SQLException {
-        StringBuilder sql = new StringBuilder(COLUMNS).append("WHERE a.at >= ?");
-        List<Binding> bindings = new ArrayList<>();
-        Instant from = requireNonNullElse(query.from(), Instant.EPOCH);
-        AuditRecord after = query.after();
-        bindings.add(
-                Binding.longs(Math.max(StoredEntry.micros(from), after == null ? 0 : StoredEntry.micros(after.at()))));
-        if (after != null) {
-            sql.append(" AND (a.at, a.id) > (?, ?)");
-            bindings.add(Binding.longs(StoredEntry.micros(after.at()), after.number()));
-        }
-        String tenant = query.tenant();
-        if (tenant != null) {
-            sql.append(" AND a.tenant = ?");
-            bindings.add(Binding.texts(columns, tenant));
-        }
-        sql.append("\nORDER BY a.at, a.id LIMIT ?");
-        bindings.add(Binding.longs(query.limit()));
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(sql.toString()))) {
-            int next = 1;
-            for (Binding binding : bindings) {
-                next = binding.bind(statement, next);
+        for (long leases = leasesFirst; ; leases *= 4) {
+            AuditListing listing = new AuditListing(query, database.kind());
+            OptionalLong end = leaseEnd(connection, listing.from(), leases);
+            List<Row> page = List.of();
+            if (listing.upTo(end)) {
+                try (PreparedStatement statement = connection.prepareStatement(database.sql(listing.sql()))) {
+                    listing.bind(statement, 1);
+                    page = read(statement);
+                }
+                page.sort(Comparator.comparing(Row::at)
+                        .thenComparing(row -> row.number < 0)
+                        .thenComparing(row -> row.number < 0 ? 0 : row.number)
+                        .thenComparing(row -> row.change.id()));
             }
-            return records(read(statement));
+            if (page.size() >= query.limit() || end.isEmpty()) {
+                return records(page.subList(0, Math.min(page.size(), query.limit())));
+            }
+        }
+    }
+
+    private OptionalLong leaseEnd(Connection connection, long from, long leases) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(database.sql(LEASE_END))) {
+            Binding.longs(from, leases).bind(statement, 1);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
+            }
         }
     }
 

@@ -13,6 +13,11 @@ interface Binding {
      */
     int bind(PreparedStatement statement, int first) throws SQLException;
 
+    /** These parameters, and others after them. */
+    default Binding then(Binding others) {
+        return (statement, first) -> others.bind(statement, bind(statement, first));
+    }
+
     /** No parameters. */
     Binding NONE = (statement, first) -> first;
 

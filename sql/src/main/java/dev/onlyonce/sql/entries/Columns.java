@@ -71,6 +71,12 @@ public enum Columns {
 
     public abstract void text(PreparedStatement statement, int parameter, String text) throws SQLException;
 
+    /** As {@link #text}, of a column that may be null. */
+    @Nullable
+    String textOrNull(ResultSet row, int column) throws SQLException {
+        return row.getObject(column) == null ? null : text(row, column);
+    }
+
     @Nullable
     public UUID token(ResultSet row, int column) throws SQLException {
         byte[] bytes = row.getBytes(column);

@@ -1,6 +1,7 @@
 package dev.onlyonce.sql.entries;
 
 import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -28,13 +29,19 @@ public interface Database {
      * The statements of a kind of database.
      *
      * @param clock for tests: an SQL expression to use instead of the database's clock
+     * @param audit whether an ordinary life's record outlives its entry
      */
-    static Database of(SqlDatabase kind, Optional<String> clock) {
+    static Database of(SqlDatabase kind, Optional<String> clock, AuditLevel audit) {
         return switch (kind) {
-            case POSTGRESQL -> new Postgres(clock);
-            case MYSQL -> new MySql(clock);
-            case SQLITE -> new Sqlite(clock);
+            case POSTGRESQL -> new Postgres(clock, audit, true, Optional.empty());
+            case MYSQL -> new MySql(clock, audit);
+            case SQLITE -> new Sqlite(clock, audit);
         };
+    }
+
+    /** The statements of a kind of database, with an audit of everything. */
+    static Database of(SqlDatabase kind, Optional<String> clock) {
+        return of(kind, clock, AuditLevel.ALL);
     }
 
     /** Which kind, for the schema. */

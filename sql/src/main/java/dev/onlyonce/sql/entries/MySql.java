@@ -2,6 +2,7 @@ package dev.onlyonce.sql.entries;
 
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -47,12 +48,17 @@ public final class MySql implements Database {
     private final MySqlQueries queries;
     private final MySqlChanges changes;
 
-    /** With another clock than the server's: for tests only. */
-    public MySql(Optional<String> clock) {
+    /**
+     * The statements.
+     *
+     * @param clock for tests: another clock than the server's
+     * @param audit whether an ordinary life's record outlives its entry
+     */
+    public MySql(Optional<String> clock, AuditLevel audit) {
         this.clock = clock.orElse(MySqlStatements.CLOCK);
         this.texts = new StatementTexts(MySqlStatements.CLOCK, this.clock, statement -> statement);
         this.queries = new MySqlQueries(texts);
-        this.changes = new MySqlChanges(queries);
+        this.changes = new MySqlChanges(queries, audit);
     }
 
     @Override
@@ -223,10 +229,15 @@ public final class MySql implements Database {
             List<Binding> gone = new ArrayList<>();
             List<Binding> expired = new ArrayList<>();
             List<Binding> early = new ArrayList<>();
+            List<AuditRow.Subject> ended = new ArrayList<>();
             queries.query(c, MySqlStatements.DUE, List.of(Binding.longs(limit)), row -> {
-                List<Binding> fate = row.getBoolean(4) ? gone : row.getBoolean(5) ? expired : early;
+                List<Binding> fate = row.getBoolean(11) ? gone : row.getBoolean(12) ? expired : early;
                 fate.add(RowParameters.of(MySqlQueries.COLUMNS, MySqlQueries.id(row)));
+                if (fate != early) {
+                    ended.add(AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS));
+                }
             });
+            changes.auditEnded(c, ended);
             queries.change(c, MySqlStatements.DELETE, gone);
             queries.change(c, MySqlStatements.TOMBSTONE, expired);
             queries.change(c, MySqlStatements.PUT_OFF, early);
@@ -243,18 +254,18 @@ public final class MySql implements Database {
     @Override
     public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
-            List<Entry> evicted = new ArrayList<>();
+            List<AuditRow.Evicted> evicted = new ArrayList<>();
             List<Binding> row = List.of(RowParameters.of(MySqlQueries.COLUMNS, id));
             queries.query(
                     c,
                     MySqlStatements.LOCK_ONE,
                     row,
-                    found -> evicted.add(StoredEntry.read(found, MySqlQueries.COLUMNS)));
+                    found -> evicted.add(AuditRow.Evicted.read(found, MySqlQueries.COLUMNS)));
             if (!evicted.isEmpty()) {
                 queries.change(c, MySqlStatements.DELETE, row);
-                changes.audit(c, List.of(AuditRow.evicted(evicted.get(0), who, why)));
+                changes.audit(c, AuditRow.evicted(evicted.get(0), who, why));
             }
-            return evicted.stream().findFirst();
+            return evicted.stream().map(AuditRow.Evicted::entry).findFirst();
         });
     }
 

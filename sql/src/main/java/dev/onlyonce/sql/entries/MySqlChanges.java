@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.entries;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Resolution;
@@ -10,8 +11,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,15 +25,17 @@ final class MySqlChanges {
     private static final int STATEMENT_BYTES_MAX = 4 << 20;
 
     private final MySqlQueries queries;
+    private final AuditLevel level;
 
-    MySqlChanges(MySqlQueries queries) {
+    MySqlChanges(MySqlQueries queries, AuditLevel level) {
         this.queries = queries;
+        this.level = level;
     }
 
     /** An entry that is locked and about to change. */
     record Before(AuditRow.Subject subject, long now) {
         static Before read(ResultSet row) throws SQLException {
-            return new Before(AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS), row.getLong(9));
+            return new Before(AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS), row.getLong(11));
         }
     }
 
@@ -54,7 +57,7 @@ final class MySqlChanges {
         List<AuditRow> audit = new ArrayList<>();
         for (Settlement settlement : settlements) {
             Standing now = standing.get(settlement.id());
-            if (now != null && fresh.contains(settlement.id())) {
+            if (now != null && fresh.contains(settlement.id()) && !now.subject.isOwnRecord()) {
                 audit.add(AuditRow.settled(now.subject, settlement, now.settled.settledAt()));
             }
         }
@@ -71,7 +74,7 @@ final class MySqlChanges {
         Set<EntryId> held = queries.ids(connection, MySqlStatements.LOCK_HELD, rows, wait);
         List<Settlement> fresh =
                 settlements.stream().filter(s -> held.contains(s.id())).toList();
-        for (List<Settlement> part : fresh.isEmpty() ? List.<List<Settlement>>of() : parts(fresh)) {
+        for (List<Settlement> part : parts(fresh)) {
             settlePart(connection, part);
         }
         return held;
@@ -83,6 +86,8 @@ final class MySqlChanges {
         settlements.forEach(s -> parameters.add(RowParameters.result(s.result())));
         long state = settlements.get(0).to().code();
         parameters.add(Binding.longs(state, state, state, state, state));
+        parameters.add(Binding.texts(MySqlQueries.COLUMNS, settlements.get(0).reason()));
+        parameters.add(Binding.longs(state));
         settlements.forEach(s -> parameters.add(RowParameters.owner(MySqlQueries.COLUMNS, s.id(), s.token())));
         return queries.change(
                 connection,
@@ -92,13 +97,18 @@ final class MySqlChanges {
                 MySqlQueries.STATEMENT_TIMEOUT_SECONDS);
     }
 
-    /** One statement for each state; and results may be large: cuts the batch into statements that the server takes. */
+    /**
+     * One statement for each state, and for each reason that its entries may keep; and results may be large: cuts the batch
+     * into statements that the server takes.
+     */
     private static List<List<Settlement>> parts(List<Settlement> settlements) {
-        List<List<Settlement>> parts = new ArrayList<>();
-        for (State state :
-                EnumSet.copyOf(settlements.stream().map(Settlement::to).toList())) {
-            addParts(parts, settlements.stream().filter(s -> s.to() == state).toList());
+        Map<List<Object>, List<Settlement>> alike = new LinkedHashMap<>();
+        for (Settlement settlement : settlements) {
+            List<Object> ending = List.of(settlement.to(), settlement.to().isAnswered() ? settlement.reason() : "");
+            alike.computeIfAbsent(ending, e -> new ArrayList<>()).add(settlement);
         }
+        List<List<Settlement>> parts = new ArrayList<>();
+        alike.values().forEach(same -> addParts(parts, same));
         return parts;
     }
 
@@ -167,26 +177,36 @@ final class MySqlChanges {
                         MySqlQueries.id(row),
                         new Standing(
                                 AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS),
-                                MySqlQueries.COLUMNS.token(row, 9),
-                                StoredEntry.settled(row, 10),
-                                row.getBoolean(12))));
+                                MySqlQueries.COLUMNS.token(row, 11),
+                                StoredEntry.settled(row, 12),
+                                row.getBoolean(14))));
         return standing;
     }
 
     /** As {@link Database#take}, in a transaction that is open. */
     Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims, MySqlQueries.Wait wait) throws SQLException {
-        return claim(c, wait.in(MySqlStatements.LOCK_FREE), MySqlStatements.TAKE, claims, AuditRow::taken);
+        return claim(
+                c,
+                wait.in(MySqlStatements.LOCK_FREE),
+                MySqlStatements.TAKE,
+                claims,
+                (before, claim, now) -> List.of(AuditRow.taken(before, claim, now)));
     }
 
     /** As {@link Database#replace}, in a transaction that is open. */
     Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims, MySqlQueries.Wait wait)
             throws SQLException {
-        return claim(c, wait.in(MySqlStatements.LOCK_GONE), MySqlStatements.REPLACE, claims, AuditRow::replaced);
+        return claim(
+                c,
+                wait.in(MySqlStatements.LOCK_GONE),
+                MySqlStatements.REPLACE,
+                claims,
+                (before, claim, now) -> AuditRow.replaced(before, claim, now, level));
     }
 
     @FunctionalInterface
     private interface Audited {
-        AuditRow row(AuditRow.Subject before, ClaimRequest claim, long now);
+        List<AuditRow> rows(AuditRow.Subject before, ClaimRequest claim, long now);
     }
 
     /** Changes what it has locked, and tells the audit what had stood there. */
@@ -207,7 +227,7 @@ final class MySqlChanges {
         for (ClaimRequest claim : open) {
             Before before = locked.get(claim.id());
             if (before != null && claimed.containsKey(claim.id())) {
-                audit.add(audited.row(before.subject, claim, before.now));
+                audit.addAll(audited.rows(before.subject, claim, before.now));
             }
         }
         audit(c, audit);
@@ -222,6 +242,11 @@ final class MySqlChanges {
                         .map(a -> RowParameters.of(MySqlQueries.COLUMNS, a))
                         .toList());
         return claimed(claims, standing(c, claims.stream().map(ClaimRequest::id).toList()));
+    }
+
+    /** Writes the rows of settlements that have none yet, before their entries end, if the level asks for them. */
+    void auditEnded(Connection connection, List<AuditRow.Subject> ended) throws SQLException {
+        audit(connection, AuditRow.ended(ended, level));
     }
 
     void audit(Connection connection, List<AuditRow> rows) throws SQLException {

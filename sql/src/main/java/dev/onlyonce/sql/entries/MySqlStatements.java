@@ -33,6 +33,7 @@ final class MySqlStatements {
     /** Locks what {@link #TAKE} is about to change. */
     static final String LOCK_FREE = """
             SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
+                   e.settled_at, e.settled_why,
                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
@@ -44,6 +45,7 @@ final class MySqlStatements {
     /** Locks what {@link #REPLACE} is about to change. */
     static final String LOCK_GONE = """
             SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
+                   e.settled_at, e.settled_why,
                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
@@ -66,7 +68,7 @@ final class MySqlStatements {
                 e.lease_until = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us,
                 e.settled_at = NULL, e.expires_at = NULL, e.purge_at = NULL,
                 e.reap_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.retention_us,
-                e.unknown_since = NULL, e.result = NULL
+                e.unknown_since = NULL, e.result = NULL, e.settled_why = NULL
             WHERE a.state = 2 AND e.state IN (1, 5)
               AND (e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
               AND e.operation = a.operation
@@ -88,12 +90,12 @@ final class MySqlStatements {
                 e.lease_until = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us,
                 e.settled_at = NULL, e.expires_at = NULL, e.purge_at = NULL,
                 e.reap_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.retention_us,
-                e.unknown_since = NULL, e.result = NULL
+                e.unknown_since = NULL, e.result = NULL, e.settled_why = NULL
             WHERE e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     /**
-     * Only the owner settles, and only once. For entries that end in the same state: each finds its result by its token and
-     * name. A join with the batch would be shorter, but both servers write what a join updates into a temporary table first,
+     * Only the owner settles, and only once. For entries that end in the same state for the same reason: each finds its result
+     * by its token and name. An ordinary settlement is its own record, in settled_why: see {@link AuditTable}. A join with the batch would be shorter, but both servers write what a join updates into a temporary table first,
      * and MariaDB cuts values of more than 64 KiB short there, without a word.
      */
     static final String SETTLE = """
@@ -108,6 +110,9 @@ final class MySqlStatements {
                     TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us
                         + IF(? = 5, 0, tombstone_us)),
                 unknown_since = IF(? = 6, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), NULL),
+                settled_why = IF(? IN (3, 4)
+                    AND lease_until BETWEEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+                        AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 300000000, ?, NULL),
                 state = ?
             WHERE state = 2 AND (
                 /*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
@@ -155,6 +160,7 @@ final class MySqlStatements {
     /** What stands there after a statement: the answer to it. */
     static final String STANDING = """
             SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
+                   e.settled_at, e.settled_why,
                    e.token, e.settled_at, e.expires_at,
                    e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
@@ -189,6 +195,7 @@ final class MySqlStatements {
     /** Locks what still stands as it was read; whoever holds a row's lock is working on it. */
     static final String LOCK_LAPSED = """
             SELECT e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.state, e.owner,
+                   e.settled_at, e.settled_why,
                    TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
@@ -204,7 +211,7 @@ final class MySqlStatements {
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-            SET e.state = a.next_state, e.token = NULL, e.result = NULL,
+            SET e.state = a.next_state, e.token = NULL, e.result = NULL, e.settled_why = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = IF(a.next_state = 6, NULL,
                     TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + IF(a.next_state = 5 AND EXISTS (
@@ -222,7 +229,7 @@ final class MySqlStatements {
 
     /** Locks the rows that are due for the reaper. */
     static final String DUE = """
-            SELECT tenant, space, key_,
+            SELECT tenant, space, key_, operation, created_at, attempt, state, owner, settled_at, settled_why,
                    COALESCE(purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0),
                    state IN (3, 4) AND expires_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM onlyonce_entry
@@ -242,7 +249,7 @@ final class MySqlStatements {
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-            SET e.state = 7, e.result = NULL, e.reap_at = e.purge_at""";
+            SET e.state = 7, e.result = NULL, e.settled_why = NULL, e.reap_at = e.purge_at""";
 
     /**
      * Settled entries are put off until they expire, others until they could expire if they were settled now (unknown
@@ -266,7 +273,7 @@ final class MySqlStatements {
                 SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-            SET e.result = ?, e.state = a.state, e.token = NULL,
+            SET e.result = ?, e.state = a.state, e.token = NULL, e.settled_why = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
                     + IF(a.state = 5 AND EXISTS (
@@ -285,7 +292,7 @@ final class MySqlStatements {
     static final String LOCK_ONE = """
             SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
-                   settled_at, expires_at, NULL, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+                   settled_at, expires_at, NULL, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), settled_why
             FROM onlyonce_entry
             WHERE tenant = ? AND space = ? AND key_ = ? AND state IN (3, 4, 5, 7)
               AND purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))

@@ -2,6 +2,7 @@ package dev.onlyonce.sql.entries;
 
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -51,24 +52,27 @@ public final class Postgres implements Database {
     private static final Pattern TABLES = Pattern.compile("\\bonlyonce_(entry|audit|outbox|step)\\b");
 
     private final String clock;
+    private final AuditLevel audit;
     private final boolean scripted;
     private final StatementTexts texts;
     private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
 
     /** With another clock than the server's: for tests only. */
     public Postgres(Optional<String> clock) {
-        this(clock, true, Optional.empty());
+        this(clock, AuditLevel.ALL, true, Optional.empty());
     }
 
     /**
      * With a driver that is known.
      *
+     * @param audit whether an ordinary life's record outlives its entry
      * @param scripted whether it sends several statements together, see {@link #isScripted}
      * @param home the schema of the tables, see {@link #home}: every connection reaches the tables there, whatever its
      *     search_path
      */
-    public Postgres(Optional<String> clock, boolean scripted, Optional<String> home) {
+    public Postgres(Optional<String> clock, AuditLevel audit, boolean scripted, Optional<String> home) {
         this.clock = clock.orElse(PostgresStatements.CLOCK);
+        this.audit = audit;
         this.scripted = scripted;
         String prefix =
                 home.map(schema -> Matcher.quoteReplacement(schema) + ".").orElse("");
@@ -165,14 +169,8 @@ public final class Postgres implements Database {
 
     static Part settle(List<Settlement> settlements, RowReader each) {
         return settlements.size() == 1
-                ? new Part(PostgresStatements.SETTLE_ONE, withReason(settlements.get(0)), each)
+                ? new Part(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)), each)
                 : new Part(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements), each);
-    }
-
-    static Binding withReason(Settlement settlement) {
-        Binding row = RowParameters.of(Columns.NATIVE, settlement);
-        Binding reason = Binding.texts(Columns.NATIVE, settlement.reason());
-        return (statement, first) -> reason.bind(statement, row.bind(statement, first));
     }
 
     static Part find(List<EntryId> ids, RowReader each) {
@@ -183,26 +181,31 @@ public final class Postgres implements Database {
 
     @Override
     public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return attempts(connection, PostgresStatements.KEEP, claims);
+        return attempts(connection, PostgresStatements.KEEP, ArrayParameters.of(claims));
     }
 
     @Override
     public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return attempts(connection, PostgresStatements.TAKE, claims);
+        return attempts(connection, PostgresStatements.TAKE, ArrayParameters.of(claims));
     }
 
     @Override
     public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return attempts(connection, PostgresStatements.REPLACE, claims);
+        return attempts(connection, PostgresStatements.REPLACE, replacing(claims));
     }
 
-    private Map<EntryId, Integer> attempts(Connection connection, String sql, List<ClaimRequest> claims)
-            throws SQLException {
+    /** The parameters of {@link PostgresStatements#REPLACE}. */
+    Binding replacing(List<ClaimRequest> claims) {
+        return ArrayParameters.of(claims).then(Binding.longs(auditsAll()));
+    }
+
+    private long auditsAll() {
+        return audit == AuditLevel.ALL ? 1 : 0;
+    }
+
+    private Map<EntryId, Integer> attempts(Connection connection, String sql, Binding claims) throws SQLException {
         Map<EntryId, Integer> attempts = new HashMap<>();
-        run(
-                connection,
-                HARDLY_WAIT,
-                new Part(sql, ArrayParameters.of(claims), row -> attempts.put(id(row), row.getInt(4))));
+        run(connection, HARDLY_WAIT, new Part(sql, claims, row -> attempts.put(id(row), row.getInt(4))));
         return attempts;
     }
 
@@ -251,7 +254,7 @@ public final class Postgres implements Database {
     @Override
     public Reaped reap(Connection connection, int limit) throws SQLException {
         List<Reaped> reaped = new ArrayList<>();
-        Binding binding = Binding.longs(limit);
+        Binding binding = Binding.longs(limit, auditsAll());
         run(
                 connection,
                 new Part(PostgresUpkeep.REAP, binding, row -> reaped.add(new Reaped(row.getInt(1), row.getInt(2)))));

@@ -40,19 +40,18 @@ final class PostgresInTransaction implements InTransaction {
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, PostgresStatements.TAKE, claim, waitMax);
+        return claim(connection, PostgresStatements.TAKE, ArrayParameters.of(List.of(claim)), waitMax);
     }
 
     @Override
     public Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
-        return claim(connection, PostgresStatements.REPLACE, claim, waitMax);
+        return claim(connection, PostgresStatements.REPLACE, postgres.replacing(List.of(claim)), waitMax);
     }
 
-    private Optional<Integer> claim(Connection connection, String sql, ClaimRequest claim, Duration waitMax)
+    private Optional<Integer> claim(Connection connection, String sql, Binding claim, Duration waitMax)
             throws SQLException {
         List<Integer> attempts = new ArrayList<>();
-        Binding arrays = ArrayParameters.of(List.of(claim));
-        return claim(connection, new Postgres.Part(sql, arrays, row -> attempts.add(row.getInt(4))), attempts, waitMax);
+        return claim(connection, new Postgres.Part(sql, claim, row -> attempts.add(row.getInt(4))), attempts, waitMax);
     }
 
     private Optional<Integer> claim(

@@ -127,7 +127,7 @@ final class PostgresStatements {
                     lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
                     retention_us = a.retention_us, tombstone_us = a.tombstone_us,
                     lease_until = clock.now + a.lease_us, settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                    reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
+                    reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL, settled_why = NULL
                 FROM clock, free a
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 RETURNING clock.now, e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.owner,
@@ -141,13 +141,14 @@ final class PostgresStatements {
             )
             SELECT tenant, space, key_, attempt FROM taken""";
 
-    /** An entry past its retention and tombstone counts as absent. */
+    /** An entry past its retention and tombstone counts as absent. The last parameter is 1 to audit its ordinary life. */
     static final String REPLACE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), gone AS MATERIALIZED (
                 SELECT a.*, e.operation AS was_operation, e.created_at AS was_created_at, e.attempt AS was_attempt,
-                       e.state AS was
+                       e.state AS was, e.owner AS was_owner, e.settled_at AS was_settled_at,
+                       e.settled_why AS was_settled_why
                 FROM clock,
                      (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
                              unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
@@ -166,21 +167,33 @@ final class PostgresStatements {
                     retention_us = a.retention_us, tombstone_us = a.tombstone_us,
                     created_at = clock.now, lease_until = clock.now + a.lease_us,
                     settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                    reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL
+                    reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL, settled_why = NULL
                 FROM clock, gone a
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 RETURNING e.tenant, e.space, e.key_, e.attempt, e.created_at, e.owner,
-                          a.was_operation, a.was_created_at, a.was_attempt, a.was
+                          a.was_operation, a.was_created_at, a.was_attempt, a.was, a.was_owner, a.was_settled_at,
+                          a.was_settled_why
             ), audited AS (
                 INSERT INTO onlyonce_audit (
-                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, who, why)
-                SELECT created_at, tenant, space, key_, was_operation, was_created_at, was_attempt, was, owner,
-                       'its retention is over'
-                FROM replaced
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+                SELECT at, tenant, space, key_, was_operation, was_created_at, was_attempt, from_state, to_state, who, why
+                FROM (SELECT 1 AS place, was_settled_at AS at, tenant, space, key_, was_operation, was_created_at,
+                             was_attempt, 2::smallint AS from_state, was AS to_state, was_owner AS who,
+                             was_settled_why AS why
+                      FROM replaced
+                      WHERE was_settled_why IS NOT NULL AND was IN (3, 4) AND ?::int = 1
+                      UNION ALL
+                      SELECT 2, created_at, tenant, space, key_, was_operation, was_created_at,
+                             was_attempt, was, NULL::smallint, owner, 'its retention is over'
+                      FROM replaced) AS ended
+                ORDER BY place
             )
             SELECT tenant, space, key_, attempt FROM replaced""";
 
-    /** Only the owner settles, and only once. No indexed column changes, except for unknown. */
+    /**
+     * Only the owner settles, and only once. No indexed column changes, except for unknown. An ordinary settlement is its own
+     * record, in settled_why: see {@link AuditTable}.
+     */
     static final String SETTLE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
@@ -190,7 +203,9 @@ final class PostgresStatements {
                     expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
                     purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
                                     WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
-                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END
+                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END,
+                    settled_why = CASE WHEN a.state IN (3, 4)
+                        AND e.lease_until BETWEEN clock.now AND clock.now + 300000000 THEN a.why END
                 FROM clock,
                      (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
                              unnest(?::uuid[]) AS token, unnest(?::smallint[]) AS state,
@@ -198,12 +213,13 @@ final class PostgresStatements {
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                   AND e.token = a.token AND e.state = 2
                 RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
-                          e.operation, e.created_at, e.attempt, e.state, e.owner, a.why
+                          e.operation, e.created_at, e.attempt, e.state, e.owner, e.settled_why, a.why
             ), audited AS (
                 INSERT INTO onlyonce_audit (
                     at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
                 SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 2, state, owner, why
                 FROM settled
+                WHERE settled_why IS NULL
             )
             SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
@@ -226,16 +242,19 @@ final class PostgresStatements {
                     expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
                     purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
                                     WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
-                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END
+                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END,
+                    settled_why = CASE WHEN a.state IN (3, 4)
+                        AND e.lease_until BETWEEN clock.now AND clock.now + 300000000 THEN a.why END
                 FROM clock, held a
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
-                          e.operation, e.created_at, e.attempt, e.state, e.owner, a.why
+                          e.operation, e.created_at, e.attempt, e.state, e.owner, e.settled_why, a.why
             ), audited AS (
                 INSERT INTO onlyonce_audit (
                     at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
                 SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 2, state, owner, why
                 FROM settled
+                WHERE settled_why IS NULL
             )
             SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
@@ -247,19 +266,22 @@ final class PostgresStatements {
                     expires_at = CASE WHEN a.state <> 6 THEN clock.now + e.retention_us END,
                     purge_at = CASE WHEN a.state = 5 THEN clock.now + e.retention_us
                                     WHEN a.state <> 6 THEN clock.now + e.retention_us + e.tombstone_us END,
-                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END
+                    unknown_since = CASE WHEN a.state = 6 THEN clock.now END,
+                    settled_why = CASE WHEN a.state IN (3, 4)
+                        AND e.lease_until BETWEEN clock.now AND clock.now + 300000000 THEN a.why END
                 FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock,
                      (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::uuid AS token,
                              ?::smallint AS state, ?::bytea AS result, ?::text AS why) AS a
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                   AND e.token = a.token AND e.state = 2
                 RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at,
-                          e.operation, e.created_at, e.attempt, e.state, e.owner, a.why
+                          e.operation, e.created_at, e.attempt, e.state, e.owner, e.settled_why, a.why
             ), audited AS (
                 INSERT INTO onlyonce_audit (
                     at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
                 SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 2, state, owner, why
                 FROM settled
+                WHERE settled_why IS NULL
             )
             SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 

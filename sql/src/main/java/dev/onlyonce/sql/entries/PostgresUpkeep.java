@@ -42,7 +42,7 @@ final class PostgresUpkeep {
                 FOR UPDATE OF e SKIP LOCKED
             ), ended AS (
                 UPDATE onlyonce_entry e
-                SET state = a.next, token = NULL, result = NULL, settled_at = clock.now,
+                SET state = a.next, token = NULL, result = NULL, settled_at = clock.now, settled_why = NULL,
                     expires_at = CASE WHEN a.next <> 6 THEN clock.now + a.retention_us END,
                     purge_at = CASE WHEN a.next = 5 THEN clock.now + a.retention_us
                                     WHEN a.next <> 6 THEN clock.now + a.retention_us + e.tombstone_us END,
@@ -65,15 +65,16 @@ final class PostgresUpkeep {
      * Deletes entries past their tombstone, makes tombstones of answers past retention, and puts off the rest: settled
      * entries until they expire, others until they could expire if they were settled now (unknown ones cannot: once a
      * day is enough). Processing entries wait a second at least, so that a retention of zero does not spin. Rows are met
-     * again by their place (ctid): they are locked, so that none moves. No audit: what the reaper does follows from the
-     * settlement.
+     * again by their place (ctid): they are locked, so that none moves. No audit of it: what the reaper does follows from the
+     * settlement. But a settlement whose only record is the entry gets its row; the last parameter is 1 for that.
      */
     static final String REAP = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), due AS MATERIALIZED (
                 SELECT ctid AS at, purge_at <= (SELECT now FROM clock) IS TRUE AS gone,
-                       (state IN (3, 4) AND expires_at <= (SELECT now FROM clock)) IS TRUE AS expired
+                       (state IN (3, 4) AND expires_at <= (SELECT now FROM clock)) IS TRUE AS expired,
+                       tenant, space, key_, operation, created_at, attempt, state, owner, settled_at, settled_why
                 FROM onlyonce_entry
                 WHERE reap_at <= (SELECT now FROM clock)
                 ORDER BY reap_at LIMIT ?
@@ -86,6 +87,7 @@ final class PostgresUpkeep {
                 UPDATE onlyonce_entry e
                 SET state = CASE WHEN d.expired THEN 7 ELSE e.state END,
                     result = CASE WHEN d.expired THEN NULL ELSE e.result END,
+                    settled_why = CASE WHEN d.expired THEN NULL ELSE e.settled_why END,
                     reap_at = CASE WHEN d.expired OR e.state = 7 THEN e.purge_at
                                    WHEN e.state IN (3, 4, 5) THEN e.expires_at
                                    WHEN e.state = 6 THEN clock.now + 86400000000
@@ -93,6 +95,12 @@ final class PostgresUpkeep {
                 FROM clock, due d
                 WHERE NOT d.gone AND e.ctid = d.at
                 RETURNING d.expired
+            ), audited AS (
+                INSERT INTO onlyonce_audit (
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+                SELECT settled_at, tenant, space, key_, operation, created_at, attempt, 2, state, owner, settled_why
+                FROM due
+                WHERE (gone OR expired) AND settled_why IS NOT NULL AND state IN (3, 4) AND ?::int = 1
             )
             SELECT (SELECT count(*) FROM due),
                    (SELECT count(*) FROM deleted) + (SELECT count(*) FROM kept WHERE expired)""";
@@ -103,7 +111,7 @@ final class PostgresUpkeep {
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), resolved AS (
                 UPDATE onlyonce_entry e
-                SET state = a.state, token = NULL, result = a.result, settled_at = clock.now,
+                SET state = a.state, token = NULL, result = a.result, settled_at = clock.now, settled_why = NULL,
                     expires_at = clock.now + CASE WHEN a.state = 5 AND EXISTS (
                             SELECT 1 FROM onlyonce_step s
                             WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
@@ -141,12 +149,20 @@ final class PostgresUpkeep {
                 RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
                           attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                           settled_at, expires_at, NULL::bytea,
-                          (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+                          (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now, settled_why
             ), audited AS (
                 INSERT INTO onlyonce_audit (
-                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, who, why)
-                SELECT now, tenant, space, key_, operation, created_at, attempt, state, ?, ?
-                FROM evicted
+                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
+                SELECT at, tenant, space, key_, operation, created_at, attempt, from_state, to_state, who, why
+                FROM (SELECT 1 AS place, settled_at AS at, tenant, space, key_, operation, created_at, attempt,
+                             2::smallint AS from_state, state AS to_state, owner AS who, settled_why AS why
+                      FROM evicted
+                      WHERE settled_why IS NOT NULL AND state IN (3, 4)
+                      UNION ALL
+                      SELECT 2, now, tenant, space, key_, operation, created_at, attempt,
+                             state, NULL::smallint, ?::text, ?::text
+                      FROM evicted) AS ended
+                ORDER BY place
             )
             SELECT * FROM evicted""";
 

@@ -50,7 +50,8 @@ final class RowParameters implements Binding {
                 s -> s.id(settlement.id())
                         .token(settlement.token())
                         .state(settlement.to())
-                        .bytes(settlement.result()));
+                        .bytes(settlement.result())
+                        .text(settlement.reason()));
     }
 
     /** What identifies a claim, in one value. */

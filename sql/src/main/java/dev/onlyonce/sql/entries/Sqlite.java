@@ -2,6 +2,7 @@ package dev.onlyonce.sql.entries;
 
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -35,11 +36,18 @@ public final class Sqlite implements Database {
     static final Columns COLUMNS = Columns.TEXT;
 
     private final String clock;
+    private final AuditLevel level;
     private final StatementTexts texts;
 
-    /** With another clock than the machine's: for tests only. */
-    public Sqlite(Optional<String> clock) {
+    /**
+     * The statements.
+     *
+     * @param clock for tests: another clock than the machine's
+     * @param audit whether an ordinary life's record outlives its entry
+     */
+    public Sqlite(Optional<String> clock, AuditLevel audit) {
         this.clock = clock.orElse(SqliteStatements.CLOCK);
+        this.level = audit;
         this.texts = new StatementTexts(SqliteStatements.CLOCK, this.clock, statement -> statement);
     }
 
@@ -65,7 +73,13 @@ public final class Sqlite implements Database {
                         Settlement::id,
                         s -> RowParameters.of(COLUMNS, s),
                         Ended::read);
-        audit(c, settlements, s -> ended.get(s.id()), (s, e) -> AuditRow.settled(e.subject, s, e.settled.settledAt()));
+        audit(
+                c,
+                settlements,
+                s -> ended.get(s.id()),
+                (s, e) -> e.subject.isOwnRecord()
+                        ? List.of()
+                        : List.of(AuditRow.settled(e.subject, s, e.settled.settledAt())));
         return new Written(settled(ended), claims.isEmpty() ? Map.of() : attempts(c, SqliteStatements.INSERT, claims));
     }
 
@@ -105,7 +119,7 @@ public final class Sqlite implements Database {
                 c,
                 claims,
                 a -> taken.containsKey(a.id()) ? before.get(a.id()) : null,
-                (a, b) -> AuditRow.taken(b.subject, a, b.now));
+                (a, b) -> List.of(AuditRow.taken(b.subject, a, b.now)));
         return taken;
     }
 
@@ -122,7 +136,7 @@ public final class Sqlite implements Database {
                 c,
                 claims,
                 a -> replaced.containsKey(a.id()) ? before.get(a.id()) : null,
-                (a, b) -> AuditRow.replaced(b.subject, a, b.now));
+                (a, b) -> AuditRow.replaced(b.subject, a, b.now, level));
         return replaced;
     }
 
@@ -177,7 +191,7 @@ public final class Sqlite implements Database {
                     c,
                     lapsed,
                     l -> ended.contains(l.id()) ? before.get(l.id()) : null,
-                    (l, b) -> AuditRow.swept(b.subject, l, b.now));
+                    (l, b) -> List.of(AuditRow.swept(b.subject, l, b.now)));
             return ended;
         });
     }
@@ -186,6 +200,11 @@ public final class Sqlite implements Database {
     public Reaped reap(Connection connection, int limit) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
             List<Due> due = query(c, SqliteStatements.DUE, Binding.longs(limit), Due::read);
+            audit(
+                    c,
+                    due,
+                    row -> row.gone || row.expired ? row.subject : null,
+                    (row, s) -> AuditRow.ended(List.of(s), level));
             for (Due row : due) {
                 if (row.gone) {
                     query(c, SqliteStatements.DELETE, Binding.longs(row.rowid), deleted -> true);
@@ -213,16 +232,24 @@ public final class Sqlite implements Database {
                 Resolution::id,
                 r -> RowParameters.of(COLUMNS, r),
                 Ended::read);
-        audit(c, resolutions, r -> ended.get(r.id()), (r, e) -> AuditRow.resolved(e.subject, r, e.settled.settledAt()));
+        audit(
+                c,
+                resolutions,
+                r -> ended.get(r.id()),
+                (r, e) -> List.of(AuditRow.resolved(e.subject, r, e.settled.settledAt())));
         return settled(ended);
     }
 
     @Override
     public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
-            List<Entry> evicted = query(c, SqliteStatements.EVICT, RowParameters.of(COLUMNS, id), Sqlite::entry);
-            audit(c, evicted, entry -> entry, (entry, same) -> AuditRow.evicted(entry, who, why));
-            return evicted.stream().findFirst();
+            List<AuditRow.Evicted> evicted = query(
+                    c,
+                    SqliteStatements.EVICT,
+                    RowParameters.of(COLUMNS, id),
+                    row -> AuditRow.Evicted.read(row, COLUMNS));
+            audit(c, evicted, one -> one, (one, same) -> AuditRow.evicted(one, who, why));
+            return evicted.stream().map(AuditRow.Evicted::entry).findFirst();
         });
     }
 
@@ -283,23 +310,34 @@ public final class Sqlite implements Database {
     }
 
     /** A row whose time has come. */
-    private record Due(long rowid, boolean gone, boolean expired) {
+    private record Due(long rowid, boolean gone, boolean expired, AuditRow.Subject subject) {
         static Due read(ResultSet row) throws SQLException {
-            return new Due(row.getLong(1), row.getBoolean(2), row.getBoolean(3));
+            AuditRow.Subject subject = AuditRow.Subject.read(row, 4, COLUMNS);
+            return new Due(row.getLong(1), row.getBoolean(2), row.getBoolean(3), subject);
         }
     }
 
     /** Writes what has become of those items that were changed. */
     private <T, B> void audit(
-            Connection connection, List<T> items, Function<T, @Nullable B> changed, BiFunction<T, B, AuditRow> row)
+            Connection connection,
+            List<T> items,
+            Function<T, @Nullable B> changed,
+            BiFunction<T, B, List<AuditRow>> rows)
             throws SQLException {
+        List<AuditRow> audit = new ArrayList<>();
+        for (T item : items) {
+            B change = changed.apply(item);
+            if (change != null) {
+                audit.addAll(rows.apply(item, change));
+            }
+        }
+        if (audit.isEmpty()) {
+            return;
+        }
         try (PreparedStatement statement = prepare(connection, AuditRow.INSERT)) {
-            for (T item : items) {
-                B change = changed.apply(item);
-                if (change != null) {
-                    RowParameters.of(COLUMNS, row.apply(item, change)).bind(statement, 1);
-                    statement.executeUpdate();
-                }
+            for (AuditRow row : audit) {
+                RowParameters.of(COLUMNS, row).bind(statement, 1);
+                statement.executeUpdate();
             }
         }
     }

@@ -38,7 +38,7 @@ final class SqliteStatements {
             SET state = 2, token = ?7, owner = ?8, attempt = attempt + 1,
                 lease_us = ?9, on_lease_lost = ?10, retention_us = ?11, tombstone_us = ?12,
                 lease_until = now + ?9, settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                reap_at = now + ?11, unknown_since = NULL, result = NULL
+                reap_at = now + ?11, unknown_since = NULL, result = NULL, settled_why = NULL
             FROM clock
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3
               AND ?13 = 2 AND state IN (1, 5) AND (purge_at IS NULL OR purge_at > now)
@@ -55,12 +55,12 @@ final class SqliteStatements {
                 lease_us = ?9, on_lease_lost = ?10, retention_us = ?11, tombstone_us = ?12,
                 state = ?13, attempt = iif(?13 = 2, 1, 0), created_at = now, lease_until = now + ?9,
                 settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                reap_at = now + ?11, unknown_since = NULL, result = NULL
+                reap_at = now + ?11, unknown_since = NULL, result = NULL, settled_why = NULL
             FROM clock
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND purge_at <= now
             RETURNING attempt""";
 
-    /** Only the owner settles, and only once. */
+    /** Only the owner settles, and only once. An ordinary settlement is its own record, in settled_why: see {@link AuditTable}. */
     static final String SETTLE = """
             WITH clock (now) AS (
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
@@ -69,10 +69,12 @@ final class SqliteStatements {
             SET state = ?5, result = ?6, settled_at = now,
                 expires_at = iif(?5 <> 6, now + retention_us, NULL),
                 purge_at = CASE ?5 WHEN 6 THEN NULL WHEN 5 THEN now + retention_us ELSE now + retention_us + tombstone_us END,
-                unknown_since = iif(?5 = 6, now, NULL)
+                unknown_since = iif(?5 = 6, now, NULL),
+                settled_why = iif(?5 IN (3, 4) AND lease_until BETWEEN now AND now + 300000000, ?7, NULL)
             FROM clock
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?4 AND state = 2
-            RETURNING settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner""";
+            RETURNING settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner,
+                      settled_at, settled_why""";
 
     static final String RENEW = """
             WITH clock (now) AS (
@@ -99,7 +101,7 @@ final class SqliteStatements {
             WITH clock (now) AS (
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
             )
-            SELECT now, tenant, space, key_, operation, created_at, attempt, state, owner
+            SELECT now, tenant, space, key_, operation, created_at, attempt, state, owner, settled_at, settled_why
             FROM clock, onlyonce_entry
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3""";
 
@@ -131,7 +133,7 @@ final class SqliteStatements {
                            WHERE e.tenant = ?1 AND e.space = ?2 AND e.key_ = ?3)
             )
             UPDATE onlyonce_entry
-            SET state = ?6, token = NULL, result = NULL, settled_at = now,
+            SET state = ?6, token = NULL, result = NULL, settled_at = now, settled_why = NULL,
                 expires_at = iif(?6 <> 6, now + iif(half_done, 315360000000000, retention_us), NULL),
                 purge_at = CASE ?6 WHEN 6 THEN NULL WHEN 5 THEN now + iif(half_done, 315360000000000, retention_us)
                                    ELSE now + retention_us + tombstone_us END,
@@ -146,7 +148,8 @@ final class SqliteStatements {
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
             )
             SELECT rowid, ifnull(purge_at <= (SELECT now FROM clock), 0),
-                   ifnull(state IN (3, 4) AND expires_at <= (SELECT now FROM clock), 0)
+                   ifnull(state IN (3, 4) AND expires_at <= (SELECT now FROM clock), 0),
+                   tenant, space, key_, operation, created_at, attempt, state, owner, settled_at, settled_why
             FROM onlyonce_entry
             WHERE reap_at <= (SELECT now FROM clock)
             ORDER BY reap_at LIMIT ?1""";
@@ -163,7 +166,7 @@ final class SqliteStatements {
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
             )
             UPDATE onlyonce_entry
-            SET state = iif(?2, 7, state), result = iif(?2, NULL, result),
+            SET state = iif(?2, 7, state), result = iif(?2, NULL, result), settled_why = iif(?2, NULL, settled_why),
                 reap_at = CASE WHEN ?2 OR state = 7 THEN purge_at
                                WHEN state IN (3, 4, 5) THEN expires_at
                                WHEN state = 6 THEN now + 86400000000
@@ -183,14 +186,15 @@ final class SqliteStatements {
                            WHERE e.tenant = ?1 AND e.space = ?2 AND e.key_ = ?3)
             )
             UPDATE onlyonce_entry
-            SET state = ?5, token = NULL, result = ?6, settled_at = now,
+            SET state = ?5, token = NULL, result = ?6, settled_at = now, settled_why = NULL,
                 expires_at = now + iif(half_done, 315360000000000, retention_us),
                 purge_at = iif(?5 = 5, now + iif(half_done, 315360000000000, retention_us), now + retention_us + tombstone_us),
                 reap_at = now + retention_us,
                 unknown_since = NULL
             FROM clock
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND attempt = ?4 AND state = 6 AND ?7 IN (-1, created_at)
-            RETURNING settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner""";
+            RETURNING settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner,
+                      settled_at, settled_why""";
 
     static final String EVICT = """
             WITH clock (now) AS (
@@ -201,7 +205,7 @@ final class SqliteStatements {
             RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
                       attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                       settled_at, expires_at, NULL,
-                      (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)""";
+                      (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000), settled_why""";
 
     private SqliteStatements() {}
 }

@@ -24,8 +24,13 @@ import java.util.stream.IntStream;
  * script ends by writing its number into {@code onlyonce_schema}, so it makes no difference who runs it.
  */
 public final class Schema {
-    private static final List<String> SCRIPTS =
-            List.of("V001__create.sql", "V002__outbox.sql", "V003__step.sql", "V004__audit.sql", "V005__checks.sql");
+    private static final List<String> SCRIPTS = List.of(
+            "V001__create.sql",
+            "V002__outbox.sql",
+            "V003__step.sql",
+            "V004__audit.sql",
+            "V005__checks.sql",
+            "V006__settled_why.sql");
     /** Any number that nobody else uses for PostgreSQL's advisory locks: "onlyonce" in ASCII. */
     private static final long LOCK = 0x6f6e6c796f6e6365L;
     /** A script that changes a table gives way to requests after less than a second; see V005 of PostgreSQL. */
@@ -135,13 +140,19 @@ public final class Schema {
                 connection, List.of("BEGIN", "SELECT pg_advisory_xact_lock(" + LOCK + ")"), this::migrate);
     }
 
-    /** Tables cannot be made in a transaction there, so every script can be run again from its beginning. */
+    /**
+     * Tables cannot be made in a transaction there, so every script can be run again from its beginning. A change of a table
+     * waits for transactions that use it, and holds up everybody behind it: so it waits for a second, not for a day.
+     */
     private int inMySql(Connection connection) throws SQLException {
+        int wait = number(connection, "SELECT @@SESSION.lock_wait_timeout");
         try (Statement statement = connection.createStatement()) {
             statement.execute("SELECT GET_LOCK('onlyonce_schema', 60)");
             try {
+                statement.execute("SET SESSION lock_wait_timeout = 1");
                 return migrate(connection);
             } finally {
+                statement.execute("SET SESSION lock_wait_timeout = " + wait);
                 statement.execute("SELECT RELEASE_LOCK('onlyonce_schema')");
             }
         }

@@ -7,6 +7,8 @@ import dev.onlyonce.sql.Claims;
 import dev.onlyonce.sql.Pools;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
@@ -17,10 +19,13 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -79,6 +84,30 @@ final class PostgresPlanTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName("S2 the audit is listed by the index of leases: settlements have none by time")
+    void listingByLease(boolean generic) throws SQLException {
+        fill(50_000);
+        AuditQuery query = new AuditQuery(null, Instant.EPOCH.plus(Duration.ofHours(7)), null, 100);
+        AuditListing listing = new AuditListing(query, SqlDatabase.POSTGRESQL);
+        // Leases of fourteen hours, and a listing of a minute of them.
+        SqlClock.execute(
+                dataSource, "UPDATE onlyonce_entry SET lease_until = created_at * 1000000", "ANALYZE onlyonce_entry");
+        long until = StoredEntry.micros(Duration.ofHours(7).plusMinutes(1));
+        assertThat(listing.upTo(OptionalLong.of(until + StoredEntry.micros(AuditListing.LEASE_MAX))))
+                .isTrue();
+        try (Connection connection = dataSource.getConnection();
+                Statement settings = connection.createStatement();
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + listing.sql())) {
+            settings.execute("SET plan_cache_mode = " + (generic ? "force_generic_plan" : "force_custom_plan"));
+            listing.bind(explain, 1);
+            String plan = lines(explain);
+            settings.execute("RESET plan_cache_mode");
+            assertThat(plan).contains("onlyonce_entry_lease").doesNotContain("Seq Scan on onlyonce_entry");
+        }
+    }
+
     @Test
     @DisplayName("Settling is a heap-only update: it touches no index")
     void heapOnly() throws SQLException {
@@ -114,10 +143,10 @@ final class PostgresPlanTest {
         Binding id = RowParameters.of(Columns.NATIVE, Claims.id("asked1"));
         statements.put(PostgresStatements.KEEP, claims);
         statements.put(PostgresStatements.TAKE, claims);
-        statements.put(PostgresStatements.REPLACE, claims);
+        statements.put(PostgresStatements.REPLACE, claims.then(Binding.longs(1)));
         statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_UNLOCKED, ArrayParameters.ofSettlements(settlements));
-        statements.put(PostgresStatements.SETTLE_ONE, Postgres.withReason(settlements.get(0)));
+        statements.put(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)));
         statements.put(PostgresStatements.FIND, ids);
         statements.put(PostgresStatements.FIND_ONE, id);
         EntryId asked = Claims.id("asked1");
@@ -126,7 +155,7 @@ final class PostgresPlanTest {
                 Binding.texts(Columns.NATIVE, asked.tenant(), asked.space(), asked.key(), "alice", "ticket 42"));
         statements.put(PostgresUpkeep.CHUNK, Binding.longs(0, 1000));
         statements.put(PostgresUpkeep.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
-        statements.put(PostgresUpkeep.REAP, Binding.longs(500));
+        statements.put(PostgresUpkeep.REAP, Binding.longs(500, 1));
         statements.put(
                 PostgresUpkeep.END,
                 new ArrayParameters<>(CLAIMS)
@@ -165,16 +194,21 @@ final class PostgresPlanTest {
             connection.setAutoCommit(false);
             settings.execute(one ? PostgresStatements.SETTINGS_ONE : PostgresStatements.SETTINGS);
             binding.bind(explain, 1);
-            List<String> lines = new ArrayList<>();
-            try (ResultSet row = explain.executeQuery()) {
-                while (row.next()) {
-                    lines.add(row.getString(1));
-                }
-            }
+            String plan = lines(explain);
             connection.rollback();
             connection.setAutoCommit(true);
-            return String.join("\n", lines);
+            return plan;
         }
+    }
+
+    private static String lines(PreparedStatement explain) throws SQLException {
+        List<String> lines = new ArrayList<>();
+        try (ResultSet row = explain.executeQuery()) {
+            while (row.next()) {
+                lines.add(row.getString(1));
+            }
+        }
+        return String.join("\n", lines);
     }
 
     private static void fill(int rows) {

@@ -12,6 +12,7 @@ import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.sql.connections.SqlFailure;
 import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.SettleResult;
@@ -110,7 +111,18 @@ final class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "POSTGRES, 4", "MARIADB, 1", "MARIADB, 3", "SQLITE, 1", "SQLITE, 3"})
+    @CsvSource({
+        "POSTGRES, 1",
+        "POSTGRES, 3",
+        "POSTGRES, 4",
+        "POSTGRES, 5",
+        "MARIADB, 1",
+        "MARIADB, 3",
+        "MARIADB, 5",
+        "SQLITE, 1",
+        "SQLITE, 3",
+        "SQLITE, 5"
+    })
     @DisplayName(
             "R8 of an older release is brought up to date, its entries answer as before, and what comes next is audited")
     void older(TestDatabase database, int version) {
@@ -139,6 +151,50 @@ final class SchemaTest {
                 assertThat(store.evict(completed.id(), "alice", "ticket 42")).isPresent();
                 assertThat(Claims.history(store, Key.of("tenant", "POST /payments", "completed")))
                         .containsExactly("1 COMPLETED>null alice: ticket 42");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName(
+            "R8 S2 of a release that wrote a row for every settlement is read and purged without telling one twice")
+    void audited(TestDatabase database) {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            create(dataSource, database, 5);
+            ClaimRequest running = Claims.claim("running");
+            SqlClock.execute(
+                    dataSource,
+                    insert(database, Claims.claim("key"), State.COMPLETED),
+                    insert(database, running, State.PROCESSING),
+                    "INSERT INTO onlyonce_audit (at, tenant, space, key_, operation, entry_created_at, attempt, from_state,"
+                            + " to_state, who, why) SELECT settled_at, tenant, space, key_, operation, created_at, attempt,"
+                            + " 2, 3, owner, 'test' FROM onlyonce_entry WHERE state = 3");
+            List<String> expected = List.of("1 null>PROCESSING node: claimed", "1 PROCESSING>COMPLETED node: test");
+            try (SqlStore store = SqlStore.open(dataSource)) {
+                assertThat(Claims.history(store, Key.of("tenant", "POST /payments", "key")))
+                        .isEqualTo(expected);
+                assertThat(store.audit(AuditQuery.all(10))).hasSize(2);
+                store.settle(List.of(Claims.settle(running, State.COMPLETED)));
+                SqlClock.execute(dataSource, "UPDATE onlyonce_entry SET expires_at = 1, purge_at = 1, reap_at = 1");
+                assertThat(store.purge(10)).isEqualTo(2);
+                for (String key : List.of("key", "running")) {
+                    assertThat(Claims.history(store, Key.of("tenant", "POST /payments", key)))
+                            .isEqualTo(expected);
+                }
+                assertThat(store.audit(AuditQuery.all(10))).hasSize(4);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("goes on after a node that died between the column and its version: MariaDB commits each statement")
+    void halfUpgraded() {
+        try (HikariDataSource dataSource = TestDatabase.MARIADB.create(folder)) {
+            create(dataSource, TestDatabase.MARIADB, 5);
+            SqlClock.execute(dataSource, "ALTER TABLE onlyonce_entry ADD COLUMN settled_why VARBINARY(2000)");
+            try (SqlStore store = SqlStore.open(dataSource)) {
+                assertThat(store.schema().status().isCurrent()).isTrue();
             }
         }
     }
@@ -208,22 +264,23 @@ final class SchemaTest {
                 + column + ") VALUES ('tenant', '', 'key', 'pay', 1, 'topic', '', 1, 2)";
     }
 
-    @Test
+    @ParameterizedTest
+    @CsvSource({"POSTGRES, 4, onlyonce_audit", "POSTGRES, 5, onlyonce_entry", "MARIADB, 5, onlyonce_entry"})
     @DisplayName("gives way to an open transaction instead of holding up every request behind it, and is changed later")
-    void givesWay() throws Exception {
-        try (HikariDataSource dataSource = TestDatabase.POSTGRES.create(folder)) {
-            create(dataSource, TestDatabase.POSTGRES, 4);
+    void givesWay(TestDatabase database, int version, String table) throws Exception {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            create(dataSource, database, version);
             try (Connection reader = dataSource.getConnection();
                     Statement statement = reader.createStatement()) {
                 reader.setAutoCommit(false);
-                statement.execute("LOCK TABLE onlyonce_audit IN ACCESS SHARE MODE");
+                statement.execute("SELECT count(*) FROM " + table);
                 assertThatThrownBy(() -> SqlStore.open(dataSource)).isInstanceOf(StoreBusy.class);
                 statement.execute("SELECT count(*) FROM onlyonce_entry");
                 reader.rollback();
                 reader.setAutoCommit(true);
             }
             assertThat(SqlClock.number(dataSource, "SELECT max(version) FROM onlyonce_schema"))
-                    .isEqualTo(4);
+                    .isEqualTo(version);
             try (SqlStore store = SqlStore.open(dataSource)) {
                 assertThat(store.schema().status().isCurrent()).isTrue();
             }
