@@ -73,6 +73,12 @@ public final class MySql implements Database {
             return new Written(
                     Map.of(), Map.of(claims.get(0).id(), claims.get(0).start() == State.PROCESSING ? 1 : 0));
         }
+        if (claims.isEmpty() && settlements.size() == 1) {
+            Map<EntryId, SettleResult.Settled> settled = changes.settledAlone(connection, settlements.get(0));
+            if (!settled.isEmpty()) {
+                return new Written(settled, Map.of());
+            }
+        }
         return Transaction.run(connection, BEGIN, c -> changes.written(c, settlements, claims, MySqlQueries.BRIEFLY));
     }
 

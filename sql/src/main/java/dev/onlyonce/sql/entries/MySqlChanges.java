@@ -65,6 +65,24 @@ final class MySqlChanges {
         return new Database.Written(settled(settlements, standing, fresh), claimed(claims, standing));
     }
 
+    /** Settles an ordinary life with no transaction open, in two round trips instead of five; nothing if it is no such life. */
+    Map<EntryId, SettleResult.Settled> settledAlone(Connection connection, Settlement settlement) throws SQLException {
+        if (!settlement.to().isAnswered()) {
+            return Map.of();
+        }
+        List<Binding> parameters = List.of(
+                RowParameters.result(settlement.result()),
+                Binding.texts(MySqlQueries.COLUMNS, settlement.reason()),
+                Binding.longs(settlement.to().code()),
+                RowParameters.owner(MySqlQueries.COLUMNS, settlement.id(), settlement.token()));
+        int changed =
+                queries.change(connection, MySqlStatements.SETTLE_ONE, parameters, 1, MySqlQueries.BRIEFLY.seconds());
+        List<Settlement> alone = List.of(settlement);
+        return changed == 0
+                ? Map.of()
+                : settled(alone, standing(connection, List.of(settlement.id())), Set.of(settlement.id()));
+    }
+
     /** Returns those settled now, not by an earlier try. */
     private Set<EntryId> settle(Connection connection, List<Settlement> settlements, MySqlQueries.Wait wait)
             throws SQLException {

@@ -118,6 +118,20 @@ final class MySqlStatements {
                 /*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
 
     /**
+     * An ordinary settlement, alone: it needs no row of the audit, so one statement is one transaction. Only for entries that
+     * are kept for a minute: the row is read next, and must still be there.
+     */
+    static final String SETTLE_ONE = """
+            UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
+            SET result = ?, settled_why = ?, state = ?,
+                settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us,
+                purge_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us + tombstone_us
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2 AND retention_us >= 60000000
+              AND lease_until BETWEEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+                  AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 300000000""";
+
+    /**
      * Locks what {@link #SETTLE} is about to change: it does not tell, and a repeated settlement is not audited again. Also
      * locks what {@link #RENEW} is about to change.
      */
