@@ -58,7 +58,7 @@ public final class Registry {
 
     /** Passes an event to all listeners. */
     public void publish(Event event) {
-        parts.events().tell(event);
+        parts.tell(event);
     }
 
     /** The policy of an operation: its own, or the default. */
@@ -122,18 +122,6 @@ public final class Registry {
         // However many operations there are: names in requests must not crowd out those that the application declares.
         check(operation, way, ways.putIfAbsent(operation, way));
         policies.put(operation, policy);
-    }
-
-    /**
-     * Executes the leased way, under the caller's policy; otherwise as {@link Onlyonce#execute}.
-     *
-     * @throws X the action's exception, by identity
-     * @throws IllegalStateException if the operation is executed in another way
-     */
-    public <T, X extends Exception> Outcome<T> execute(
-            Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, Action<T, X> action) throws X {
-        fix(key.operation(), Way.LEASED);
-        return engine.execute(key, fingerprint, policy, codec, action);
     }
 
     /**
