@@ -8,11 +8,16 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.testkit.ManualTime;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,6 +50,26 @@ class SettingsStartUpTest extends StartUp {
                     assertThat(once.operator().history(key)).hasSize(2);
                     context.getBean(ManualTime.class).advance(Duration.ofMinutes(62));
                     assertThat(once.operator().history(key)).isEmpty();
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"all, 2", "exceptions, 0"})
+    @DisplayName("S2 onlyonce.store.audit says whether the record of an ordinary life outlives its entry")
+    void auditLevel(String level, int records, @TempDir Path own) {
+        String file = own.resolve("entries.db").toString();
+        runner.withPropertyValues("onlyonce.store.audit=" + level, "onlyonce.store.sqlite=" + file)
+                .run(context -> {
+                    Onlyonce once = context.getBean(Onlyonce.class);
+                    Key key = Key.of("everybody", "POST /orders", "order-1");
+                    once.execute(key, Fingerprint.of(new byte[0]), Codec.text(), claim -> "paid");
+                    assertThat(once.operator().history(key)).hasSize(2);
+                    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+                            Statement statement = connection.createStatement()) {
+                        statement.execute("UPDATE onlyonce_entry SET expires_at = 1, purge_at = 1, reap_at = 1");
+                    }
+                    once.operator().purge();
+                    assertThat(once.operator().history(key)).hasSize(records);
                 });
     }
 
