@@ -29,6 +29,7 @@ class RoomsTest {
     /** The modules that each module may use. Test servers are for tests and benchmarks; nothing published uses them. */
     private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
             Map.entry("core", Set.of()),
+            Map.entry("client", Set.of()),
             Map.entry("http", Set.of("core")),
             Map.entry("testservers", Set.of()),
             Map.entry("testkit", Set.of("core")),
