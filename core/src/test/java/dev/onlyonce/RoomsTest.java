@@ -37,7 +37,7 @@ class RoomsTest {
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
-            Map.entry("server", Set.of("core", "http", "micrometer", "sql")),
+            Map.entry("server", Set.of("client", "core", "http", "micrometer", "sql")),
             Map.entry("payments", Set.of("core", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
             Map.entry(
                     "benchmarks",

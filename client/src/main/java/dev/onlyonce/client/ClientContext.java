@@ -42,7 +42,12 @@ final class ClientContext {
 
     /** With what the application adds to every attempt: credentials, trace headers. */
     CallRequest dressed(CallRequest request) {
-        return request.headers(attemptHeaders.apply(request));
+        Map<String, String> more = attemptHeaders.apply(request);
+        if (more.keySet().stream().anyMatch(keyHeader::equalsIgnoreCase)) {
+            throw new IllegalArgumentException(
+                    "The client makes the " + keyHeader + "; leave it out of the attempt's headers");
+        }
+        return request.headers(more);
     }
 
     /** Throws {@link IllegalArgumentException} if the request brings a key of its own. */
