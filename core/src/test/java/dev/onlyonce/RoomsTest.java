@@ -30,6 +30,7 @@ class RoomsTest {
     private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
             Map.entry("core", Set.of()),
             Map.entry("client", Set.of()),
+            Map.entry("client-interceptors", Set.of("client")),
             Map.entry("http", Set.of("core")),
             Map.entry("testservers", Set.of()),
             Map.entry("testkit", Set.of("core")),
@@ -38,7 +39,9 @@ class RoomsTest {
             Map.entry("micrometer", Set.of("core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
             Map.entry("server", Set.of("client", "core", "http", "micrometer", "sql")),
-            Map.entry("payments", Set.of("core", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
+            Map.entry(
+                    "payments",
+                    Set.of("client", "core", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
             Map.entry(
                     "benchmarks",
                     Set.of("core", "http", "micrometer", "servlet", "spring-boot-starter", "sql", "testservers")));

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -23,6 +24,8 @@ public record CallRequest(String method, URI uri, Map<String, String> headers, C
 
     private static final int URI_LENGTH_MAX = 8 * 1024;
     private static final int METHOD_LENGTH_MAX = 32;
+    private static final Set<String> OF_THE_CONNECTION =
+            Set.of("connection", "content-length", "expect", "host", "transfer-encoding", "upgrade");
     /** They expire, and a stolen journal must not be a stolen account. */
     private static final Set<String> SECRETS =
             Set.of("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token");
@@ -63,6 +66,17 @@ public record CallRequest(String method, URI uri, Map<String, String> headers, C
         return new CallRequest("POST", uri, Map.of("Content-Type", "application/json"), CallBody.of(json));
     }
 
+    /** A request of another HTTP client, without the headers that such a client sets itself for each attempt. */
+    public static CallRequest of(String method, URI uri, Map<String, List<String>> headers, byte[] body) {
+        Map<String, String> kept = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        headers.forEach((name, values) -> {
+            if (!OF_THE_CONNECTION.contains(name.toLowerCase(Locale.ROOT))) {
+                kept.put(name, String.join(", ", values));
+            }
+        });
+        return new CallRequest(method, uri, kept, CallBody.of(body));
+    }
+
     /** This request with one more header, or with another value of it. */
     public CallRequest header(String name, String value) {
         return headers(Map.of(name, value));
@@ -80,7 +94,7 @@ public record CallRequest(String method, URI uri, Map<String, String> headers, C
     }
 
     /** The same request to another place. */
-    CallRequest to(URI other) {
+    public CallRequest to(URI other) {
         return new CallRequest(method, other, headers, body);
     }
 

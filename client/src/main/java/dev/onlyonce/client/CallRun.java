@@ -223,7 +223,8 @@ final class CallRun {
             }
         } else {
             Duration bound = pauses.first().multipliedBy(1L << Math.min(20, round - 1));
-            pause = min(upTo(min(bound, pauses.longest())), left().dividedBy(2));
+            // Rather a little early than not at all before the deadline.
+            pause = min(upTo(min(bound, pauses.longest())), max(Duration.ZERO, left().dividedBy(2)));
         }
         context.tell(listener -> listener.waiting(call.id(), pause));
         context.time.pause(pause);
@@ -279,6 +280,10 @@ final class CallRun {
 
     private static Duration upTo(Duration bound) {
         return Duration.ofNanos(ThreadLocalRandom.current().nextLong(bound.toNanos() + 1));
+    }
+
+    private static Duration max(Duration one, Duration other) {
+        return one.compareTo(other) > 0 ? one : other;
     }
 
     private static Duration min(Duration one, Duration other) {

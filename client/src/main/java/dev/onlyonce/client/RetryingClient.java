@@ -110,7 +110,12 @@ public final class RetryingClient implements AutoCloseable {
                 result.completeExceptionally(e);
             }
         });
-        return result.whenComplete((done, failure) -> task.cancel(true));
+        var unused = result.whenComplete((done, failure) -> {
+            if (result.isCancelled()) {
+                task.cancel(true);
+            }
+        });
+        return result;
     }
 
     /**

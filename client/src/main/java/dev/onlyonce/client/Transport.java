@@ -1,6 +1,7 @@
 package dev.onlyonce.client;
 
 import java.io.IOException;
+import java.net.http.HttpClient;
 import java.time.Duration;
 
 /**
@@ -19,4 +20,9 @@ public interface Transport {
      *     javax.net.ssl.SSLHandshakeException} says that nothing of the request was sent; any other leaves it open
      */
     CallResponse exchange(CallRequest request, Duration timeout) throws IOException, InterruptedException;
+
+    /** Sends by an HTTP client of the JDK, which must not follow redirects. */
+    static Transport of(HttpClient http) {
+        return new HttpTransport(http, false);
+    }
 }

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -441,10 +442,22 @@ class RetryingClientTest {
         CompletableFuture<CallResult> call = client.sendAsync(ID, request());
         arrived.await();
         call.cancel(true);
+        awaitIdle();
         gone.countDown();
+        assertThat(server.received()).hasSize(1);
         assertThat(client.pending()).hasSize(1);
         assertThat(client.resume(ID)).isInstanceOf(Done.class);
         assertThat(keys()).hasSize(1);
+    }
+
+    /** Returns when no thread of a client is in a call. */
+    private static void awaitIdle() {
+        while (Thread.getAllStackTraces().entrySet().stream()
+                .filter(thread -> thread.getKey().getName().equals("onlyonce-client"))
+                .flatMap(thread -> Arrays.stream(thread.getValue()))
+                .anyMatch(frame -> frame.getClassName().equals(CallRun.class.getName()))) {
+            Thread.onSpinWait();
+        }
     }
 
     @Test

@@ -97,8 +97,13 @@ public final class FileJournal implements Journal {
      */
     public static FileJournal open(Path file, Duration keep, ClientTime time) {
         FileJournal journal = new FileJournal(file.toAbsolutePath(), time, keep);
-        var unused = journal.locked(Frames::end);
-        return journal;
+        try {
+            var unused = journal.locked(Frames::end);
+            return journal;
+        } catch (RuntimeException | Error e) {
+            journal.close();
+            throw e;
+        }
     }
 
     @Override

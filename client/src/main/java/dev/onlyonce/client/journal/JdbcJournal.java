@@ -31,6 +31,9 @@ public final class JdbcJournal implements Journal {
     private static final Duration KEEP = Duration.ofDays(30);
     private static final int PURGE_EVERY = 100;
 
+    private static final String PROBE = """
+            SELECT id_hash FROM onlyonce_client_call WHERE 1 = 0
+            """;
     private static final String FIND = """
             SELECT call_record, sent_at, answer_record FROM onlyonce_client_call WHERE id_hash = ?
             """;
@@ -79,13 +82,40 @@ public final class JdbcJournal implements Journal {
     public static JdbcJournal open(DataSource source, Duration keep, ClientTime time) {
         try (Connection connection = source.getConnection()) {
             JdbcDialect dialect = JdbcDialect.of(connection);
-            try (PreparedStatement statement = connection.prepareStatement(dialect.table())) {
-                statement.execute();
+            if (!isThere(connection)) {
+                make(connection, dialect);
             }
-            commit(connection);
             return new JdbcJournal(source, dialect, keep, time);
         } catch (SQLException e) {
             throw trouble(e);
+        }
+    }
+
+    /** The user of an application may not be allowed to make tables, so it is asked for first. */
+    private static boolean isThere(Connection connection) throws SQLException {
+        try (PreparedStatement query = connection.prepareStatement(PROBE);
+                ResultSet rows = query.executeQuery()) {
+            return !rows.next();
+        } catch (SQLException e) {
+            rollback(connection);
+            return false;
+        }
+    }
+
+    private static void make(Connection connection, JdbcDialect dialect) throws SQLException {
+        try {
+            for (String sql : dialect.table()) {
+                try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                    statement.execute();
+                }
+            }
+            commit(connection);
+        } catch (SQLException e) {
+            rollback(connection);
+            // Two processes that make it at the same time collide in some databases.
+            if (!isThere(connection)) {
+                throw e;
+            }
         }
     }
 
@@ -244,6 +274,12 @@ public final class JdbcJournal implements Journal {
     private static void commit(Connection connection) throws SQLException {
         if (!connection.getAutoCommit()) {
             connection.commit();
+        }
+    }
+
+    private static void rollback(Connection connection) throws SQLException {
+        if (!connection.getAutoCommit()) {
+            connection.rollback();
         }
     }
 

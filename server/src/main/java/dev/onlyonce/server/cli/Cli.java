@@ -45,6 +45,8 @@ public final class Cli {
         line.setExecutionExceptionHandler((failure, command, parsed) -> explain(failure, command));
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpWidth(100);
+        // A body is given as @FILE.
+        line.setExpandAtFiles(false);
         return line;
     }
 
