@@ -29,6 +29,8 @@ class RoomsTest {
     /** The modules that each module may use. Test servers are for tests and benchmarks; nothing published uses them. */
     private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
             Map.entry("core", Set.of()),
+            Map.entry("client", Set.of()),
+            Map.entry("client-interceptors", Set.of("client")),
             Map.entry("http", Set.of("core")),
             Map.entry("faults", Set.of()),
             Map.entry("testservers", Set.of("faults")),
@@ -37,10 +39,10 @@ class RoomsTest {
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
-            Map.entry("server", Set.of("core", "http", "micrometer", "sql")),
+            Map.entry("server", Set.of("client", "core", "http", "micrometer", "sql")),
             Map.entry(
                     "payments",
-                    Set.of("core", "faults", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
+                    Set.of("client", "core", "faults", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
             Map.entry(
                     "benchmarks",
                     Set.of("core", "http", "micrometer", "servlet", "spring-boot-starter", "sql", "testservers")));

@@ -39,7 +39,7 @@ class TidyTest {
                     "time comes from the one injected source",
                     "System\\.currentTimeMillis|\\b(Instant|(Local|Zoned|Offset)(Date)?(Time)?|Year)\\.now\\(|Clock\\.system",
                     MAIN,
-                    "core/.*/store/SystemTime\\.java|payments/.*"),
+                    "core/.*/store/SystemTime\\.java|client/.*/SystemClientTime\\.java|payments/.*"),
             Ban.of("java.time has what this lacks", "java\\.util\\.(Date|Calendar)\\b|\\bnew Date\\(", ALL, NOWHERE),
             Ban.of(
                     "nobody sleeps to let time pass",

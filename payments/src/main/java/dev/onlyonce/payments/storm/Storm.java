@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -73,9 +72,10 @@ public final class Storm {
         Map<String, Double> calm = ledger.faults(with(options.faults(), "seed", (double) options.seed()));
         List<FaultyNetwork> networks =
                 options.apis().stream().map(this::network).toList();
-        try (Time time = Time.system()) {
+        try (Time time = Time.system();
+                StormClient client = new StormClient(any(urls(networks)), tally, options.patience())) {
             reportRegularly(time);
-            sendAll(networks, time);
+            sendAll(client, time);
             Map<NetworkFault, Long> counts = new EnumMap<>(NetworkFault.class);
             networks.forEach(
                     network -> network.counts().forEach((fault, count) -> counts.merge(fault, count, Long::sum)));
@@ -98,12 +98,10 @@ public final class Storm {
      */
     public List<String> sendAgain() throws InterruptedException {
         List<String> changed = new ArrayList<>();
-        HttpClient client = client();
-        int asked = 0;
-        try (Time time = Time.system()) {
+        try (Time time = Time.system();
+                StormClient client = new StormClient(any(options.apis()), tally, options.patience())) {
             for (Result result : results) {
-                URI api = options.apis().get(asked++ % options.apis().size());
-                Sending sending = new Sending(client, () -> api, result.payment(), tally, time);
+                Sending sending = new Sending(client, result.payment(), "again", time);
                 CompletableFuture<Sending.Answer> again = sending.start();
                 boolean answered = time.await(again, options.patience());
                 sending.giveUp();
@@ -119,11 +117,8 @@ public final class Storm {
         return changed;
     }
 
-    private static HttpClient client() {
-        return HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(CONNECT_MAX)
-                .build();
+    private static Supplier<URI> any(List<URI> urls) {
+        return () -> urls.get(ThreadLocalRandom.current().nextInt(urls.size()));
     }
 
     private static void checkReachable(URI api) throws IOException {
@@ -155,12 +150,13 @@ public final class Storm {
         });
     }
 
-    private void sendAll(List<FaultyNetwork> networks, Time time) throws InterruptedException {
-        HttpClient client = client();
-        List<URI> urls = networks.stream()
+    private static List<URI> urls(List<FaultyNetwork> networks) {
+        return networks.stream()
                 .map(network -> URI.create("http://127.0.0.1:" + network.port()))
                 .toList();
-        Supplier<URI> any = () -> urls.get(ThreadLocalRandom.current().nextInt(urls.size()));
+    }
+
+    private void sendAll(StormClient client, Time time) throws InterruptedException {
         StormOptions.Size size = options.size();
         Semaphore open = new Semaphore(size.open());
         String run = UUID.randomUUID().toString().substring(0, 8);
@@ -173,7 +169,7 @@ public final class Storm {
             StormPayment payment = payment(run, i, random);
             List<Sending> copies = new ArrayList<>();
             for (int copy = 0; copy < size.copies(); copy++) {
-                copies.add(new Sending(client, any, payment, tally, time));
+                copies.add(new Sending(client, payment, Integer.toString(copy), time));
             }
             all.addAll(copies);
             sent = i + 1;

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.LongAdder;
 final class Tally {
     private final LongAdder sent = new LongAdder();
     private final LongAdder lost = new LongAdder();
-    private final LongAdder polled = new LongAdder();
     private final LongAdder finished = new LongAdder();
     private final Map<Integer, LongAdder> answers = new ConcurrentHashMap<>();
 
@@ -19,10 +18,6 @@ final class Tally {
 
     void lost() {
         lost.increment();
-    }
-
-    void polled() {
-        polled.increment();
     }
 
     void finished() {

@@ -20,6 +20,8 @@ public final class Cli {
     public static final int NOT_FOUND = 3;
     /** The gateway or the database cannot be reached. */
     public static final int UNAVAILABLE = 4;
+    /** It was sent, and nobody knows yet what became of it. */
+    public static final int IN_DOUBT = 5;
 
     private Cli() {}
 
@@ -38,10 +40,13 @@ public final class Cli {
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StatsCommand());
         line.addSubcommand(new BenchCommand(Confirmation.terminal()));
+        line.addSubcommand(new SendCommand());
         line.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
         line.setExecutionExceptionHandler((failure, command, parsed) -> explain(failure, command));
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpWidth(100);
+        // A body is given as @FILE.
+        line.setExpandAtFiles(false);
         return line;
     }
 
@@ -98,7 +103,8 @@ public final class Cli {
                 "1:it did not work, for the reason that was printed",
                 "2:the command line or the configuration is wrong",
                 "3:there is no such key, or its state does not allow this",
-                "4:the gateway or the database cannot be reached"
+                "4:the gateway or the database cannot be reached",
+                "5:a request is in doubt; run the same command again"
             },
             footerHeading = "%nExamples:%n",
             footer = {

@@ -1,0 +1,17 @@
+package dev.onlyonce.client;
+
+/**
+ * The business id of a request to another HTTP client that has an interceptor of ours: a tag in OkHttp, the attribute {@link
+ * #ATTRIBUTE} in Spring. Requests without one pass untouched.
+ *
+ * @param value such as {@code order-42/pay}
+ */
+public record BusinessId(String value) {
+    /** The name of the attribute; its value is a text or a {@link BusinessId}. */
+    public static final String ATTRIBUTE = "dev.onlyonce.client.BusinessId";
+
+    @Override
+    public String toString() {
+        return value;
+    }
+}

@@ -1,0 +1,292 @@
+package dev.onlyonce.client;
+
+import dev.onlyonce.client.CallResult.Reason;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
+import java.net.http.HttpConnectTimeoutException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings one call to its end, or to the deadline. The journal has the call before this begins.
+ *
+ * <ol>
+ *   <li>Stop if the deadline has passed, or if the server may have forgotten the key of an attempt that may have had an effect.
+ *   <li>Send, with the same key and the same bytes as ever.
+ *   <li>A definitive answer: the journal records it, and that is the end.
+ *   <li>A request that is running, or whose outcome is unknown: wait as long as the server asks, ask for the status, then
+ *       send again.
+ *   <li>A failure: if attempts and budget allow, wait and send again.
+ * </ol>
+ *
+ * <p>An interrupt or an exception ends it at any point; the call stays open in the journal.
+ */
+final class CallRun {
+    static final String STATUS_PATH = "/.well-known/idempotency/status";
+
+    private static final Logger log = LoggerFactory.getLogger(CallRun.class);
+    private static final Set<String> UNDECIDED = Set.of("unknown", "processing", "pending");
+    private static final int ATTEMPTS_TOLD_MAX = 100;
+
+    private final ClientContext context;
+    private final JournaledCall call;
+    private final CallRequest request;
+    private final Redirects wire;
+    private final List<Attempt> attempts = new ArrayList<>();
+    private final long begun;
+
+    /** Whether an attempt, maybe of an earlier process, may have had an effect that we do not know of. */
+    private boolean doubt;
+    /** When the server may forget the key, on the monotonic clock: as it said itself, or as the policy expects. */
+    private long keyEndsAt;
+
+    private int failures;
+    private int waits;
+    private @Nullable CallResponse last;
+
+    /**
+     * Prepares a run.
+     *
+     * @param call its progress says whether an earlier run may have sent it
+     * @param live the request with its secrets
+     */
+    CallRun(ClientContext context, JournaledCall call, CallRequest live, Transport transport) {
+        this.context = context;
+        this.call = call;
+        this.request = context.keyed(live, call.key());
+        this.wire = new Redirects(context, transport);
+        this.doubt = call.progress().sentAt() != null;
+        this.begun = context.time.nanos();
+        this.keyEndsAt =
+                begun + context.policy.server().keyLifetime().minus(age(call)).toNanos();
+    }
+
+    /** A clock that was set back makes it younger, never negative. */
+    private Duration age(JournaledCall call) {
+        Instant sentAt = call.progress().sentAt();
+        Duration age = sentAt == null ? Duration.ZERO : Duration.between(sentAt, context.time.now());
+        return age.isNegative() ? Duration.ZERO : age;
+    }
+
+    CallResult run() throws InterruptedException {
+        CallResult result = loop();
+        context.tell(listener -> listener.finished(result, elapsed()));
+        return result;
+    }
+
+    private CallResult loop() throws InterruptedException {
+        for (Reason stop = stopNow(); ; stop = stopNow()) {
+            if (stop != null) {
+                return inDoubt(stop);
+            }
+            boolean doubtBefore = doubt;
+            Reading reading;
+            try {
+                reading = attempt();
+            } catch (BodyChanged e) {
+                tell(elapsed(), 0, String.valueOf(e.getMessage()));
+                return inDoubt(Reason.BODY_CHANGED);
+            }
+            doubt |= reading.inDoubt();
+            Optional<CallResult> end = end(reading, doubtBefore);
+            if (end.isPresent()) {
+                return end.get();
+            }
+            Reason tired = pause(reading);
+            if (tired != null) {
+                return inDoubt(tired);
+            }
+            if (reading.kind() == Reading.Kind.UNKNOWN) {
+                awaitStatus();
+            }
+        }
+    }
+
+    /** Why not to send again. */
+    private @Nullable Reason stopNow() {
+        if (doubt && !context.policy.server().honoursKeys()) {
+            return Reason.NOT_REPEATABLE;
+        }
+        if (doubt && context.time.nanos() - keyEndsAt >= 0) {
+            return Reason.KEY_EXPIRED;
+        }
+        return left().isNegative() || left().isZero() ? Reason.DEADLINE : null;
+    }
+
+    private Reading attempt() throws BodyChanged, InterruptedException {
+        Duration after = elapsed();
+        Duration timeout = min(context.policy.limits().attemptTimeout(), left());
+        Reading reading;
+        last = null;
+        try {
+            CallResponse response = wire.exchange(request, timeout);
+            last = response;
+            reading = Reading.of(response, context.policy.server());
+            AnswerTimes.keyLeft(response, context.time.now())
+                    .ifPresent(lives -> keyEndsAt = context.time.nanos() + lives.toNanos());
+        } catch (BodyChanged e) {
+            throw e;
+        } catch (IOException e) {
+            boolean sent = !isNothingSent(e);
+            String what = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+            reading =
+                    new Reading(Reading.Kind.AGAIN, sent, what + (sent ? ", outcome not known" : ", nothing was sent"));
+        }
+        tell(after, last == null ? 0 : last.status(), reading.why());
+        return reading;
+    }
+
+    private static boolean isNothingSent(IOException e) {
+        return e instanceof ConnectException
+                || e instanceof UnknownHostException
+                || e instanceof NoRouteToHostException
+                || e instanceof HttpConnectTimeoutException
+                || e instanceof SSLHandshakeException;
+    }
+
+    /** The end of the call, if this answer is one. */
+    private Optional<CallResult> end(Reading reading, boolean doubtBefore) {
+        CallResponse response = last;
+        if (response == null) {
+            return Optional.empty();
+        }
+        return switch (reading.kind()) {
+            case DONE ->
+                Optional.of(settled(
+                        response, new CallResult.Done(call.id(), response, Reading.isReplayed(response), told())));
+            case REFUSED ->
+                Optional.of(settled(response, new CallResult.Refused(call.id(), response, reading.why(), told())));
+            case REFUSED_NOW, REDIRECT ->
+                Optional.of(
+                        doubtBefore
+                                ? inDoubt(Reason.NOT_TAKEN)
+                                : settled(
+                                        response, new CallResult.Refused(call.id(), response, reading.why(), told())));
+            case KEY_REUSED -> throw new KeyReused(call.id(), reading.why());
+            case KEY_EXPIRED -> Optional.of(inDoubt(Reason.KEY_EXPIRED));
+            case RECORDED_ERROR -> Optional.of(inDoubt(Reason.RECORDED_ERROR));
+            case RUNNING, UNKNOWN, AGAIN -> Optional.empty();
+        };
+    }
+
+    private CallResult settled(CallResponse response, CallResult result) {
+        context.budget.succeeded();
+        try {
+            context.journal.settle(call.id(), response, context.time.now());
+        } catch (JournalException e) {
+            // The answer is known, and the caller gets it. The call stays open; resuming it gets the same answer again.
+            log.warn("The answer to {} could not be recorded in the journal", call.id(), e);
+        }
+        return result;
+    }
+
+    /** Waits before the next attempt; returns why there is none. */
+    private @Nullable Reason pause(Reading reading) throws InterruptedException {
+        int round;
+        if (reading.kind() == Reading.Kind.AGAIN) {
+            round = ++failures;
+            if (failures >= context.policy.limits().attemptsMax()) {
+                return Reason.ATTEMPTS;
+            }
+            if (doubt && !context.policy.server().honoursKeys()) {
+                return Reason.NOT_REPEATABLE;
+            }
+            if (!context.budget.take()) {
+                return Reason.BUDGET;
+            }
+        } else {
+            round = ++waits;
+        }
+        return pause(round) ? null : Reason.DEADLINE;
+    }
+
+    /** Full jitter up to a bound that doubles, or what the server asks and a little jitter. False if that is too long. */
+    private boolean pause(int round) throws InterruptedException {
+        RetryPolicy.Pauses pauses = context.policy.pauses();
+        Optional<Duration> asked = last == null ? Optional.empty() : AnswerTimes.retryAfter(last, context.time.now());
+        Duration pause;
+        if (asked.isPresent()) {
+            pause = asked.get().plus(upTo(pauses.first()));
+            if (pause.compareTo(left()) >= 0) {
+                return false;
+            }
+        } else {
+            Duration bound = pauses.first().multipliedBy(1L << Math.min(20, round - 1));
+            // Rather a little early than not at all before the deadline.
+            pause = min(upTo(min(bound, pauses.longest())), max(Duration.ZERO, left().dividedBy(2)));
+        }
+        context.tell(listener -> listener.waiting(call.id(), pause));
+        context.time.pause(pause);
+        return true;
+    }
+
+    /** Asks the status resource until there is something to fetch, or it cannot tell. Sending again is safe in any case. */
+    private void awaitStatus() throws InterruptedException {
+        while (stopNow() == null) {
+            Duration after = elapsed();
+            try {
+                CallRequest status = context.dressed(
+                        new CallRequest("GET", request.uri().resolve(STATUS_PATH), request.headers(), CallBody.none()));
+                CallResponse response =
+                        wire.once(status, min(context.policy.limits().attemptTimeout(), left()));
+                String state = JsonMembers.of(response.body()).get("state").orElse("not told");
+                tell(after, response.status(), "status: " + state);
+                last = response;
+                if (response.status() != 200 || !UNDECIDED.contains(state) || !pause(++waits)) {
+                    return;
+                }
+            } catch (IOException e) {
+                tell(after, 0, "status: " + e.getMessage());
+                return;
+            }
+        }
+    }
+
+    private CallResult inDoubt(Reason reason) {
+        return new CallResult.InDoubt(call.id(), reason, doubt, told());
+    }
+
+    private void tell(Duration after, int status, String what) {
+        Attempt attempt = new Attempt(after, elapsed().minus(after), status, what);
+        if (attempts.size() >= ATTEMPTS_TOLD_MAX) {
+            attempts.remove(ATTEMPTS_TOLD_MAX / 2);
+        }
+        attempts.add(attempt);
+        context.tell(listener -> listener.attempted(call.id(), attempt));
+    }
+
+    private List<Attempt> told() {
+        return List.copyOf(attempts);
+    }
+
+    private Duration elapsed() {
+        return Duration.ofNanos(context.time.nanos() - begun);
+    }
+
+    private Duration left() {
+        return context.policy.limits().deadline().minus(elapsed());
+    }
+
+    private static Duration upTo(Duration bound) {
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(bound.toNanos() + 1));
+    }
+
+    private static Duration max(Duration one, Duration other) {
+        return one.compareTo(other) > 0 ? one : other;
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+}

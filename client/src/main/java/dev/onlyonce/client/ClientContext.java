@@ -1,0 +1,69 @@
+package dev.onlyonce.client;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What every call of a client shares. */
+final class ClientContext {
+    private static final Logger log = LoggerFactory.getLogger(ClientContext.class);
+
+    final Journal journal;
+    final RetryPolicy policy;
+    final ClientTime time;
+    final RetryBudget budget;
+    final Set<String> secretHeaders;
+    private final String keyHeader;
+    private final boolean quotedKeys;
+    private final Function<CallRequest, Map<String, String>> attemptHeaders;
+    private final List<CallListener> listeners;
+
+    ClientContext(RetryingClient.Builder builder) {
+        journal = builder.journal;
+        policy = builder.policy;
+        time = builder.time;
+        budget = new RetryBudget(policy.pauses().retryShare());
+        secretHeaders = Set.copyOf(builder.secretHeaders);
+        keyHeader = builder.keyHeader;
+        quotedKeys = builder.quotedKeys;
+        attemptHeaders = builder.attemptHeaders;
+        listeners = List.copyOf(builder.listeners);
+    }
+
+    /** With the key. */
+    CallRequest keyed(CallRequest request, String key) {
+        String escaped = key.replace("\\", "\\\\").replace("\"", "\\\"");
+        return request.header(keyHeader, quotedKeys ? "\"" + escaped + "\"" : key);
+    }
+
+    /** With what the application adds to every attempt: credentials, trace headers. */
+    CallRequest dressed(CallRequest request) {
+        Map<String, String> more = attemptHeaders.apply(request);
+        if (more.keySet().stream().anyMatch(keyHeader::equalsIgnoreCase)) {
+            throw new IllegalArgumentException(
+                    "The client makes the " + keyHeader + "; leave it out of the attempt's headers");
+        }
+        return request.headers(more);
+    }
+
+    /** Throws {@link IllegalArgumentException} if the request brings a key of its own. */
+    void check(CallRequest request) {
+        if (request.headers().containsKey(keyHeader)) {
+            throw new IllegalArgumentException("The client makes the " + keyHeader + "; leave it out of the request");
+        }
+    }
+
+    void tell(Consumer<CallListener> event) {
+        for (CallListener listener : listeners) {
+            try {
+                event.accept(listener);
+            } catch (RuntimeException | Error e) {
+                log.warn("A listener failed", e);
+            }
+        }
+    }
+}

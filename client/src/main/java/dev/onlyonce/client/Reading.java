@@ -1,0 +1,142 @@
+package dev.onlyonce.client;
+
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The meaning of an answer: the only place that decides it. Codes of problems count first, then statuses.
+ *
+ * @param kind what to do
+ * @param inDoubt whether this attempt may have had an effect that the answer does not tell of
+ * @param why in a few words
+ */
+record Reading(Kind kind, boolean inDoubt, String why) {
+    /** Log in first, slow down: nothing was executed, and a later attempt may be answered otherwise. */
+    private static final Set<Integer> CREDENTIALS = Set.of(401, 403, 407);
+
+    /** Nothing was executed, and it can be tried again. */
+    private static final Set<String> NOT_EXECUTED = Set.of(
+            "store_unavailable",
+            "upstream_unreachable",
+            "upstream_busy",
+            "too_many_keys",
+            "too_many_live",
+            "too_many_stored",
+            "too_many_lookups");
+
+    private static final int REDIRECTS_FROM = 300;
+    private static final int REFUSALS_FROM = 400;
+    private static final int ERRORS_FROM = 500;
+
+    /** What to do about an answer. */
+    enum Kind {
+        /** It took effect. */
+        DONE,
+        /** Definitive, and recorded by servers that record. */
+        REFUSED,
+        /** Refused before anything was executed; says nothing about an earlier attempt. */
+        REFUSED_NOW,
+        /** Send to another place. */
+        REDIRECT,
+        /** It is being executed: wait and ask again. */
+        RUNNING,
+        /** Nobody knows yet: ask for the status, then again. */
+        UNKNOWN,
+        /** It failed in a way that another attempt may mend. */
+        AGAIN,
+        /** A bug. */
+        KEY_REUSED,
+        /** The server no longer knows. */
+        KEY_EXPIRED,
+        /** An error that the server will always answer. */
+        RECORDED_ERROR
+    }
+
+    /** Reads an answer. */
+    static Reading of(CallResponse response, RetryPolicy.Server server) {
+        int status = response.status();
+        boolean hasRetryAfter = response.header("Retry-After").isPresent();
+        if (status < REDIRECTS_FROM) {
+            boolean running = status == 202 && hasRetryAfter && !server.acceptedIsDone();
+            return running
+                    ? new Reading(Kind.RUNNING, true, "accepted, not done yet")
+                    : new Reading(Kind.DONE, false, "done");
+        }
+        if (status < REFUSALS_FROM) {
+            return redirect(status);
+        }
+        JsonMembers json = JsonMembers.of(
+                response.header("Content-Type").orElse("").contains("json") ? response.body() : new byte[0]);
+        Optional<String> code = json.get("code").or(() -> json.get("error.code"));
+        Reading known = code.map(it -> coded(it, response, json)).orElse(null);
+        if (known != null) {
+            return known;
+        }
+        if (status == 400 && json.get("error.type").orElse("").equals("idempotency_error")) {
+            return new Reading(Kind.KEY_REUSED, false, "idempotency_error");
+        }
+        return plain(response, hasRetryAfter, code.map(it -> ", " + it).orElse(""));
+    }
+
+    /** By a code of ours, or of Stripe's; null if it is neither. */
+    private static @Nullable Reading coded(String code, CallResponse response, JsonMembers json) {
+        if (NOT_EXECUTED.contains(code)) {
+            return new Reading(Kind.AGAIN, false, code + ", not executed");
+        }
+        return switch (code) {
+            case "in_progress", "idempotency_key_in_use" -> new Reading(Kind.RUNNING, true, code);
+            case "outcome_unknown" -> new Reading(Kind.UNKNOWN, true, code);
+            case "not_recorded" -> new Reading(Kind.AGAIN, true, code);
+            case "key_reused" -> new Reading(Kind.KEY_REUSED, false, code);
+            case "key_expired" -> new Reading(Kind.KEY_EXPIRED, true, code);
+            case "response_not_stored" ->
+                new Reading(
+                        json.get("originalStatus").orElse("").matches("[45]\\d\\d") ? Kind.REFUSED : Kind.DONE,
+                        false,
+                        code);
+            case "pending_expired", "operation_failed" -> new Reading(Kind.REFUSED, false, code);
+            case "handler_failed" -> isReplayed(response) ? recordedError(code) : new Reading(Kind.AGAIN, true, code);
+            default -> null;
+        };
+    }
+
+    private static Reading plain(CallResponse response, boolean hasRetryAfter, String code) {
+        int status = response.status();
+        if (status >= ERRORS_FROM) {
+            return isReplayed(response)
+                    ? recordedError("server error" + code)
+                    : new Reading(Kind.AGAIN, true, "server error" + code);
+        }
+        if (CREDENTIALS.contains(status)) {
+            return new Reading(Kind.REFUSED_NOW, false, "not authorized" + code);
+        }
+        return switch (status) {
+            // A time-out is doubt whatever status is answered for it.
+            case 408 -> new Reading(Kind.AGAIN, true, "time-out at the server" + code);
+            case 425, 429 -> new Reading(Kind.AGAIN, false, "slow down" + code);
+            case 409 ->
+                hasRetryAfter
+                        ? new Reading(Kind.RUNNING, true, "conflict, to be retried" + code)
+                        : new Reading(Kind.REFUSED, false, "conflict" + code);
+            default -> new Reading(Kind.REFUSED, false, "refused" + code);
+        };
+    }
+
+    private static Reading redirect(int status) {
+        return switch (status) {
+            case 307, 308 -> new Reading(Kind.REDIRECT, false, "redirect");
+            // The usual answer of a form that was taken: it took effect, and the result is elsewhere.
+            case 303 -> new Reading(Kind.DONE, false, "done, see Location");
+            default -> new Reading(Kind.REFUSED_NOW, false, "redirect that would change the method, not followed");
+        };
+    }
+
+    private static Reading recordedError(String why) {
+        return new Reading(Kind.RECORDED_ERROR, true, why + ", recorded");
+    }
+
+    static boolean isReplayed(CallResponse response) {
+        return response.header("Idempotent-Replayed").orElse("false").equalsIgnoreCase("true");
+    }
+}

@@ -1,0 +1,354 @@
+package dev.onlyonce.client;
+
+import dev.onlyonce.client.CallResult.Reason;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends requests that must take effect once. Each call has a business id, such as {@code order-42/pay}. The client makes one key
+ * for it, writes key and request to the journal, and only then sends. It retries with the same key and the same bytes until the
+ * answer is definitive. After a crash, {@link #pending} lists what is open and {@link #resume()} finishes it. Any thread may
+ * call.
+ *
+ * <p>It never makes a second key for an id. Only {@link #forget} allows one.
+ */
+public final class RetryingClient implements AutoCloseable {
+    private static final int THREADS_MAX = 256;
+    private static final int QUEUE_MAX = 10_000;
+    private static final Duration CONNECT_MAX = Duration.ofSeconds(10);
+
+    private final ClientContext context;
+    private final KeySource keys;
+    private final Transport transport;
+    private final ThreadPoolExecutor threads;
+    /** How many runs of an id are under way here. */
+    private final ConcurrentMap<String, Integer> running = new ConcurrentHashMap<>();
+
+    private RetryingClient(Builder builder) {
+        context = new ClientContext(builder);
+        keys = builder.keys;
+        HttpClient http = builder.http == null
+                ? HttpClient.newBuilder().connectTimeout(CONNECT_MAX).build()
+                : builder.http;
+        transport = new HttpTransport(http, builder.expectContinue);
+        threads = new ThreadPoolExecutor(
+                THREADS_MAX, THREADS_MAX, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(QUEUE_MAX), task -> {
+                    Thread thread = new Thread(task, "onlyonce-client");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /** Starts building a client, which closes the journal when it is closed. */
+    public static Builder builder(Journal journal) {
+        return new Builder(journal);
+    }
+
+    /**
+     * Sends until the answer is definitive or the policy says stop. If the journal has the answer to this id already, it
+     * returns that and sends nothing; if the call is open, it goes on with its key.
+     *
+     * @throws JournalException if the journal cannot be written; nothing was sent
+     * @throws IdReused if the id was used for another request; nothing was sent
+     * @throws KeyReused if the server says that the key was used for another request
+     * @throws InterruptedException the call stays open in the journal
+     */
+    public CallResult send(String id, CallRequest request) throws InterruptedException {
+        return send(id, request, transport);
+    }
+
+    /** As {@link #send(String, CallRequest)}, by another HTTP client. */
+    public CallResult send(String id, CallRequest request, Transport by) throws InterruptedException {
+        JournaledCall fresh = call(id, request, context.time.now());
+        Optional<JournaledCall> earlier = context.journal.begin(fresh);
+        if (earlier.isEmpty()) {
+            // Not sent by anybody before: there is nothing to be in doubt about.
+            return run(call(fresh, null), request, by);
+        }
+        if (!earlier.get().request().isSameAs(request)) {
+            throw new IdReused(id, earlier.get().request());
+        }
+        return goOn(earlier.get(), earlier.get().request().headers(request.headers()), by);
+    }
+
+    /**
+     * As {@link #send(String, CallRequest)}, on a thread of the client. Cancelling the future stops it; the call stays open in
+     * the journal, if it was begun.
+     */
+    public CompletableFuture<CallResult> sendAsync(String id, CallRequest request) {
+        return sendAsync(id, request, transport);
+    }
+
+    /** As {@link #sendAsync(String, CallRequest)}, by another HTTP client. */
+    public CompletableFuture<CallResult> sendAsync(String id, CallRequest request, Transport by) {
+        CompletableFuture<CallResult> result = new CompletableFuture<>();
+        Future<?> task = threads.submit(() -> {
+            try {
+                result.complete(send(id, request, by));
+            } catch (InterruptedException e) {
+                result.cancel(false);
+            } catch (RuntimeException | Error e) {
+                result.completeExceptionally(e);
+            }
+        });
+        var unused = result.whenComplete((done, failure) -> {
+            if (result.isCancelled()) {
+                task.cancel(true);
+            }
+        });
+        return result;
+    }
+
+    /**
+     * Makes a call with its key and sends nothing. Write it to the journal yourself, in the transaction that decides on it, and
+     * {@link #resume(String)} it after the commit.
+     */
+    public JournaledCall prepare(String id, CallRequest request) {
+        return call(id, request, null);
+    }
+
+    /** The calls without a definitive answer, oldest first, also those that are under way. */
+    public List<JournaledCall> pending() {
+        List<JournaledCall> pending = new ArrayList<>();
+        for (String id : context.journal.pending()) {
+            context.journal
+                    .find(id)
+                    .filter(call -> call.progress().answer() == null)
+                    .map(RetryingClient::listed)
+                    .ifPresent(pending::add);
+        }
+        return pending;
+    }
+
+    /** Goes on with one call: the same key, the same bytes. Credentials come from {@link Builder#attemptHeaders}. */
+    public CallResult resume(String id) throws InterruptedException {
+        JournaledCall call = context.journal
+                .find(id)
+                .orElseThrow(() -> new IllegalArgumentException("The journal has no call with the id " + id));
+        return goOn(call, call.request(), transport);
+    }
+
+    /** Goes on with all open calls that are not under way here, one after the other. Returns what became of each. */
+    public Map<String, CallResult> resume() throws InterruptedException {
+        Map<String, CallResult> results = new LinkedHashMap<>();
+        for (String id : context.journal.pending()) {
+            if (running.containsKey(id)) {
+                continue;
+            }
+            Optional<JournaledCall> call = context.journal.find(id);
+            if (call.isPresent()) {
+                results.put(id, resumeOne(call.get()));
+            }
+        }
+        return results;
+    }
+
+    private CallResult resumeOne(JournaledCall call) throws InterruptedException {
+        try {
+            return goOn(call, call.request(), transport);
+        } catch (KeyReused e) {
+            // One bug must not keep the others from their end.
+            return new CallResult.InDoubt(call.id(), Reason.KEY_REUSED, false, List.of());
+        }
+    }
+
+    /**
+     * Removes a call from the journal, answered or not: you know what became of it. The next call with its id gets a new key.
+     *
+     * @return whether there was one
+     */
+    public boolean forget(String id) {
+        return context.journal.forget(id);
+    }
+
+    /** Stops what is under way, which stays open in the journal, and closes the journal. */
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        try {
+            boolean ended = threads.awaitTermination(5, TimeUnit.SECONDS);
+            assert ended || threads.isShutdown();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        context.journal.close();
+    }
+
+    private JournaledCall call(String id, CallRequest request, @Nullable Instant sentAt) {
+        context.check(request);
+        Instant now = context.time.now();
+        return new JournaledCall(
+                id,
+                keys.make(id),
+                request.withoutSecrets(context.secretHeaders),
+                new JournaledCall.Progress(now, sentAt, null));
+    }
+
+    private static JournaledCall call(JournaledCall call, @Nullable Instant sentAt) {
+        return new JournaledCall(
+                call.id(),
+                call.key(),
+                call.request(),
+                new JournaledCall.Progress(call.progress().createdAt(), sentAt, null));
+    }
+
+    /** Without the bytes of the body: a list of all of them would be large. */
+    private static JournaledCall listed(JournaledCall call) {
+        CallRequest request = call.request();
+        return new JournaledCall(
+                call.id(),
+                call.key(),
+                new CallRequest(request.method(), request.uri(), request.headers(), CallBody.none()),
+                call.progress());
+    }
+
+    private CallResult goOn(JournaledCall call, CallRequest live, Transport by) throws InterruptedException {
+        CallResponse answer = call.progress().answer();
+        if (answer != null) {
+            Reading reading = Reading.of(answer, context.policy.server());
+            switch (reading.kind()) {
+                case REFUSED -> {
+                    return new CallResult.Refused(call.id(), answer, reading.why(), List.of());
+                }
+                case REFUSED_NOW, REDIRECT -> {
+                    // Refused before anything was executed. The caller asks again, so it is open again, with the same
+                    // key.
+                    context.journal.sending(call.id(), context.time.now());
+                    return run(call(call, null), live, by);
+                }
+                default -> {
+                    return new CallResult.Done(call.id(), answer, true, List.of());
+                }
+            }
+        }
+        if (call.progress().sentAt() == null) {
+            context.journal.sending(call.id(), context.time.now());
+        }
+        return run(call, live, by);
+    }
+
+    private CallResult run(JournaledCall call, CallRequest live, Transport by) throws InterruptedException {
+        running.merge(call.id(), 1, Integer::sum);
+        try {
+            return new CallRun(context, call, live, by).run();
+        } finally {
+            running.computeIfPresent(call.id(), (id, count) -> count > 1 ? count - 1 : null);
+        }
+    }
+
+    /** Builds a {@link RetryingClient}. */
+    public static final class Builder {
+        final Journal journal;
+        RetryPolicy policy = RetryPolicy.standard();
+        ClientTime time = ClientTime.system();
+        KeySource keys = KeySource.random();
+        String keyHeader = "Idempotency-Key";
+        boolean quotedKeys;
+        boolean expectContinue;
+
+        @Nullable
+        HttpClient http;
+
+        Function<CallRequest, Map<String, String>> attemptHeaders = request -> Map.of();
+        final Set<String> secretHeaders = new TreeSet<>();
+        final List<CallListener> listeners = new ArrayList<>();
+
+        private Builder(Journal journal) {
+            this.journal = journal;
+        }
+
+        /** When to try again, and when to stop. */
+        public Builder policy(RetryPolicy policy) {
+            this.policy = policy;
+            return this;
+        }
+
+        /** How keys are made; random ones by default. */
+        public Builder keys(KeySource keys) {
+            this.keys = keys;
+            return this;
+        }
+
+        /** The name of the header, for servers that use another. */
+        public Builder keyHeader(String name) {
+            this.keyHeader = name;
+            return this;
+        }
+
+        /** Sends keys as RFC 8941 strings, in quotation marks, as the IETF's draft says. Most servers want them bare. */
+        public Builder quotedKeys(boolean quoted) {
+            this.quotedKeys = quoted;
+            return this;
+        }
+
+        /**
+         * TLS, proxy, HTTP version, connect timeout.
+         *
+         * @throws IllegalArgumentException if it follows redirects: the JDK would turn a POST into a GET
+         */
+        public Builder http(HttpClient http) {
+            if (http.followRedirects() != HttpClient.Redirect.NEVER) {
+                throw new IllegalArgumentException(
+                        "The HttpClient must not follow redirects; the client itself follows 307 and 308");
+            }
+            this.http = http;
+            return this;
+        }
+
+        /** Whether to send the body only after the server has said 100 (Continue). */
+        public Builder expectContinue(boolean expect) {
+            this.expectContinue = expect;
+            return this;
+        }
+
+        /** Headers for every attempt, made when it is sent: credentials and trace headers. They are never stored. */
+        public Builder attemptHeaders(Function<CallRequest, Map<String, String>> headers) {
+            this.attemptHeaders = headers;
+            return this;
+        }
+
+        /** More headers that must not be stored, besides {@code Authorization}, {@code Cookie}, {@code X-Api-Key} and the like. */
+        public Builder secretHeaders(String... names) {
+            for (String name : names) {
+                secretHeaders.add(name.toLowerCase(Locale.ROOT));
+            }
+            return this;
+        }
+
+        /** Adds a listener. */
+        public Builder listener(CallListener listener) {
+            listeners.add(listener);
+            return this;
+        }
+
+        /** The source of time, for tests. */
+        public Builder time(ClientTime time) {
+            this.time = time;
+            return this;
+        }
+
+        /** Builds it. */
+        public RetryingClient build() {
+            return new RetryingClient(this);
+        }
+    }
+}

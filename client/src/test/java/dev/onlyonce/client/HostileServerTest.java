@@ -1,0 +1,145 @@
+package dev.onlyonce.client;
+
+import static dev.onlyonce.client.ScriptedServer.raw;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.client.CallResult.Done;
+import dev.onlyonce.client.CallResult.InDoubt;
+import dev.onlyonce.client.ScriptedServer.Received;
+import dev.onlyonce.client.ScriptedServer.Reply;
+import dev.onlyonce.client.journal.FileJournal;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("A server that misbehaves")
+class HostileServerTest {
+    @TempDir
+    private Path folder;
+
+    private final ScriptedServer server = new ScriptedServer();
+    private RetryingClient client;
+
+    @BeforeEach
+    void start() {
+        ManualClientTime time = new ManualClientTime();
+        client = RetryingClient.builder(FileJournal.open(folder.resolve("journal")))
+                .time(time)
+                .policy(RetryPolicy.builder()
+                        .attemptTimeout(Duration.ofSeconds(2))
+                        .build())
+                .build();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+        client.close();
+    }
+
+    private CallResult send() throws InterruptedException {
+        return client.send("order-1", CallRequest.post(server.url("/pay"), "{}"));
+    }
+
+    private void assertOneKey(int requests) {
+        assertThat(server.received()).hasSize(requests);
+        assertThat(server.received().stream().map(Received::key).distinct()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "garbage\r\n\r\n",
+                "HTTP/1.1 abc OK\r\n\r\n",
+                "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nonly this",
+                "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                "HTTP/1.1 201 Crea"
+            })
+    @DisplayName("that answers garbage or breaks off gets the same key again")
+    void garbage(String answer) throws Exception {
+        server.then(raw(answer));
+        assertThat(send()).isInstanceOf(Done.class);
+        assertOneKey(2);
+    }
+
+    @Test
+    @DisplayName("that only ever answers garbage leaves the call in doubt, with one key")
+    void onlyGarbage() throws Exception {
+        server.always(raw("SSH-2.0-OpenSSH_9.6\r\n"));
+        InDoubt doubt = (InDoubt) send();
+        assertThat(doubt.mayHaveHappened()).isTrue();
+        assertThat(doubt.attempts()).hasSize(8);
+        assertOneKey(8);
+    }
+
+    @Test
+    @DisplayName("that drips its answer is given up after the time for an attempt")
+    void drips() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        server.then(out -> {
+            out.write("HTTP/1.1 201 Created\r\nContent-Length: 100000\r\n\r\n"
+                    .getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+            for (int i = 0; i < 1000; i++) {
+                out.write('x');
+                out.flush();
+                boolean told = never.await(20, java.util.concurrent.TimeUnit.MILLISECONDS);
+                assertThat(told).isFalse();
+            }
+        });
+        CallResult result = send();
+        assertThat(result).isInstanceOf(Done.class);
+        assertThat(result.attempts().get(0).what()).contains("no whole answer", "not known");
+        assertOneKey(2);
+    }
+
+    @Test
+    @DisplayName("that answers more than anybody wants is done, and the rest is not read")
+    void huge() throws Exception {
+        Reply endless = out -> {
+            out.write("HTTP/1.1 201 Created\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+            byte[] block = new byte[1 << 16];
+            for (int i = 0; i < 1000; i++) {
+                out.write(block);
+            }
+        };
+        server.then(endless);
+        Done done = (Done) send();
+        assertThat(done.response().isWhole()).isFalse();
+        assertThat(done.response().body()).hasSize(HttpTransport.RESPONSE_BYTES_MAX);
+        assertOneKey(1);
+        assertThat(((Done) send()).response().isWhole()).isFalse();
+        assertOneKey(1);
+    }
+
+    @Test
+    @DisplayName("that sends interim answers first is understood, or asked again with the same key")
+    void interim() throws Exception {
+        server.then(raw(
+                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+        server.then(
+                raw("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"));
+        assertThat(send()).isInstanceOf(Done.class);
+        assertThat(client.send("order-2", CallRequest.post(server.url("/pay"), "{}")))
+                .isInstanceOf(Done.class);
+    }
+
+    @Test
+    @DisplayName("that sends JSON to choke on is read by its status")
+    void json() throws Exception {
+        server.then(ScriptedServer.status(409, "[".repeat(60_000)))
+                .then(ScriptedServer.status(422, "{\"code\":\"key_reu"))
+                .then(ScriptedServer.status(400, "{\"code\":{\"code\":\"in_progress\"}}"));
+        for (int i = 0; i < 3; i++) {
+            assertThat(client.send("order-" + i, CallRequest.post(server.url("/pay"), "{}")))
+                    .isInstanceOf(CallResult.Refused.class);
+        }
+    }
+}

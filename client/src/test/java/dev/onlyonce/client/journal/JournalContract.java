@@ -1,0 +1,223 @@
+package dev.onlyonce.client.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.client.CallBody;
+import dev.onlyonce.client.CallRequest;
+import dev.onlyonce.client.CallResponse;
+import dev.onlyonce.client.Journal;
+import dev.onlyonce.client.JournaledCall;
+import dev.onlyonce.client.ManualClientTime;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What every journal keeps. */
+abstract class JournalContract {
+    static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+    static final CallResponse CREATED = new CallResponse(
+            201,
+            Map.of("Content-Type", List.of("application/json"), "Set-Cookie", List.of("a=b")),
+            "{\"id\":7}".getBytes(java.nio.charset.StandardCharsets.UTF_8),
+            true);
+
+    final ManualClientTime time = new ManualClientTime();
+
+    @TempDir
+    Path folder;
+
+    private Journal journal;
+
+    /** Opens the journal; called twice, it opens the same. */
+    abstract Journal open() throws Exception;
+
+    @BeforeEach
+    void start() throws Exception {
+        journal = open();
+    }
+
+    @AfterEach
+    void stop() {
+        journal.close();
+    }
+
+    static JournaledCall call(String id, String key, @Nullable Instant sentAt) {
+        CallRequest request = CallRequest.post(URI.create("http://localhost/pay"), "{\"cents\":990}")
+                .header("X-Trace", "é");
+        return new JournaledCall(id, key, request, new JournaledCall.Progress(NOW, sentAt, null));
+    }
+
+    @Test
+    @DisplayName("X1 a call is there, with its key and its bytes, after the journal is opened again")
+    void survives() throws Exception {
+        JournaledCall call = call("order-42/pay", "key-1", NOW.plusMillis(5));
+        assertThat(journal.begin(call)).isEmpty();
+        try (Journal again = open()) {
+            JournaledCall found = again.find("order-42/pay").orElseThrow();
+            assertThat(found.key()).isEqualTo("key-1");
+            assertThat(found.request().isSameAs(call.request())).isTrue();
+            assertThat(found.request().headers()).isEqualTo(call.request().headers());
+            assertThat(((CallBody.Bytes) found.request().body()).bytes())
+                    .asString()
+                    .isEqualTo("{\"cents\":990}");
+            assertThat(found.progress().createdAt()).isEqualTo(NOW);
+            assertThat(found.progress().sentAt()).isEqualTo(NOW.plusMillis(5));
+            assertThat(again.pending()).containsExactly("order-42/pay");
+        }
+    }
+
+    @Test
+    @DisplayName("X4 a second call with the same id gets the first one's key")
+    void firstWins() {
+        assertThat(journal.begin(call("a", "key-1", NOW))).isEmpty();
+        assertThat(journal.begin(call("a", "key-2", NOW)).orElseThrow().key()).isEqualTo("key-1");
+    }
+
+    @Test
+    @DisplayName("ids that differ in case, accents or spaces are different ids")
+    void ids() {
+        for (String id : List.of("a", "A", "á", "a ", "a\u00a0", "😀")) {
+            assertThat(journal.begin(call(id, "key", NOW))).as(id).isEmpty();
+        }
+        assertThat(journal.pending()).hasSize(6).contains("a ", "😀");
+    }
+
+    @Test
+    @DisplayName("an answered call is not pending, and its answer is kept without cookies")
+    void settled() throws Exception {
+        journal.begin(call("a", "key-1", NOW));
+        journal.begin(call("b", "key-2", NOW));
+        journal.settle("a", CREATED, NOW);
+        assertThat(journal.pending()).containsExactly("b");
+        try (Journal again = open()) {
+            CallResponse answer = again.find("a").orElseThrow().progress().answer();
+            assertThat(answer).isNotNull();
+            assertThat(answer.status()).isEqualTo(201);
+            assertThat(answer.text()).isEqualTo("{\"id\":7}");
+            assertThat(answer.headers()).containsOnlyKeys("Content-Type");
+        }
+    }
+
+    @Test
+    @DisplayName("a large answer is kept without its body")
+    void largeAnswer() {
+        journal.begin(call("a", "key-1", NOW));
+        journal.settle("a", new CallResponse(200, Map.of(), new byte[100_000], true), NOW);
+        CallResponse answer = journal.find("a").orElseThrow().progress().answer();
+        assertThat(answer).isNotNull();
+        assertThat(answer.isWhole()).isFalse();
+        assertThat(answer.body()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("sending an answered call again makes it pending, with the same key")
+    void reopened() {
+        journal.begin(call("a", "key-1", null));
+        assertThat(journal.find("a").orElseThrow().progress().sentAt()).isNull();
+        journal.settle("a", CREATED, NOW);
+        journal.sending("a", NOW.plusSeconds(9));
+        JournaledCall found = journal.find("a").orElseThrow();
+        assertThat(found.progress().answer()).isNull();
+        assertThat(found.progress().sentAt()).isEqualTo(NOW.plusSeconds(9));
+        assertThat(found.key()).isEqualTo("key-1");
+        assertThat(journal.pending()).containsExactly("a");
+    }
+
+    @Test
+    @DisplayName("a forgotten call is gone; the next one with its id is a new one")
+    void forgotten() {
+        journal.begin(call("a", "key-1", NOW));
+        assertThat(journal.forget("a")).isTrue();
+        assertThat(journal.forget("a")).isFalse();
+        journal.settle("a", CREATED, NOW);
+        assertThat(journal.find("a")).isEmpty();
+        assertThat(journal.begin(call("a", "key-2", NOW))).isEmpty();
+    }
+
+    @Test
+    @DisplayName("a body in a file is kept as its path and digest")
+    void file() throws Exception {
+        Path file = Files.writeString(folder.resolve("body.json"), "{}");
+        CallRequest request = new CallRequest("PUT", URI.create("http://localhost/x"), Map.of(), CallBody.file(file));
+        journal.begin(new JournaledCall("a", "key", request, new JournaledCall.Progress(NOW, NOW, null)));
+        assertThat(journal.find("a").orElseThrow().request().body()).isEqualTo(request.body());
+    }
+
+    @Test
+    @DisplayName("X4 of many threads that begin one id, one wins, and all know its key")
+    void race() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        try (Journal other = open()) {
+            List<Callable<Optional<JournaledCall>>> work = new ArrayList<>();
+            for (int i = 0; i < 40; i++) {
+                Journal one = i % 2 == 0 ? journal : other;
+                String key = "key-" + i;
+                work.add(() -> one.begin(call("a", key, NOW)));
+            }
+            int won = 0;
+            List<String> seen = new ArrayList<>();
+            for (Future<Optional<JournaledCall>> begun : threads.invokeAll(work)) {
+                if (begun.get().isEmpty()) {
+                    won++;
+                } else {
+                    seen.add(begun.get().get().key());
+                }
+            }
+            String key = journal.find("a").orElseThrow().key();
+            assertThat(won).isEqualTo(1);
+            assertThat(seen).hasSize(39).containsOnly(key);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    @DisplayName("answers are dropped after a while, open calls never")
+    void retention() throws Exception {
+        journal.begin(call("open", "key-0", NOW));
+        journal.begin(call("old", "key-1", NOW));
+        journal.settle("old", CREATED, time.now());
+        time.advance(Duration.ofDays(31));
+        byte[] body = new byte[16_000];
+        for (int i = 0; i < 110; i++) {
+            journal.begin(call("new-" + i, "key", NOW));
+            journal.settle("new-" + i, new CallResponse(200, Map.of(), body, true), time.now());
+            if (i < 100) {
+                journal.forget("new-" + i);
+            }
+        }
+        assertThat(journal.find("old")).isEmpty();
+        assertThat(journal.pending()).containsExactly("open");
+        try (Journal again = open()) {
+            assertThat(again.find("open").orElseThrow().key()).isEqualTo("key-0");
+            assertThat(again.find("new-105").orElseThrow().progress().answer()).isNotNull();
+        }
+    }
+
+    @Test
+    @DisplayName("ids of 10,000 characters, control characters and broken UTF-16 are refused with a reason")
+    void badIds() {
+        for (String id : List.of("x".repeat(10_000), "", " ", "a\nb", "a\u0000b", "\ud800")) {
+            assertThatThrownBy(() -> call(id, "key", NOW))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("1 to 255 characters");
+        }
+    }
+}
