@@ -1,5 +1,6 @@
 package dev.onlyonce.check;
 
+import dev.onlyonce.check.wire.Printable;
 import java.util.List;
 
 /**
@@ -19,8 +20,9 @@ public record CheckResult(Check check, Kind kind, String detail, List<RoundTrip>
         NOT_APPLICABLE
     }
 
-    /** Copies the list. */
+    /** Copies the list; the detail may quote the server, so it is made printable. */
     public CheckResult {
+        detail = Printable.of(detail);
         evidence = List.copyOf(evidence);
     }
 }

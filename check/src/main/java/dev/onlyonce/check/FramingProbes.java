@@ -47,13 +47,14 @@ final class FramingProbes {
     private static void http2(Session session, Results results) throws CannotCheck {
         Http2 http2 = new Http2(session.plan().patience());
         RawRequest request = session.request(Session.newKey());
-        Tally tally = session.tally();
         try {
             // Harmless, and an upgrade without TLS is only sure with a request that has no body.
             if (http2.send(RawRequest.get(session.plan().url(), session.plan().headers())) == null) {
                 results.skip(HTTP_2, "the server speaks HTTP/1.1 only");
                 return;
             }
+            // Only now: some APIs count a GET too.
+            Tally tally = session.tally();
             RawAnswer answer = http2.send(request);
             if (answer == null) {
                 results.skip(HTTP_2, "the server went back to HTTP/1.1");

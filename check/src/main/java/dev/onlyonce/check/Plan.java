@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What to check: where, with which request, and what the caller knows of the API. Immutable. */
@@ -36,6 +37,9 @@ public final class Plan {
             throw new IllegalArgumentException(
                     "\"" + text + "\" is not a URL; write for example http://127.0.0.1:8080/payments");
         }
+        if (url.getRawUserInfo() != null) {
+            throw new IllegalArgumentException("Take the credentials out of the URL and give them as a header.");
+        }
         return url;
     }
 
@@ -44,11 +48,24 @@ public final class Plan {
      *
      * @param url null for that of the plan
      * @param body null for that of the plan
+     * @param headers that take the place of the plan's
      */
-    public record Variation(@Nullable URI url, @Nullable String body) {
-        /** Whether nothing is known. */
+    public record Variation(@Nullable URI url, @Nullable String body, List<HeaderLine> headers) {
+        /** Nothing is known. */
+        static final Variation NONE = new Variation(null, null, List.of());
+
+        /** Copies the list. */
+        public Variation {
+            headers = List.copyOf(headers);
+        }
+
+        /** Another body. */
+        public static Variation body(String text) {
+            return new Variation(null, text, List.of());
+        }
+
         boolean isEmpty() {
-            return url == null && body == null;
+            return url == null && body == null && headers.isEmpty();
         }
     }
 
@@ -115,7 +132,7 @@ public final class Plan {
     }
 
     private static List<HeaderLine> concat(List<HeaderLine> some, List<HeaderLine> more) {
-        return java.util.stream.Stream.concat(some.stream(), more.stream()).toList();
+        return Stream.concat(some.stream(), more.stream()).toList();
     }
 
     @Nullable
@@ -165,8 +182,8 @@ public final class Plan {
         private List<HeaderLine> headers = List.of();
         private List<HeaderLine> secondTenant = List.of();
         private Set<Check> checks = EnumSet.allOf(Check.class);
-        private Variation refused = new Variation(null, null);
-        private Variation failing = new Variation(null, null);
+        private Variation refused = Variation.NONE;
+        private Variation failing = Variation.NONE;
         private int largeBytes = LARGE_BYTES;
         private Duration patience = PATIENCE;
         private @Nullable EffectCounter counter;

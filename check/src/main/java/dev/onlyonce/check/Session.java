@@ -1,9 +1,11 @@
 package dev.onlyonce.check;
 
+import dev.onlyonce.check.wire.HeaderLine;
 import dev.onlyonce.check.wire.RawAnswer;
 import dev.onlyonce.check.wire.RawRequest;
 import dev.onlyonce.check.wire.Wire;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,12 +59,7 @@ final class Session implements AutoCloseable {
 
     /** The plan's request, without a key. */
     RawRequest bare() {
-        return new RawRequest(
-                "POST",
-                plan.url(),
-                plan.headers(),
-                plan.body().getBytes(java.nio.charset.StandardCharsets.UTF_8),
-                false);
+        return new RawRequest("POST", plan.url(), plan.headers(), plan.body().getBytes(StandardCharsets.UTF_8), false);
     }
 
     RawRequest request(String key) {
@@ -75,6 +72,9 @@ final class Session implements AutoCloseable {
 
     RawRequest varied(RawRequest request, Plan.Variation variation) {
         RawRequest moved = variation.url() == null ? request : request.url(variation.url());
+        for (HeaderLine line : variation.headers()) {
+            moved = moved.with(line.name(), line.value());
+        }
         return variation.body() == null ? moved : moved.body(variation.body());
     }
 

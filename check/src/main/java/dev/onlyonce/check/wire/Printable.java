@@ -1,10 +1,11 @@
 package dev.onlyonce.check.wire;
 
 /** Text from the wire, safe for terminals and markup languages: no control characters but line breaks. */
-final class Printable {
+public final class Printable {
     private Printable() {}
 
-    static String of(String text) {
+    /** Makes control characters visible. */
+    public static String of(String text) {
         StringBuilder shown = new StringBuilder(text.length());
         text.codePoints().forEach(c -> {
             boolean unsafe = (Character.isISOControl(c) && c != '\n')
