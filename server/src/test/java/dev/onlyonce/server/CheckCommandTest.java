@@ -68,7 +68,13 @@ class CheckCommandTest {
     void fails() {
         try (FlawedServer server = FlawedServer.start(Flaw.OTHER_BODY)) {
             Ran ran = check(
-                    server.url().toString(), "--body", BODY, "--header", "Authorization: Bearer hush", "--skip", "date");
+                    server.url().toString(),
+                    "--body",
+                    BODY,
+                    "--header",
+                    "Authorization: Bearer hush",
+                    "--skip",
+                    "date");
             assertThat(ran.exitCode()).isEqualTo(1);
             assertThat(ran.out())
                     .contains("FAIL  other-body", "Grade F")
@@ -87,8 +93,16 @@ class CheckCommandTest {
         Path html = folder.resolve("check.html");
         try (FlawedServer server = FlawedServer.start(Flaw.REPLAY)) {
             Ran ran = check(
-                    server.url().toString(), "--body", BODY, "--only", "replay,marked,http-2", "--json", "--junit",
-                    junit.toString(), "--html", html.toString());
+                    server.url().toString(),
+                    "--body",
+                    BODY,
+                    "--only",
+                    "replay,marked,http-2",
+                    "--json",
+                    "--junit",
+                    junit.toString(),
+                    "--html",
+                    html.toString());
             assertThat(ran.exitCode()).isEqualTo(1);
             JsonNode json = new JsonMapper().readTree(ran.out());
             assertThat(json.get("grade").asText()).isEqualTo("F");
@@ -112,8 +126,8 @@ class CheckCommandTest {
             AtomicInteger effects = new AtomicInteger();
             Map<String, String> answers = new ConcurrentHashMap<>();
             int port = vertx.createHttpServer()
-                    .requestHandler(request -> request.body().onSuccess(body -> request.response()
-                            .end(answer(request, effects, answers))))
+                    .requestHandler(request ->
+                            request.body().onSuccess(body -> request.response().end(answer(request, effects, answers))))
                     .listen(0, "127.0.0.1")
                     .await(60, TimeUnit.SECONDS)
                     .actualPort();
@@ -144,7 +158,8 @@ class CheckCommandTest {
     }
 
     @Test
-    @DisplayName("says with 2 that the API cannot be reached, or does not accept the request that every check begins with")
+    @DisplayName(
+            "says with 2 that the API cannot be reached, or does not accept the request that every check begins with")
     void cannotCheck() {
         assertThat(check("http://127.0.0.1:1/payments", "--body", "{}"))
                 .satisfies(ran -> assertThat(ran.exitCode()).isEqualTo(2))
@@ -153,8 +168,7 @@ class CheckCommandTest {
             Ran refused = check(server.url().toString(), "--body", "{\"amount\": -1}");
             assertThat(refused.exitCode()).isEqualTo(2);
             assertThat(refused.err()).contains("answered 402. Correct --body or --header.", "declined");
-            Ran uncounted = check(
-                    server.url().toString(), "--body", "{}", "--count", server.url() + "#/nothing");
+            Ran uncounted = check(server.url().toString(), "--body", "{}", "--count", server.url() + "#/nothing");
             assertThat(uncounted.exitCode()).isEqualTo(2);
             assertThat(uncounted.err()).contains("without a number or an array at \"/nothing\"");
         }
