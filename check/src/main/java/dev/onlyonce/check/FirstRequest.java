@@ -19,7 +19,7 @@ record FirstRequest(RoundTrip trip, long at) {
     static FirstRequest send(Session session) throws CannotCheck {
         session.count();
         String key = Session.newKey();
-        RoundTrip trip = session.send(session.request(key));
+        RoundTrip trip = session.settled(session.request(key));
         if (trip.status() == 400) {
             session.quoteKeys();
             RoundTrip again = session.send(session.request(key));

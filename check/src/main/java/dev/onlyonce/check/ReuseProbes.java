@@ -63,7 +63,7 @@ final class ReuseProbes {
     private static void refused(Session session, Results results, Check check, RawRequest request, RawRequest other)
             throws CannotCheck {
         Tally tally = session.tally();
-        RoundTrip first = session.send(request);
+        RoundTrip first = session.settled(request);
         RoundTrip second = session.send(other);
         RoundTrip retry = session.settled(request);
         if (second.isElsewhere() && check != OTHER_BODY && check != OTHER_QUERY) {

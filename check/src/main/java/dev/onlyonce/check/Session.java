@@ -22,6 +22,8 @@ final class Session implements AutoCloseable {
 
     private static final long PAUSE_NANOS = Duration.ofMillis(25).toNanos();
 
+    private static final long TOO_FAST_NANOS = Duration.ofMillis(500).toNanos();
+
     private final Plan plan;
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "onlyonce-check");
@@ -78,7 +80,18 @@ final class Session implements AutoCloseable {
         return variation.body() == null ? moved : moved.body(variation.body());
     }
 
+    /** The answer; a request that comes too fast for the API (429) is sent again until patience is over. */
     RoundTrip send(RawRequest request) {
+        long deadline = System.nanoTime() + plan.patience().toNanos();
+        RoundTrip trip = sendOnce(request);
+        while (trip.status() == 429 && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(TOO_FAST_NANOS);
+            trip = sendOnce(request);
+        }
+        return trip;
+    }
+
+    private RoundTrip sendOnce(RawRequest request) {
         try {
             return new RoundTrip(request, Wire.exchange(request, plan.patience()), "");
         } catch (IOException e) {
@@ -177,7 +190,12 @@ final class Session implements AutoCloseable {
     /** How many effects the API has had; 0 if it does not tell. */
     long count() throws CannotCheck {
         EffectCounter counter = plan.counter();
-        return counter == null ? 0 : counter.read(send(RawRequest.get(counter.url(), plan.headers())));
+        if (counter == null) {
+            return 0;
+        }
+        // Credentials are for the API; its counter may be on somebody else's host.
+        boolean same = plan.url().getRawAuthority().equals(counter.url().getRawAuthority());
+        return counter.read(send(RawRequest.get(counter.url(), same ? plan.headers() : List.of())));
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.onlyonce.check.wire;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -8,6 +10,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Requests over HTTP/2: negotiated over TLS, by upgrade without it. */
@@ -36,8 +42,23 @@ public final class Http2 {
         request.headers().stream()
                 .filter(line -> RESTRICTED.stream().noneMatch(line::is))
                 .forEach(line -> builder.header(line.name(), line.value()));
+        CompletableFuture<@Nullable RawAnswer> answer = client.sendAsync(
+                        builder.build(), HttpResponse.BodyHandlers.ofInputStream())
+                .thenApplyAsync(Http2::read, task -> new Thread(task, "onlyonce-check-http2").start());
         try {
-            HttpResponse<byte[]> response = client.send(builder.build(), HttpResponse.BodyHandlers.ofByteArray());
+            return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } catch (TimeoutException e) {
+            throw new IOException("the answer takes too long", e);
+        } catch (ExecutionException e) {
+            throw new IOException(String.valueOf(e.getCause()), e);
+        }
+    }
+
+    private static @Nullable RawAnswer read(HttpResponse<InputStream> response) {
+        try (InputStream body = response.body()) {
             if (response.version() != HttpClient.Version.HTTP_2) {
                 return null;
             }
@@ -47,10 +68,9 @@ public final class Http2 {
                     .forEach((name, values) -> values.stream()
                             .filter(value -> !name.startsWith(":"))
                             .forEach(value -> headers.add(new HeaderLine(name, value))));
-            return new RawAnswer(response.statusCode(), headers, response.body());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            return new RawAnswer(response.statusCode(), headers, body.readNBytes(Wire.BODY_BYTES_MAX));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

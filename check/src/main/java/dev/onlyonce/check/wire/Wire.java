@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** One connection for one HTTP/1.1 request. Not for several threads at once. */
 public final class Wire implements AutoCloseable {
     /** More than any API answers; a server that never stops does not fill the memory. */
-    private static final int BODY_BYTES_MAX = 16 << 20;
+    static final int BODY_BYTES_MAX = 16 << 20;
 
     private static final int LINE_BYTES_MAX = 64 << 10;
     private static final int LINES_MAX = 1000;
@@ -30,12 +30,12 @@ public final class Wire implements AutoCloseable {
     private final Socket socket;
     private final InputStream in;
 
-    private Wire(Socket socket) throws IOException {
+    private Wire(Socket socket, Duration patience) throws IOException {
         this.socket = socket;
-        this.in = new BufferedInputStream(socket.getInputStream());
+        this.in = new BufferedInputStream(new BoundedInput(socket, patience));
     }
 
-    /** Connects; each later read waits for this long at most. */
+    /** Connects; an answer must be complete this long after the first attempt to read it. */
     public static Wire open(URI url, Duration patience) throws IOException {
         boolean tls = "https".equalsIgnoreCase(url.getScheme());
         int port = url.getPort() > 0 ? url.getPort() : tls ? 443 : 80;
@@ -45,7 +45,7 @@ public final class Wire implements AutoCloseable {
             plain.connect(new InetSocketAddress(host, port), (int) patience.toMillis());
             plain.setSoTimeout((int) patience.toMillis());
             plain.setTcpNoDelay(true);
-            return new Wire(tls ? secure(plain, host, port) : plain);
+            return new Wire(tls ? secure(plain, host, port) : plain, patience);
         } catch (IOException | RuntimeException e) {
             plain.close();
             throw e;

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,6 +108,31 @@ class WireTest {
     @DisplayName("with a silent server ends when patience is over")
     void silent() {
         assertThatThrownBy(() -> exchange("", Duration.ofMillis(200), post())).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    @DisplayName("with a server that drips bytes ends when patience is over")
+    void dripping() throws IOException {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Void> dripping = CompletableFuture.runAsync(() -> drip(server));
+            URI url = URI.create("http://127.0.0.1:" + server.getLocalPort() + "/");
+            assertThatThrownBy(() -> Wire.exchange(post().url(url), Duration.ofMillis(300)))
+                    .isInstanceOf(IOException.class);
+            dripping.join();
+        }
+    }
+
+    /** One byte after the other, until nobody is there. */
+    private static void drip(ServerSocket server) {
+        try (Socket socket = server.accept()) {
+            while (true) {
+                socket.getOutputStream().write('H');
+                LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+            }
+        } catch (IOException e) {
+            // The client has given up.
+            return;
+        }
     }
 
     @ParameterizedTest

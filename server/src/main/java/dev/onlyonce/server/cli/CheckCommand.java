@@ -46,8 +46,10 @@ import picocli.CommandLine.Spec;
             "2:the command line is wrong, or the API cannot be checked"
         },
         footerHeading = "%nExample:%n",
-        footer = "  onlyonce check http://127.0.0.1:8080/payments --body '{\"amount\": 1}'"
-                + " --count http://127.0.0.1:8080/payments#/total")
+        footer = {
+            "  onlyonce check http://127.0.0.1:8080/payments --body '{\"amount\": 1}' \\",
+            "      --count http://127.0.0.1:8080/payments#/total --html check.html"
+        })
 final class CheckCommand implements Callable<Integer> {
     private final Confirmation confirmation;
 
