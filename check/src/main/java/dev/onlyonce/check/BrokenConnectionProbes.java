@@ -37,7 +37,7 @@ final class BrokenConnectionProbes {
             results.fail(HANG_UP, "the retry got " + retry.brief(), lost, retry);
         } else if (tally.isNot(1, trips)) {
             results.fail(HANG_UP, tally.said(1, trips), lost, retry);
-        } else if (!again.sameAnswer(retry)) {
+        } else if (!again.sameEffect(retry)) {
             results.fail(HANG_UP, "two retries got different answers", retry, again);
         } else {
             results.pass(HANG_UP, "the retry got " + retry.brief());

@@ -37,7 +37,7 @@ final class FramingProbes {
         } else if (!first.isSuccess() || tally.isNot(1, trips)) {
             results.fail(
                     HOP_BY_HOP, first.isSuccess() ? tally.said(1, trips) : "it got " + first.brief(), first, second);
-        } else if (!second.sameAnswer(first)) {
+        } else if (!second.sameEffect(first)) {
             results.fail(HOP_BY_HOP, "the retry got " + second.brief(), first, second);
         } else {
             results.pass(HOP_BY_HOP, "the key counted");
@@ -67,7 +67,7 @@ final class FramingProbes {
                 results.fail(HTTP_2, "over HTTP/2 it got " + first.brief(), first, second);
             } else if (tally.isNot(1, trips)) {
                 results.fail(HTTP_2, tally.said(1, trips) + ": the retry over HTTP/1.1 ran again", first, second);
-            } else if (!second.sameAnswer(first)) {
+            } else if (!second.sameEffect(first)) {
                 results.fail(HTTP_2, "the retry over HTTP/1.1 got " + second.brief(), first, second);
             } else {
                 results.pass(HTTP_2, "a retry over HTTP/1.1 got the answer of the request over HTTP/2");

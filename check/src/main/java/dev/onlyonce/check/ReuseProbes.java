@@ -73,7 +73,7 @@ final class ReuseProbes {
         } else if (tally.isNot(1, List.of(first, second, retry))) {
             results.fail(
                     check, tally.said(1, List.of(first, second, retry)) + " although it was refused", first, second);
-        } else if (!retry.sameAnswer(first)) {
+        } else if (!retry.sameEffect(first)) {
             results.fail(check, "the refused request changed what a retry gets: " + retry.brief(), first, retry);
         } else {
             results.pass(check, "refused with " + second.status());
@@ -101,7 +101,7 @@ final class ReuseProbes {
             results.fail(check, "the first form got " + first.brief(), first, second);
         } else if (tally.isNot(1, trips)) {
             results.fail(check, tally.said(1, trips) + ": the second form ran as a new request", first, second);
-        } else if (!second.sameAnswer(first)) {
+        } else if (!second.sameEffect(first)) {
             results.fail(check, "the second form got " + second.brief(), first, second);
         } else {
             results.pass(check, "both forms got the same answer");

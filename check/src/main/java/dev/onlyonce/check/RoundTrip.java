@@ -64,6 +64,11 @@ public record RoundTrip(RawRequest request, @Nullable RawAnswer answer, String t
         return answer == null ? null : answer.header(name);
     }
 
+    /** Whether both worked and tell of the same effect; whether a replay is exact is the matter of one check alone. */
+    boolean sameEffect(RoundTrip other) {
+        return isSuccess() && other.isSuccess() && identity().equals(other.identity());
+    }
+
     boolean sameAnswer(RoundTrip other) {
         return status() == other.status() && text().equals(other.text());
     }

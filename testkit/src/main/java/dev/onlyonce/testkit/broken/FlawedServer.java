@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class FlawedServer implements AutoCloseable {
     private static final int BODY_BYTES_MAX = 1 << 20;
     /** Long enough for other requests to meet it. */
-    private static final long RUN_NANOS = Duration.ofMillis(40).toNanos();
+    private static final long RUN_NANOS = Duration.ofMillis(60).toNanos();
 
     private final @Nullable Flaw flaw;
     private final TinyServer server;

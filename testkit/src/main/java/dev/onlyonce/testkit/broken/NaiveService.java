@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class NaiveService implements AutoCloseable {
     private static final String RUNNING = "running";
     private static final long CALL_NANOS = Duration.ofMillis(2).toNanos();
-    private static final long CHARGE_NANOS = Duration.ofMillis(30).toNanos();
+    private static final long CHARGE_NANOS = Duration.ofMillis(100).toNanos();
 
     private final TinyServer server;
     private final Map<String, String> table = new ConcurrentHashMap<>();
