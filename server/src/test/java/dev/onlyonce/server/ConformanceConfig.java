@@ -43,10 +43,11 @@ final class ConformanceConfig {
         }
         yaml.append("operations:\n");
         PREFIXES.forEach((prefix, settings) -> {
+            String more = settings.isEmpty() ? "" : ", " + settings;
             for (String path : PATHS) {
-                yaml.append("  - {method: POST, path: '/%s/%s'%s}\n"
-                        .formatted(prefix, path, settings.isEmpty() ? "" : ", " + settings));
+                yaml.append("  - {method: POST, path: '/%s/%s'%s}\n".formatted(prefix, path, more));
             }
+            yaml.append("  - {method: PATCH, path: '/%s/echo'%s}\n".formatted(prefix, more));
         });
         return yaml.toString();
     }

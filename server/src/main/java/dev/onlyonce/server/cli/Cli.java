@@ -41,6 +41,7 @@ public final class Cli {
         line.addSubcommand(new StatsCommand());
         line.addSubcommand(new BenchCommand(Confirmation.terminal()));
         line.addSubcommand(new SendCommand());
+        line.addSubcommand(new CheckCommand(Confirmation.terminal()));
         line.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
         line.setExecutionExceptionHandler((failure, command, parsed) -> explain(failure, command));
         line.setCaseInsensitiveEnumValuesAllowed(true);

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PatchMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -24,6 +25,12 @@ abstract class Handlers {
 
     @PostMapping("/echo")
     ResponseEntity<byte[]> echo(@RequestHeader("X-Effect") String effect, @RequestBody(required = false) byte[] body) {
+        return answer(effect, body);
+    }
+
+    @PatchMapping("/echo")
+    ResponseEntity<byte[]> patched(
+            @RequestHeader("X-Effect") String effect, @RequestBody(required = false) byte[] body) {
         return answer(effect, body);
     }
 

@@ -1,13 +1,14 @@
 package dev.onlyonce.testkit.http;
 
+import dev.onlyonce.check.wire.RawAnswer;
+import dev.onlyonce.check.wire.RawRequest;
+import dev.onlyonce.check.wire.Wire;
 import java.io.IOException;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -53,31 +54,21 @@ public final class Client {
         return HTTP.sendAsync(request, BodyHandlers.ofByteArray()).thenApply(Answer::of);
     }
 
-    /** A request as raw bytes, for what no client library would send; the answer's first line. */
-    String raw(String head, byte[] body) {
-        try (Socket socket = new Socket(base.getHost(), base.getPort())) {
-            socket.setSoTimeout((int) PATIENCE.toMillis());
-            socket.getOutputStream().write(head.getBytes(StandardCharsets.ISO_8859_1));
-            socket.getOutputStream().write(body);
-            socket.getOutputStream().flush();
-            StringBuilder line = new StringBuilder();
-            int next = socket.getInputStream().read();
-            while (next >= 0 && next != '\r') {
-                line.append((char) next);
-                next = socket.getInputStream().read();
-            }
-            return line.toString();
+    /** A request as raw bytes, for what no client library would send. */
+    RawAnswer raw(RawRequest request) {
+        try {
+            return Wire.exchange(request, PATIENCE);
         } catch (IOException e) {
             throw new AssertionError("the application broke off", e);
         }
     }
 
-    String authorization(String tenant) {
-        return authorization.apply(tenant);
+    URI url(String path) {
+        return base.resolve(path);
     }
 
-    String host() {
-        return base.getAuthority();
+    String authorization(String tenant) {
+        return authorization.apply(tenant);
     }
 
     /** How often handlers ran for this effect. */

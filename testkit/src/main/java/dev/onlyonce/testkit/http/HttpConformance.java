@@ -17,7 +17,7 @@ import java.net.URI;
  *
  * <table>
  * <caption>Protected, under each of the prefixes below</caption>
- * <tr><td>{@code POST /echo}</td><td>201, {@code Content-Type: application/json}, {@code Location: /things/1}, two lines
+ * <tr><td>{@code POST, PATCH /echo}</td><td>201, {@code Content-Type: application/json}, {@code Location: /things/1}, two lines
  *     {@code X-Several: one} and {@code two}, {@code Set-Cookie: session=secret}, {@code traceparent: 00-1}, and the body
  *     {@code {"run":n,"received":"<the request's body, base64>"}}, n counting the runs</td></tr>
  * <tr><td>{@code POST /other}</td><td>as echo; another operation</td></tr>
@@ -49,7 +49,7 @@ import java.net.URI;
  * <p>Two callers exist, each a tenant. Operations are named {@code METHOD /path}. Request bodies of up to 1 MiB are taken and
  * responses of up to 1 MiB stored.
  */
-public abstract class HttpConformance implements KeyPart, ProfilePart, AnswerPart, RunningPart, TimePart {
+public abstract class HttpConformance implements CheckPart, KeyPart, ProfilePart, AnswerPart, RunningPart, TimePart {
 
     /** Where the application is, such as {@code http://localhost:8080}. */
     protected abstract URI base();

@@ -1,0 +1,28 @@
+package dev.onlyonce.check;
+
+import dev.onlyonce.check.wire.Printable;
+import java.util.List;
+
+/**
+ * How a check ended.
+ *
+ * @param detail what was seen, or why it could not be checked
+ * @param evidence of a failure: the two exchanges that do not fit together
+ */
+public record CheckResult(Check check, Kind kind, String detail, List<RoundTrip> evidence) {
+    /** The three ends of a check. */
+    public enum Kind {
+        /** It is as it should be. */
+        PASS,
+        /** It is not. */
+        FAIL,
+        /** This API, or what is known of it, does not allow the check. */
+        NOT_APPLICABLE
+    }
+
+    /** Copies the list; the detail may quote the server, so it is made printable. */
+    public CheckResult {
+        detail = Printable.of(detail);
+        evidence = List.copyOf(evidence);
+    }
+}

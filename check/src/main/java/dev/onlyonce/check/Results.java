@@ -1,0 +1,33 @@
+package dev.onlyonce.check;
+
+import dev.onlyonce.check.CheckResult.Kind;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Collects results; the first one of a check stands. */
+final class Results {
+    private final Map<Check, CheckResult> found = new EnumMap<>(Check.class);
+
+    void pass(Check check, String detail) {
+        add(new CheckResult(check, Kind.PASS, detail, List.of()));
+    }
+
+    void fail(Check check, String detail, RoundTrip... evidence) {
+        add(new CheckResult(check, Kind.FAIL, detail, List.of(evidence)));
+    }
+
+    void skip(Check check, String why) {
+        add(new CheckResult(check, Kind.NOT_APPLICABLE, why, List.of()));
+    }
+
+    private void add(CheckResult result) {
+        found.putIfAbsent(result.check(), result);
+    }
+
+    @Nullable
+    CheckResult get(Check check) {
+        return found.get(check);
+    }
+}

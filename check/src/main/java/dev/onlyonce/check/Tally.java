@@ -1,0 +1,58 @@
+package dev.onlyonce.check;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.locks.LockSupport;
+
+/** Counts the effects from its creation on: by the API's counter, or by how many different answers it gave. */
+final class Tally {
+    /** Effects may become visible a little after their answers. */
+    private static final Duration LATE_MAX = Duration.ofSeconds(2);
+
+    private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
+
+    private final Session session;
+    private final boolean known;
+    private final long before;
+
+    Tally(Session session, boolean known, long before) {
+        this.session = session;
+        this.known = known;
+        this.before = before;
+    }
+
+    /** How many effects these requests had, where this many are expected; empty if nobody can tell. */
+    OptionalLong effects(long expected, List<RoundTrip> trips) throws CannotCheck {
+        if (session.plan().counter() == null) {
+            return known
+                    ? OptionalLong.of(trips.stream()
+                            .filter(RoundTrip::isSuccess)
+                            .map(RoundTrip::identity)
+                            .distinct()
+                            .count())
+                    : OptionalLong.empty();
+        }
+        long deadline = System.nanoTime() + LATE_MAX.toNanos();
+        long effects = session.count() - before;
+        while (effects < expected && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+            effects = session.count() - before;
+        }
+        return OptionalLong.of(effects);
+    }
+
+    /** Whether these requests had another number of effects than expected, as far as anybody can tell. */
+    boolean isNot(long expected, List<RoundTrip> trips) throws CannotCheck {
+        OptionalLong effects = effects(expected, trips);
+        return effects.isPresent() && effects.getAsLong() != expected;
+    }
+
+    /** For the detail of a failure. */
+    String said(long expected, List<RoundTrip> trips) throws CannotCheck {
+        OptionalLong effects = effects(expected, trips);
+        return effects.isEmpty()
+                ? "effects unknown"
+                : effects.getAsLong() + (effects.getAsLong() == 1 ? " effect" : " effects");
+    }
+}
