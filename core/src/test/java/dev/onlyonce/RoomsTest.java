@@ -36,6 +36,7 @@ class RoomsTest {
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
+            Map.entry("spring-boot-test", Set.of("core", "spring-boot-starter", "testkit")),
             Map.entry("server", Set.of("core", "http", "micrometer", "sql")),
             Map.entry("payments", Set.of("core", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
             Map.entry(

@@ -43,7 +43,7 @@ public final class Exchange {
     private final Operation operation;
     private final Answers answers;
     private final Endings endings;
-    private final RequestCheck.@Nullable Accepted accepted;
+    private RequestCheck.@Nullable Accepted accepted;
     private final LimitReservation reservation;
     private Stage stage;
     private @Nullable HttpAnswer answer;
@@ -156,6 +156,10 @@ public final class Exchange {
 
     /** Answers if this node has the answer in memory; never asks the store. */
     void answerFromMemory() {
+        if (!operation.formerly().isEmpty()) {
+            // Only the store knows under which name the key is stored.
+            return;
+        }
         try {
             once.registry().cached(key(), fingerprint()).ifPresent(outcome -> answered(answers.to(outcome)));
         } catch (StoreException e) {
@@ -192,8 +196,8 @@ public final class Exchange {
      */
     public CompletionStage<Exchange> begin(EventLoop on) {
         Policy policy = withoutWaiting();
-        if (reservation.reserve().isPresent()) {
-            // Only the store knows whether the key exists already.
+        if (!operation.formerly().isEmpty() || reservation.reserve().isPresent()) {
+            // Only the store knows whether the key exists already, and under which name.
             return CompletableFuture.supplyAsync(() -> beginWithinLimits(policy), on.blocking())
                     .thenApplyAsync(exchange -> exchange, on.loop());
         }
@@ -235,6 +239,10 @@ public final class Exchange {
             return this;
         }
         try {
+            if (!operation.formerly().isEmpty()) {
+                Key stored = once.registry().stored(key(), operation.formerly());
+                accepted = new RequestCheck.Accepted(stored, fingerprint());
+            }
             reservation.admit(() -> once.find(key())).ifPresent(report -> answered(answers.refusal(report)));
         } catch (StoreException e) {
             answered(answers.storeUnavailable(e));
