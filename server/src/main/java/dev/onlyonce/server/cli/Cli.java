@@ -37,6 +37,7 @@ public final class Cli {
         line.addSubcommand(new OutboxCommand());
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StatsCommand());
+        line.addSubcommand(new BackupCommand());
         line.addSubcommand(new BenchCommand(Confirmation.terminal()));
         line.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
         line.setExecutionExceptionHandler((failure, command, parsed) -> explain(failure, command));
