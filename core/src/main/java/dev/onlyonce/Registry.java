@@ -6,6 +6,7 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
@@ -164,6 +165,22 @@ public final class Registry {
     public Begun claim(Key key, Fingerprint fingerprint, Policy policy) {
         fix(key.operation(), Way.LEASED);
         return engine.claim(key, fingerprint, policy);
+    }
+
+    /**
+     * The same key under the name that its entry is stored with, if that is a former name of its operation. Everything else about
+     * the entry, downstream keys too, then stays as it was. Reads the store.
+     *
+     * @throws StoreException if the store cannot answer
+     */
+    public Key stored(Key key, Collection<String> formerly) {
+        return formerly.isEmpty()
+                ? key
+                : engine.find(key.entryId())
+                        .map(Entry::operation)
+                        .filter(formerly::contains)
+                        .map(name -> new Key(key.tenant(), name, key.value(), key.scope()))
+                        .orElse(key);
     }
 
     /**

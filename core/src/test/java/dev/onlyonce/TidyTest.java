@@ -99,7 +99,8 @@ class TidyTest {
     @DisplayName("mark every package as free of nulls")
     void packages() throws IOException {
         for (Path source : sources()) {
-            if (source.toString().contains("/src/main/")) {
+            // An application below src/test is somebody else's, on purpose.
+            if (source.toString().contains("/src/main/") && !source.toString().contains("/src/test/")) {
                 Path info = source.resolveSibling("package-info.java");
                 assertThat(info).content().contains("@NullMarked");
             }

@@ -1,7 +1,6 @@
 package dev.onlyonce.http;
 
 import dev.onlyonce.Outcome;
-import dev.onlyonce.fingerprint.MalformedRequest;
 import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.StoreException;
 import java.time.Duration;
@@ -21,6 +20,10 @@ public final class Answers {
     static final Duration RETRY_AFTER_STORE = Duration.ofSeconds(1);
     /** Every 409 says when to ask again, but this answer will not change. */
     private static final Duration RETRY_AFTER_NOT_STORED = Duration.ofHours(1);
+
+    private static final String SHOULD_RETRY = "Stripe-Should-Retry";
+    private static final int CONFLICT = 409;
+    private static final int SERVER_ERROR = 500;
 
     private static final Logger log = LoggerFactory.getLogger(Answers.class);
 
@@ -51,9 +54,7 @@ public final class Answers {
 
     /** The body is larger than the operation allows: 413. For callers that stop reading it. */
     public HttpAnswer bodyTooLarge() {
-        return profile.refuse(Problem.BODY_TOO_LARGE
-                .because("the limit is " + operation.bodyBytesMax() + " bytes")
-                .member("reason", RequestCheck.code(MalformedRequest.Reason.BODY_TOO_LARGE)));
+        return profile.refuse(RequestCheck.tooLarge(operation));
     }
 
     /** The body does not match its content type: 400. For callers that get it parsed. */
@@ -97,6 +98,23 @@ public final class Answers {
         }
     }
 
+    /**
+     * The answer of an application that uses keys of its own within a request: a problem as the profile {@code ietf} has it.
+     *
+     * @param operation the name of the operation without a value, for messages
+     * @throws IllegalArgumentException if the outcome has a value
+     */
+    public static HttpAnswer refusal(String operation, Outcome<?> outcome) {
+        if (outcome instanceof Outcome.Executed || outcome instanceof Outcome.Replayed) {
+            throw new IllegalArgumentException(operation + " has a value: " + outcome);
+        }
+        if (outcome instanceof Outcome.InFlight<?> inFlight) {
+            return Profile.ietf().refuse(Problem.IN_PROGRESS.report().retryAfter(inFlight.retryAfter()));
+        }
+        Operation own = Operation.builder("POST", "/").name(operation).build();
+        return new Answers(own, Boundary.STATUS_PATH).first(outcome.map(value -> new byte[0]));
+    }
+
     /** The answer to the request that was executed: as to its retries, but not marked as a replay. */
     public HttpAnswer first(Outcome<byte[]> outcome) {
         HttpAnswer answer = to(outcome);
@@ -114,7 +132,7 @@ public final class Answers {
 
         @Override
         public HttpAnswer replayed(Outcome.Replayed<byte[]> replayed) {
-            return markedReplayed(recorded(replayed.value(), replayed.expiresAt()));
+            return markedReplayed(unchanging(recorded(replayed.value(), replayed.expiresAt())));
         }
 
         @Override
@@ -124,7 +142,7 @@ public final class Answers {
                 case Failure.PENDING_EXPIRED -> profile.refuse(Problem.PENDING_EXPIRED.report());
                 default -> failure(failed.failure());
             };
-            return markedReplayed(expiring(answer, failed.expiresAt()));
+            return markedReplayed(unchanging(expiring(answer, failed.expiresAt())));
         }
 
         @Override
@@ -144,7 +162,8 @@ public final class Answers {
 
         @Override
         public HttpAnswer unknown(Outcome.Unknown<byte[]> unknown) {
-            return profile.refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(unknown.retryAfter()));
+            // Reconciling takes longer than Stripe's clients go on by themselves.
+            return unchanging(profile.refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(unknown.retryAfter())));
         }
 
         @Override
@@ -173,6 +192,12 @@ public final class Answers {
             report = location.isPresent() ? report.header("Location", location.get()) : report;
         }
         return profile.refuse(report);
+    }
+
+    /** Tells Stripe's client libraries, which repeat every 409 and 5xx for a while, that a retry gets the same answer. */
+    private HttpAnswer unchanging(HttpAnswer answer) {
+        boolean repeated = answer.status() == CONFLICT || answer.status() >= SERVER_ERROR;
+        return profile.errors() == ErrorFormat.STRIPE && repeated ? answer.header(SHOULD_RETRY, "false") : answer;
     }
 
     private static HttpAnswer markedReplayed(HttpAnswer answer) {

@@ -44,7 +44,7 @@ public final class Boundary {
     private Boundary(Builder builder) {
         once = builder.once;
         routes = new Routes(builder.operations.values());
-        callers = new Callers(builder.anonymousTenant, builder.credentials, builder.challenge);
+        callers = new Callers(builder.anonymousTenant, builder.credentials, builder.challenge, builder.hint);
         check = new RequestCheck(callers, once.registry().time());
         // Counting needs a library that an application without limits need not have.
         limits = builder.limits.limitsAnything() ? new TenantLimits(builder.limits, builder.limitTogether, once) : null;
@@ -171,6 +171,7 @@ public final class Boundary {
         private @Nullable String anonymousTenant;
         private @Nullable List<String> credentials;
         private String challenge = "Bearer";
+        private @Nullable String hint;
         private String statusPath = STATUS_PATH;
 
         private Builder(Onlyonce once) {
@@ -237,6 +238,12 @@ public final class Boundary {
         /** What the {@code WWW-Authenticate} header of a 401 says. */
         public Builder challenge(String challenge) {
             this.challenge = challenge;
+            return this;
+        }
+
+        /** What the detail of a 401 says to developers; null for nothing. */
+        public Builder authenticationHint(@Nullable String hint) {
+            this.hint = hint;
             return this;
         }
 

@@ -12,8 +12,13 @@ import org.jspecify.annotations.Nullable;
  * @param credentials the headers that every caller's credentials are in, lower case and sorted; null for {@link
  *     Boundary#CREDENTIALS} of requests without a tenant
  * @param challenge the {@code WWW-Authenticate} header of a 401
+ * @param hint what the detail of a 401 says; null for nothing
  */
-record Callers(@Nullable String anonymousTenant, @Nullable List<String> credentials, String challenge) {
+record Callers(
+        @Nullable String anonymousTenant,
+        @Nullable List<String> credentials,
+        String challenge,
+        @Nullable String hint) {
     /** No header line reads like this. */
     private static final String AUTHENTICATED = "authenticated";
 
@@ -24,7 +29,7 @@ record Callers(@Nullable String anonymousTenant, @Nullable List<String> credenti
     }
 
     Problem.Report unauthenticated() {
-        return Problem.AUTHENTICATION_REQUIRED.report().header("WWW-Authenticate", challenge);
+        return Problem.AUTHENTICATION_REQUIRED.because(hint).header("WWW-Authenticate", challenge);
     }
 
     /** The text that other callers cannot send; empty where only the tenant counts. */

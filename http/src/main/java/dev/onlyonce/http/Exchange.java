@@ -35,7 +35,7 @@ public final class Exchange {
     private final Onlyonce once;
     private final Answers answers;
     private final Endings endings;
-    private final RequestCheck.@Nullable Accepted accepted;
+    private RequestCheck.@Nullable Accepted accepted;
     private final LimitReservation reservation;
     private Stage stage;
     private @Nullable HttpAnswer answer;
@@ -142,6 +142,10 @@ public final class Exchange {
 
     /** Answers if this node has the answer in memory; never asks the store. */
     void answerFromMemory() {
+        if (!operation.formerly().isEmpty()) {
+            // Only the store knows under which name the key is stored.
+            return;
+        }
         try {
             once.registry().cached(key(), fingerprint()).ifPresent(outcome -> answered(answers.to(outcome)));
         } catch (StoreException e) {
@@ -178,8 +182,8 @@ public final class Exchange {
      */
     public CompletionStage<Exchange> begin(EventLoop on) {
         Policy policy = withoutWaiting();
-        if (reservation.reserve().isPresent()) {
-            // Only the store knows whether the key exists already.
+        if (!operation.formerly().isEmpty() || reservation.reserve().isPresent()) {
+            // Only the store knows whether the key exists already, and under which name.
             return CompletableFuture.supplyAsync(() -> beginWithinLimits(policy), on.blocking())
                     .thenApplyAsync(exchange -> exchange, on.loop());
         }
@@ -221,6 +225,10 @@ public final class Exchange {
             return this;
         }
         try {
+            if (!operation.formerly().isEmpty()) {
+                Key stored = once.registry().stored(key(), operation.formerly());
+                accepted = new RequestCheck.Accepted(stored, fingerprint());
+            }
             reservation.admit(() -> once.find(key())).ifPresent(report -> answered(answers.refusal(report)));
         } catch (StoreException e) {
             answered(answers.storeUnavailable(e));

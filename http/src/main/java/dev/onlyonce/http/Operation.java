@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Operation {
     private final String name;
+    private final List<String> formerly;
     private final String method;
     private final String path;
     private final Scope scope;
@@ -31,6 +32,7 @@ public final class Operation {
 
     private Operation(Builder builder, Policy policy, Fingerprinter fingerprinter) {
         name = builder.name;
+        formerly = builder.formerly;
         method = builder.method;
         path = builder.path;
         scope = builder.scope;
@@ -46,6 +48,7 @@ public final class Operation {
 
     private Operation(Operation other, Profile profile, Policy policy) {
         name = other.name;
+        formerly = other.formerly;
         method = other.method;
         path = other.path;
         scope = other.scope;
@@ -64,9 +67,14 @@ public final class Operation {
         return new Builder(method, path);
     }
 
-    /** The name; unique, stored with every entry: renaming an operation makes retries of its keys mismatches. */
+    /** The name; unique, stored with every entry. After renaming, retries of older keys are mismatches: see {@link #formerly}. */
     public String name() {
         return name;
+    }
+
+    /** Names under which older keys are stored. */
+    public List<String> formerly() {
+        return formerly;
     }
 
     /** The method of its requests, in upper case. */
@@ -146,6 +154,7 @@ public final class Operation {
         private final String path;
         private final Fingerprinter.Builder fingerprinter = Fingerprinter.builder();
         private String name;
+        private List<String> formerly = List.of();
         private Scope scope = Scope.TENANT;
         private Profile profile = Profile.ietf();
         private Policy policy = Policy.standard();
@@ -164,6 +173,15 @@ public final class Operation {
         /** Another name than {@code METHOD path}; 1-255 characters. */
         public Builder name(String name) {
             this.name = name;
+            return this;
+        }
+
+        /**
+         * Names that the operation had: retries of keys that are stored under them are not mismatches. Each request then reads
+         * the store once more, so remove a name when its retention is over.
+         */
+        public Builder formerly(List<String> names) {
+            this.formerly = List.copyOf(names);
             return this;
         }
 
@@ -230,6 +248,12 @@ public final class Operation {
         /** Checks and builds; throws {@link IllegalArgumentException}. */
         public Operation build() {
             Key.checkName("operation", name);
+            formerly.forEach(former -> Key.checkName("former name of " + name, former));
+            if (!formerly.isEmpty() && scope == Scope.OPERATION) {
+                throw new IllegalArgumentException("keys of " + name
+                        + " are unique in their operation, so under another name they are other keys: an operation with this"
+                        + " scope cannot have former names");
+            }
             PathTemplate.check(path);
             fingerprinter.bodyBytesMax(bodyBytesMax).headers(fingerprintHeaders.toArray(String[]::new));
             Policy effective = profile.tombstones()

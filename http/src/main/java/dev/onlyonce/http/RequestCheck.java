@@ -42,9 +42,18 @@ final class RequestCheck {
         } catch (MalformedKey e) {
             return new Refused(report(e));
         } catch (MalformedRequest e) {
-            Problem problem = e.tooLarge() ? Problem.BODY_TOO_LARGE : Problem.REQUEST_MALFORMED;
-            return new Refused(problem.because(e.getMessage()).member("reason", code(e.reason())));
+            return new Refused(
+                    e.tooLarge()
+                            ? tooLarge(operation)
+                            : Problem.REQUEST_MALFORMED.because(e.getMessage()).member("reason", code(e.reason())));
         }
+    }
+
+    /** Names the limit only: whoever read the body may have stopped there, so nobody knows its size. */
+    static Problem.Report tooLarge(Operation operation) {
+        return Problem.BODY_TOO_LARGE
+                .because("the limit is " + operation.bodyBytesMax() + " bytes")
+                .member("reason", code(MalformedRequest.Reason.BODY_TOO_LARGE));
     }
 
     private static String key(Operation operation, Headers headers) {

@@ -32,12 +32,16 @@ final class Routes {
         return routes.stream().map(Route::operation).toList();
     }
 
-    /** The operation with this name. */
+    /** The operation with this name, or that had it. */
     Optional<Operation> named(String name) {
-        return routes.stream()
-                .map(Route::operation)
+        Optional<Operation> now = operations().stream()
                 .filter(operation -> operation.name().equals(name))
                 .findFirst();
+        return now.isPresent()
+                ? now
+                : operations().stream()
+                        .filter(operation -> operation.formerly().contains(name))
+                        .findFirst();
     }
 
     Optional<Operation> find(String method, String path) {

@@ -32,7 +32,11 @@ class BoundaryFingerprintTest {
             HttpAnswer duplicate = test.send(post("/payments", "k-1", "{\"a\":1,\"a\":2}"));
             assertProblem(duplicate, 400, Problem.REQUEST_MALFORMED);
             assertThat(json(duplicate).path("reason").asText()).isEqualTo("duplicate_member");
-            assertProblem(test.send(post("/payments", "k-1", " ".repeat(101))), 413, Problem.BODY_TOO_LARGE);
+            HttpAnswer large = test.send(post("/payments", "k-1", " ".repeat(101)));
+            assertProblem(large, 413, Problem.BODY_TOO_LARGE);
+            assertThat(json(large).path("detail").asText())
+                    .as("callers may stop reading at the limit, so nobody knows the size")
+                    .isEqualTo("the limit is 100 bytes");
             assertThat(test.store.list(EntryQuery.all(1))).isEmpty();
         }
     }

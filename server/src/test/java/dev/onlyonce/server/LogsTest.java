@@ -9,6 +9,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -52,6 +53,8 @@ class LogsTest {
         }
         assertThat(lines).anySatisfy(line -> {
             assertThat(line.get("level").asText()).isEqualTo("WARN");
+            assertThat(Instant.parse(line.get("time").asText()).toEpochMilli())
+                    .isEqualTo(line.get("timestamp").asLong());
             assertThat(line.get("formattedMessage").asText()).contains("a-key-th…");
             assertThat(line.get("kvpList").toString()).contains("POST /**");
         });

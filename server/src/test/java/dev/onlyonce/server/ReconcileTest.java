@@ -117,7 +117,7 @@ class ReconcileTest {
         for (int i = 0; i < 10; i++) {
             assertThat(gateway.send(admin("/v1/reconcile/run").POST(HttpRequest.BodyPublishers.noBody()))
                             .body())
-                    .isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1}");
+                    .isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1,\"withoutLookUp\":0}");
         }
         assertThat(gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics")))
                         .body())
@@ -149,7 +149,7 @@ class ReconcileTest {
         for (int i = 0; i < 2; i++) {
             assertThat(gateway.send(admin("/v1/reconcile/run").POST(HttpRequest.BodyPublishers.noBody()))
                             .body())
-                    .isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1}");
+                    .isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1,\"withoutLookUp\":0}");
         }
         assertThat(gateway.post("/payments", key, "{}").body()).contains("outcome_unknown");
         assertThat(posts(key)).isEqualTo(1);

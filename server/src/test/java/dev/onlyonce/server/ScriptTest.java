@@ -37,7 +37,8 @@ class ScriptTest {
         }
         jar = folder.resolve("server/target/onlyonce.jar");
         program("mvn", """
-                echo "built $*" >&2
+                echo "[INFO] Building Onlyonce core 0.1.0-SNAPSHOT                    [1/5]"
+                echo "built $*" >>built
                 mkdir -p server/target payments/target
                 touch server/target/onlyonce.jar payments/target/payments.jar""");
         path = folder.resolve("bin") + ":" + System.getenv("PATH");
@@ -70,15 +71,28 @@ class ScriptTest {
     }
 
     @Test
-    @DisplayName("builds what is missing, and only then")
+    @DisplayName("builds what is missing, and only then, and names each part when its turn comes")
     void builds() throws Exception {
-        assertThat(run().out()).contains("built");
-        assertThat(run().out()).as("nothing has changed").doesNotContain("built");
+        String progress = "onlyonce: building Onlyonce core [1/5]\n";
+        assertThat(run().out()).contains("the first time this downloads a lot", progress);
+        assertThat(folder.resolve("built")).content().contains("-DskipTests");
+        assertThat(run().out()).as("nothing has changed").doesNotContain("building");
         old(jar);
-        assertThat(run().out()).as("the jar is as old as its sources").doesNotContain("built");
+        assertThat(run().out()).as("the jar is as old as its sources").doesNotContain("building");
         Files.setLastModifiedTime(
                 folder.resolve("sql/src/main/A.java"), FileTime.from(Instant.EPOCH.plusSeconds(2_000_000)));
-        assertThat(run().out()).as("a source is newer").contains("built");
+        assertThat(run().out()).as("a source is newer").contains(progress);
+    }
+
+    @Test
+    @DisplayName("shows what Maven said if the build fails, and runs nothing")
+    void fails() throws Exception {
+        program("mvn", "echo '[ERROR] no such thing'; exit 1");
+        Ran ran = run("keys");
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.out())
+                .contains("[ERROR] no such thing", "the build failed")
+                .doesNotContain("[-jar]");
     }
 
     @Test

@@ -98,6 +98,7 @@ final class HandlerOperations implements OperationResolver {
         String topic = annotation.topic().isEmpty() ? operation.name() : annotation.topic();
         plans.put(operation.name(), new HandlerPlan(choice, topic));
         known.declare(operation.name(), operation.policy(), choice.way());
+        known.declareFormer(operation.formerly(), operation.policy(), choice.way());
         operations.put(Handler.of(handler, operation.method()), operation);
         methods.add(operation.method());
         coverage.protectedHandlers().add(operation.name());
@@ -140,6 +141,15 @@ final class HandlerOperations implements OperationResolver {
 
     List<Operation> all() {
         return List.copyOf(operations.values());
+    }
+
+    /** The operation of a handler, whichever of its HTTP methods is asked for. */
+    Optional<Operation> of(HandlerMethod handler) {
+        return operations.entrySet().stream()
+                .filter(entry ->
+                        entry.getKey().equals(Handler.of(handler, entry.getKey().httpMethod())))
+                .map(Map.Entry::getValue)
+                .findFirst();
     }
 
     /** How each is executed, by name. */

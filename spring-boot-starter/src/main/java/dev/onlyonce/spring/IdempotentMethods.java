@@ -132,6 +132,7 @@ final class IdempotentMethods implements MethodInterceptor {
             throw new IllegalArgumentException("the tenant of " + plan.operation() + " ("
                     + plan.annotation().tenant() + ") is null");
         }
-        return new Key(owner, plan.operation(), value, plan.annotation().scope());
+        Key key = new Key(owner, plan.operation(), value, plan.annotation().scope());
+        return once.registry().stored(key, plan.formerly());
     }
 }

@@ -5,6 +5,7 @@ import dev.onlyonce.Policy;
 import dev.onlyonce.Way;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
 
 /** Decides how annotated operations run, and tells the engine of them. */
 final class KnownOperations {
@@ -27,6 +28,16 @@ final class KnownOperations {
     /** Notes that an operation runs leased although it is {@code @Transactional}. */
     void downgrade(String operation, String reason) {
         downgrades.add(operation, reason);
+    }
+
+    /** Entries that are stored under names that an operation had are executed as the operation is. */
+    void declareFormer(List<String> names, Policy policy, Way way) {
+        for (String name : names) {
+            // It may be the name of another operation now.
+            if (once.registry().ownPolicy(name).isEmpty()) {
+                declare(name, policy, way);
+            }
+        }
     }
 
     /** Declares an operation; throws {@link InvalidSettings} if it is executed in another way elsewhere. */

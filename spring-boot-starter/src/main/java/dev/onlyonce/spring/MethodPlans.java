@@ -2,11 +2,13 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Scope;
 import dev.onlyonce.Way;
 import dev.onlyonce.sql.steps.StepRunner;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,10 +29,12 @@ final class MethodPlans {
     /**
      * How a method is executed.
      *
+     * @param formerly names that the operation had
      * @param steps where among the parameters a stepped method takes its {@link StepRunner}; -1 for others
      */
     record Plan(
             String operation,
+            List<String> formerly,
             Idempotent annotation,
             Policy policy,
             Expression key,
@@ -70,8 +74,18 @@ final class MethodPlans {
         Policy policy = factory.policy(annotation, name);
         WayChoice.Choice choice = known.choose(annotation, method, type, name);
         known.declare(name, policy, choice.way());
+        List<String> formerly = factory.formerly(name);
+        if (!formerly.isEmpty() && annotation.scope() == Scope.OPERATION) {
+            throw new InvalidSettings(
+                    name
+                            + " has former names, but its keys are unique in their operation: under another name they are other keys",
+                    "Remove onlyonce.operations.[" + name + "].formerly, or keep the old name.",
+                    null);
+        }
+        known.declareFormer(formerly, policy, choice.way());
         return new Plan(
                 name,
+                formerly,
                 annotation,
                 policy,
                 IdempotentPointcut.parse(name, annotation.key()),

@@ -6,12 +6,15 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
+import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,6 +29,7 @@ import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.ClassUtils;
 
 /** The store on the application's {@link DataSource} (or in a SQLite file) and the engine on it. */
 @AutoConfiguration(
@@ -36,6 +40,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 @ConditionalOnProperty(name = "onlyonce.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(OnlyonceProperties.class)
 public class OnlyonceAutoConfiguration {
+    private static final Logger log = LoggerFactory.getLogger(OnlyonceAutoConfiguration.class);
+    private static final String SQLITE_DRIVER = "org.sqlite.JDBC";
 
     /** Entries, unless the application brings a store of its own. */
     @Bean(destroyMethod = "close")
@@ -43,11 +49,15 @@ public class OnlyonceAutoConfiguration {
     Store onlyonceStore(
             OnlyonceProperties properties,
             ObjectProvider<DataSource> dataSources,
-            ObjectProvider<Encryption> encryption) {
+            ObjectProvider<Encryption> encryption,
+            Time time) {
+        if (properties.store().memory()) {
+            return inMemory(properties.store(), time);
+        }
         String sqlite = properties.store().sqlite();
         AuditLevel audit = properties.store().audit();
         if (sqlite != null) {
-            return open(SqlStore.builder(Path.of(sqlite)).audit(audit), encryption, "onlyonce.store.sqlite");
+            return openFile(sqlite, audit, encryption, "onlyonce.store.sqlite");
         }
         DataSource dataSource = dataSources.getIfUnique();
         if (dataSource != null) {
@@ -64,10 +74,31 @@ public class OnlyonceAutoConfiguration {
                     "Mark one as @Primary, or define a bean of type dev.onlyonce.store.Store on the right one.",
                     null);
         }
-        return open(
-                SqlStore.builder(Path.of("onlyonce.db")).audit(audit),
-                encryption,
-                "a SQLite file, because there is no DataSource");
+        return openFile("onlyonce.db", audit, encryption, "a SQLite file, because there is no DataSource");
+    }
+
+    private static Store inMemory(OnlyonceProperties.StoreSettings settings, Time time) {
+        if (settings.sqlite() != null) {
+            throw new InvalidSettings(
+                    "Both onlyonce.store.memory and onlyonce.store.sqlite are set",
+                    "Leave one of them: memory for tests, SQLite for entries that outlive the process.",
+                    null);
+        }
+        log.warn("Entries are kept in memory and end with this process: after a restart a retry runs again."
+                + " onlyonce.store=memory is for tests.");
+        return new MemoryStore(time);
+    }
+
+    private static SqlStore openFile(
+            String file, AuditLevel audit, ObjectProvider<Encryption> encryption, String where) {
+        if (!ClassUtils.isPresent(SQLITE_DRIVER, null)) {
+            throw new InvalidSettings(
+                    "The entries cannot be kept in " + where + ": SQLite's driver is not on the class path",
+                    "Add the dependency org.xerial:sqlite-jdbc; onlyonce.store.sqlite names the file (" + file
+                            + " now). Or configure a DataSource, or set onlyonce.store=memory for tests.",
+                    null);
+        }
+        return open(SqlStore.builder(Path.of(file)).audit(audit), encryption, where);
     }
 
     private static SqlStore open(SqlStore.Builder builder, ObjectProvider<Encryption> encryption, String where) {
@@ -103,8 +134,9 @@ public class OnlyonceAutoConfiguration {
     }
 
     /** Keys that nobody uses would leave answers in plain text that are believed to be sealed. */
-    private static void checkSealed(Store store, ObjectProvider<Encryption> encryption) {
-        boolean sealed = store instanceof SqlStore sql && sql.isSealing();
+    private static void checkSealed(OnlyonceProperties properties, Store store, ObjectProvider<Encryption> encryption) {
+        // In memory nothing is written down.
+        boolean sealed = properties.store().memory() || (store instanceof SqlStore sql && sql.isSealing());
         if (encryption.stream().findAny().isPresent() && !sealed) {
             throw new InvalidSettings(
                     "There are keys to encrypt stored results with, but the application's own Store does not use them",
@@ -166,7 +198,7 @@ public class OnlyonceAutoConfiguration {
             ObjectProvider<Listener> listeners,
             Reconcilers reconcilers,
             ObjectProvider<Encryption> encryption) {
-        checkSealed(store, encryption);
+        checkSealed(properties, store, encryption);
         try {
             Onlyonce.Builder builder = Onlyonce.builder(store)
                     .time(time)

@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 /**
  * The configuration. A name that is none of these is refused: a setting that was misspelt must not pass for one that was made.
@@ -65,6 +67,7 @@ public record OnlyonceProperties(
     /**
      * Where entries are kept.
      *
+     * @param memory Whether entries are kept in this process's memory and end with it: for tests. Short: onlyonce.store=memory.
      * @param sqlite A SQLite file to use instead of the application's DataSource.
      * @param schema Whether tables are created, only checked, or left alone.
      * @param sweepEvery How often lapsed leases are swept.
@@ -76,6 +79,7 @@ public record OnlyonceProperties(
      * @param auditRetention How long audit records are kept; the shortest time of all nodes counts.
      */
     public record StoreSettings(
+            @DefaultValue("false") boolean memory,
             @Nullable String sqlite,
             @DefaultValue("create") SchemaMode schema,
             @DefaultValue("1s") Duration sweepEvery,
@@ -83,7 +87,19 @@ public record OnlyonceProperties(
             @DefaultValue("5s") Duration waitMax,
             @DefaultValue("33554432") long cacheBytesMax,
             @DefaultValue("all") AuditLevel audit,
-            @DefaultValue("400d") Duration auditRetention) {}
+            @DefaultValue("400d") Duration auditRetention) {
+
+        /** What {@code onlyonce.store=memory} means; the binder calls this. */
+        public static StoreSettings of(String kind) {
+            if (!kind.equalsIgnoreCase("memory")) {
+                throw new IllegalArgumentException("onlyonce.store takes the value memory only, and not \"" + kind
+                        + "\"; for a SQLite file set onlyonce.store.sqlite");
+            }
+            return new Binder(new MapConfigurationPropertySource(Map.of("store.memory", "true")))
+                    .bind("store", StoreSettings.class)
+                    .get();
+        }
+    }
 
     /**
      * How queued calls are delivered.
@@ -145,6 +161,7 @@ public record OnlyonceProperties(
      * What differs for one operation.
      *
      * @param profile ietf, stripe or strict.
+     * @param formerly Names that the operation had, so that retries of older keys are not refused.
      * @param scope Whether its keys are unique in the tenant or in the operation.
      * @param keyRequired Whether a request without a key is refused.
      * @param keyFormat any, uuid, or the least number of characters.
@@ -165,6 +182,7 @@ public record OnlyonceProperties(
      */
     public record OperationSettings(
             @Nullable String profile,
+            @DefaultValue List<String> formerly,
             @Nullable Scope scope,
             @Nullable Boolean keyRequired,
             @Nullable String keyFormat,
@@ -186,8 +204,8 @@ public record OnlyonceProperties(
         /** Nothing differs. */
         static OperationSettings none() {
             return new OperationSettings(
-                    null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, List.of(),
-                    List.of(), null);
+                    null, List.of(), null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+                    List.of(), List.of(), null);
         }
     }
 

@@ -7,6 +7,7 @@ import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.OnlyonceFilter;
 import dev.onlyonce.servlet.TenantResolver;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The filter and what it is made of; complete when all handlers are known. */
 final class OnlyonceWeb {
@@ -24,6 +25,7 @@ final class OnlyonceWeb {
                             .map(operation -> asExecuted(once, operation))
                             .toList())
                     .anonymousTenant(properties.anonymousTenant())
+                    .authenticationHint(outside.hint())
                     .statusPath(properties.statusPath())
                     .limits(Limits.builder()
                             .newKeysPerSecond(limits.newKeysPerSecond())
@@ -63,13 +65,15 @@ final class OnlyonceWeb {
      * @param servletPath where Spring MVC is, such as {@code /api}
      * @param ways how handlers run that are not leased
      * @param published operations that the application executes by itself, for clients to know of
+     * @param hint what a 401 says to developers
      */
     record Outside(
             TenantResolver tenants,
             String errorPath,
             String servletPath,
             HandlerExecution.Ways ways,
-            List<Operation> published) {
+            List<Operation> published,
+            @Nullable String hint) {
 
         /** As Spring Boot registers it: below Spring MVC. */
         String errorPathInContext() {

@@ -12,6 +12,7 @@ import java.util.Objects;
 import org.apache.catalina.core.StandardContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Value;
@@ -22,9 +23,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.tomcat.TomcatContextCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.Profiles;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.filter.CorsFilter;
@@ -44,6 +49,13 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 public class OnlyonceWebAutoConfiguration {
     private static final Logger log = LoggerFactory.getLogger(OnlyonceWebAutoConfiguration.class);
 
+    private static final String WHOSE =
+            "Keys belong to the authenticated principal. If one tenant for everybody is right, set onlyonce.anonymous-tenant;"
+                    + " if requests are authenticated in another way, define a TenantResolver bean.";
+
+    /** Where a 401 says how to configure it: nobody runs a service for others without naming a profile of its own. */
+    private static final Profiles DEVELOPMENT = Profiles.of("default | dev | development | local | test");
+
     /** The principal's name, unless the application says otherwise. */
     @Bean
     @ConditionalOnMissingBean
@@ -51,11 +63,12 @@ public class OnlyonceWebAutoConfiguration {
         boolean secured = ClassUtils.isPresent(
                 "org.springframework.security.web.SecurityFilterChain",
                 getClass().getClassLoader());
-        if (!secured && properties.anonymousTenant() == null) {
-            log.warn(
-                    "Keys belong to the authenticated principal, but Spring Security is not there: unless something else"
-                            + " authenticates, protected requests get 401. Define a TenantResolver bean, or set"
-                            + " onlyonce.anonymous-tenant if one tenant for everybody is right.");
+        if (properties.anonymousTenant() == null) {
+            log.atLevel(secured ? Level.INFO : Level.WARN)
+                    .log(
+                            "Protected requests that nobody has authenticated get 401{}. {}",
+                            secured ? "" : ", and Spring Security is not there",
+                            WHOSE);
         }
         return TenantResolver.principal();
     }
@@ -79,13 +92,15 @@ public class OnlyonceWebAutoConfiguration {
             HandlerExecution.Ways ways,
             ObjectProvider<Operation> executedElsewhere,
             @Value("${spring.mvc.servlet.path:/}") String servletPath,
-            @Value("${spring.web.error.path:${server.error.path:${error.path:/error}}}") String errorPath) {
+            @Value("${spring.web.error.path:${server.error.path:${error.path:/error}}}") String errorPath,
+            Environment environment) {
         return new OnlyonceWeb.Outside(
                 tenants,
                 errorPath,
                 servletPath,
                 ways,
-                executedElsewhere.orderedStream().toList());
+                executedElsewhere.orderedStream().toList(),
+                environment.acceptsProfiles(DEVELOPMENT) ? WHOSE : null);
     }
 
     @Bean
@@ -102,6 +117,13 @@ public class OnlyonceWebAutoConfiguration {
             handlers.addAll(Objects.requireNonNullElse(adapter.getReturnValueHandlers(), List.of()));
             adapter.setReturnValueHandlers(handlers);
         });
+    }
+
+    /** Which handlers are protected, for tests and reports. */
+    @Bean
+    @Lazy
+    Coverage onlyonceCoverage(OnlyonceWeb web) {
+        return web.operations().coverage();
     }
 
     /** Before the first request comes in. */
@@ -128,7 +150,7 @@ public class OnlyonceWebAutoConfiguration {
     /** Innermost, so that what the database refuses is known before anybody else looks at the handler's result. */
     @Bean
     WebMvcConfigurer onlyonceHandlerEnd(
-            ObjectProvider<EntryTransactions> transactions, ObjectProvider<OnlyonceWeb> web) {
+            ObjectProvider<EntryTransactions> transactions, ObjectProvider<OnlyonceWeb> web, ApplicationContext beans) {
         return new WebMvcConfigurer() {
             @Override
             public void addInterceptors(InterceptorRegistry registry) {
@@ -142,6 +164,7 @@ public class OnlyonceWebAutoConfiguration {
 
             @Override
             public void extendHandlerExceptionResolvers(List<HandlerExceptionResolver> resolvers) {
+                resolvers.add(0, new OutcomeExceptions(beans));
                 HandlerExceptions.addTo(resolvers, transactions);
             }
         };

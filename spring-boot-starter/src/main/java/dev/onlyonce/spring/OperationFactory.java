@@ -8,6 +8,7 @@ import dev.onlyonce.http.Profile;
 import dev.onlyonce.http.RequestAge;
 import dev.onlyonce.spring.OnlyonceProperties.OperationSettings;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
@@ -29,6 +30,7 @@ final class OperationFactory {
         try {
             Operation.Builder builder = Operation.builder(method, path)
                     .name(name)
+                    .formerly(formerly(name))
                     .scope(own.scope() == null ? annotation.scope() : own.scope())
                     .profile(profile(annotation, own))
                     .policy(policy(annotation, name))
@@ -48,6 +50,12 @@ final class OperationFactory {
         } catch (IllegalArgumentException e) {
             throw invalid(name, e);
         }
+    }
+
+    /** The names that an operation had. */
+    List<String> formerly(String name) {
+        OperationSettings own = properties.operations().get(name);
+        return own == null ? List.of() : own.formerly();
     }
 
     /** How an operation is executed; throws {@link InvalidSettings}. */

@@ -70,6 +70,8 @@ class DictionaryTest {
                 "defaults.fingerprint-headers"),
         IGNORED_MEMBERS(
                 Operation.Builder.class, "ignoredMembers", "operations.*.ignored-members", "defaults.ignored-members"),
+        // The names of lists in the file have an index.
+        FORMERLY(Operation.Builder.class, "formerly", "operations.*.formerly", NONE),
         REQUEST_AGE(Operation.Builder.class, "requestAge", "operations.*.request-age", "operations[0].request-age.max"),
         KEY_REQUIRED(Profile.Builder.class, "keyRequired", "operations.*.key-required", "defaults.key-required"),
         ON_SERVER_ERROR(
@@ -115,6 +117,7 @@ class DictionaryTest {
             "filter-order",
             "coverage",
             "store",
+            "store.memory",
             "store.sqlite",
             "encryption",
             "outbox",

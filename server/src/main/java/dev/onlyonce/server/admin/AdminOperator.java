@@ -204,8 +204,12 @@ public interface AdminOperator extends AutoCloseable {
     /** What is unknown. */
     record Backlog(List<KeyView> unknown, List<String> operationsWithLookUp) {}
 
-    /** The result of one round of questions. */
-    record ReconcileRun(int asked, int found, int absent, int undecided) {}
+    /**
+     * The result of one round of questions.
+     *
+     * @param withoutLookUp unknown keys, up to 1000, that nothing asks about: their operations have no look-up
+     */
+    record ReconcileRun(int asked, int found, int absent, int undecided, int withoutLookUp) {}
 
     /** Calls that were given up. */
     record DeadLetters(List<DeadLetter> letters) {}

@@ -25,12 +25,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Works on the store itself. Every change is audited there, and written to the log {@code dev.onlyonce.audit}. */
 public final class LocalOperator implements AdminOperator {
+    /** More unknown keys than an operator reads through. */
+    private static final int UNKNOWN_MAX = 1000;
+
     private static final Logger audit = LoggerFactory.getLogger("dev.onlyonce.audit");
     private static final int COUNTED_MAX = 10_000;
 
@@ -215,7 +219,11 @@ public final class LocalOperator implements AdminOperator {
                     false, "Look-ups are configured in the gateway: run this without --db, against a gateway");
         }
         Reconciler.Round round = once.operator().reconcile();
-        return new ReconcileRun(round.asked(), round.found(), round.absent(), round.undecided());
+        Set<String> asked = Set.copyOf(gateway.operationsWithLookUp());
+        long withoutLookUp = once.operator().list(EntryQuery.all(UNKNOWN_MAX).in(State.UNKNOWN)).stream()
+                .filter(entry -> !asked.contains(entry.operation()))
+                .count();
+        return new ReconcileRun(round.asked(), round.found(), round.absent(), round.undecided(), (int) withoutLookUp);
     }
 
     @Override

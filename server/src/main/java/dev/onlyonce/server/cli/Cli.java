@@ -39,6 +39,7 @@ public final class Cli {
         line.addSubcommand(new OutboxCommand());
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StatsCommand());
+        line.addSubcommand(new BackupCommand());
         line.addSubcommand(new BenchCommand(Confirmation.terminal()));
         line.addSubcommand(new SendCommand());
         line.addSubcommand(new CheckCommand(Confirmation.terminal()));

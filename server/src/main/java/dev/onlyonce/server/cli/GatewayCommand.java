@@ -129,7 +129,7 @@ final class GatewayCommand implements Callable<Integer> {
         List<Upstream> upstreams = config != null && upstream != null
                 ? List.of(moved(settings, ConfigFile.url(upstream)))
                 : settings.upstreams();
-        return new Settings(
+        Settings changed = new Settings(
                 new Listen(
                         host == null ? listen.host() : host,
                         port("--port", port, listen.port()),
@@ -158,6 +158,10 @@ final class GatewayCommand implements Callable<Integer> {
                 data == null ? settings.data() : data,
                 settings.node(),
                 settings.observe());
+        if (Settings.isSamePort(changed.listen(), changed.admin())) {
+            throw new CommandLine.ParameterException(spec().commandLine(), Settings.SAME_PORT);
+        }
+        return changed;
     }
 
     private int port(String option, @Nullable Integer given, int otherwise) {

@@ -12,6 +12,7 @@ import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.AuditLevel;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,8 +28,8 @@ final class OperatorConnection {
             names = "--admin",
             paramLabel = "URL",
             defaultValue = "http://127.0.0.1:8091",
-            description = "The gateway's admin API (${DEFAULT-VALUE})")
-    private URI admin = URI.create("http://127.0.0.1:8091");
+            description = "The gateway's admin API, as a URL or host:port (${DEFAULT-VALUE})")
+    private String admin = "http://127.0.0.1:8091";
 
     @Option(
             names = "--admin-token-file",
@@ -67,10 +68,25 @@ final class OperatorConnection {
                             + ". Say where the gateway's data directory is with --data, or use --admin-token-file or --db");
         }
         try {
-            return new RemoteOperator(admin, AdminToken.read(file));
+            return new RemoteOperator(adminUrl(admin), AdminToken.read(file));
         } catch (IOException e) {
             throw new Cli.Failed(Cli.UNAVAILABLE, "The credential in " + file + " cannot be read: " + e.getMessage());
         }
+    }
+
+    /** Without a scheme it is plain HTTP, as the gateway speaks it to operators. */
+    static URI adminUrl(String text) throws Cli.Failed {
+        try {
+            URI url = new URI(text.contains("://") ? text : "http://" + text);
+            boolean http = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
+            if (http && url.getHost() != null) {
+                return url;
+            }
+        } catch (URISyntaxException e) {
+            // Answered below, as what is a URL but not one of the admin API.
+        }
+        throw new Cli.Failed(
+                Cli.USAGE, "\"" + text + "\" is not the address of an admin API; write for example 127.0.0.1:8091");
     }
 
     private AdminOperator local(String url, SchemaMode schema) throws Cli.Failed {

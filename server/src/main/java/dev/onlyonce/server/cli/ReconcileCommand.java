@@ -43,10 +43,15 @@ final class ReconcileCommand extends CommandGroup {
     static final class Run extends OperatorCommand {
         @Override
         void run(AdminOperator operator) {
-            print(
-                    operator.reconcileRun(),
-                    run -> out().println("Asked about " + run.asked() + ": " + run.found() + " found, " + run.absent()
-                            + " absent, " + run.undecided() + " undecided."));
+            print(operator.reconcileRun(), run -> {
+                out().println("Asked about " + run.asked() + ": " + run.found() + " found, " + run.absent()
+                        + " absent, " + run.undecided() + " undecided.");
+                if (run.withoutLookUp() > 0) {
+                    out().println(run.withoutLookUp()
+                            + " more have no look-up: add one to their operations in the gateway's configuration, or"
+                            + " decide each with: onlyonce keys resolve");
+                }
+            });
         }
     }
 }

@@ -89,6 +89,10 @@ public final class ConfigFile {
         Map<String, LookUp> lookUps = new HashMap<>();
         List<Operation> operations = operations(root, defaults, lookUps);
         checkLookUps(root, lookUps, upstreams);
+        checkTimes(root, operations, upstreams);
+        if (Settings.isSamePort(listen, admin)) {
+            root.wrong("admin", Settings.SAME_PORT);
+        }
         Settings.Refusals refusals = refusals(root);
         StoreSettings store = store(root.section("store"));
         Settings.Observe observe = observe(root.section("observe"));
@@ -240,6 +244,8 @@ public final class ConfigFile {
                 operations.add(operation);
                 LookUp lookUp = read.lookUp();
                 if (lookUp != null) {
+                    // Not for its former names: entries of other paths may have had them, about which it would ask
+                    // wrongly.
                     lookUps.put(operation.name(), lookUp);
                 }
             }
@@ -270,6 +276,24 @@ public final class ConfigFile {
                         "the look-up of " + operation + " asks for " + lookUp.path() + ", which no upstream takes");
             }
         });
+    }
+
+    /** A claim that ends while the service may still answer would make every slow answer an unknown outcome. */
+    private static void checkTimes(Section root, List<Operation> operations, List<Upstream> upstreams) {
+        for (Upstream upstream : upstreams) {
+            operations.stream()
+                    .filter(operation -> upstream.timeouts()
+                                    .response()
+                                    .compareTo(operation.policy().heldMax())
+                            > 0)
+                    .findFirst()
+                    .ifPresent(operation -> root.wrong(
+                            "upstreams",
+                            "the response-timeout of " + upstream.name() + " is longer than the held-max of "
+                                    + operation.name()
+                                    + ", so its claim would end before the answer; shorten the one or"
+                                    + " lengthen the other"));
+        }
     }
 
     /** What is protected when nothing is said: every POST and PATCH. */

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,9 @@ final class OperationSection {
 
     /** A segment that has a brace or an asterisk, and something else too. */
     private static final Pattern PARTLY_OPEN = Pattern.compile("/(?!\\{[^/{}]*}(/|$)|\\*{1,2}(/|$))[^/]*[{}*]");
+
+    /** RFC 9110, section 9.2.1. */
+    private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS", "TRACE");
 
     private final Section section;
     private final Defaults how;
@@ -52,15 +56,21 @@ final class OperationSection {
         if (PARTLY_OPEN.matcher(path).find()) {
             section.wrong("path", "{name}, * and ** each stand for a whole segment; write for example /payments/{id}");
         }
+        List<String> formerly = section.texts("formerly");
         List<Operation> operations = new ArrayList<>();
         for (String method : methods) {
             if (!Section.isToken(method)) {
                 section.wrong("\"" + method + "\" is not a method; write for example method: POST");
             }
+            if (SAFE.contains(method.toUpperCase(Locale.ROOT))) {
+                section.wrong("requests with " + method.toUpperCase(Locale.ROOT)
+                        + " change nothing, so their retries need no protection; remove the method");
+            }
             Operation.Builder builder = how.apply(Operation.builder(method.toUpperCase(Locale.ROOT), path));
             if (name != null) {
                 builder.name(name);
             }
+            builder.formerly(formerly);
             try {
                 operations.add(builder.requestAge(requestAge()).build());
             } catch (IllegalArgumentException e) {

@@ -29,6 +29,15 @@ public record Settings(
         @Nullable String node,
         Observe observe) {
 
+    /** What is wrong if {@link #isSamePort}. */
+    public static final String SAME_PORT =
+            "clients and operators would share a port; give admin another port than listen, or 0 for any free one";
+
+    /** Whether clients and operators are let in at one port. */
+    public static boolean isSamePort(Listen listen, Admin admin) {
+        return listen.port() != 0 && listen.port() == admin.port();
+    }
+
     /**
      * Where operators are let in.
      *

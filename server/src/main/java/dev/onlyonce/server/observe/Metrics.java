@@ -24,9 +24,20 @@ import java.util.function.Supplier;
  * Thread-safe.
  */
 public final class Metrics implements Listener, AutoCloseable {
-    private static final String UPSTREAM_FAILED = "gateway.upstream.failed";
-    private static final String UNMATCHED = "gateway.unmatched";
-    private static final String CLIENTS_CUT = "gateway.clients.cut";
+    /** A counter of the proxy's own. */
+    private enum Own {
+        UPSTREAM_FAILED("gateway.upstream.failed", "Requests that a service refused, broke off or was too slow for"),
+        UNMATCHED("gateway.unmatched", "State-changing requests that no operation protects"),
+        CLIENTS_CUT("gateway.clients.cut", "Clients that were cut off because they were too slow");
+
+        private final String meter;
+        private final String description;
+
+        Own(String meter, String description) {
+            this.meter = meter;
+            this.description = description;
+        }
+    }
 
     /** The parts of an exchange, as traces name them. */
     public enum Part {
@@ -48,9 +59,9 @@ public final class Metrics implements Listener, AutoCloseable {
         new ProcessorMetrics().bindTo(registry);
         gc.bindTo(registry);
         // Alerts need to see a zero before they can see a one.
-        counter(UPSTREAM_FAILED);
-        counter(UNMATCHED);
-        counter(CLIENTS_CUT);
+        for (Own own : Own.values()) {
+            counter(own);
+        }
     }
 
     @Override
@@ -63,23 +74,23 @@ public final class Metrics implements Listener, AutoCloseable {
         return Backlog.watch(meters, once, deadLetters);
     }
 
-    private Counter counter(String name) {
-        return Counter.builder(name).register(registry);
+    private Counter counter(Own own) {
+        return Counter.builder(own.meter).description(own.description).register(registry);
     }
 
     /** An upstream refused, broke off or was too slow. */
     public void upstreamFailed() {
-        counter(UPSTREAM_FAILED).increment();
+        counter(Own.UPSTREAM_FAILED).increment();
     }
 
     /** A state-changing request that no operation protects. */
     public void unmatched() {
-        counter(UNMATCHED).increment();
+        counter(Own.UNMATCHED).increment();
     }
 
     /** Clients were cut off because they were too slow. */
     public void clientsCut(int clients) {
-        counter(CLIENTS_CUT).increment(clients);
+        counter(Own.CLIENTS_CUT).increment(clients);
     }
 
     /** How long an upstream took, from sending the request to the last byte of its response. */

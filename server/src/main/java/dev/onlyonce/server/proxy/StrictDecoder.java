@@ -21,6 +21,7 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
     /** The name of the handler that this one takes the place of. */
     static final String NAME = "httpDecoder";
 
+    private boolean first = true;
     private boolean inHead = true;
     private boolean afterFirstLine;
     private boolean bad;
@@ -33,6 +34,17 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Exception {
         if (bad) {
             in.skipBytes(in.readableBytes());
+            return;
+        }
+        Http2Preface.Match match = first ? Http2Preface.match(in) : Http2Preface.Match.NO;
+        if (match == Http2Preface.Match.UNDECIDED) {
+            return;
+        }
+        first = false;
+        if (match == Http2Preface.Match.YES) {
+            bad = true;
+            in.skipBytes(in.readableBytes());
+            Http2Preface.refuse(context);
             return;
         }
         if (inHead && hasFold(in)) {

@@ -1,0 +1,3 @@
+package shop;
+
+public record NewOrder(String number, int quantity) {}

@@ -1,0 +1,107 @@
+package dev.onlyonce.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Policy;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.Store;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.FilteredClassLoader;
+
+@DisplayName("Where an application keeps its entries")
+class StoreStartUpTest extends StartUp {
+
+    @Test
+    @DisplayName("onlyonce.store=memory keeps them in memory, although there is a database")
+    void memory() {
+        sql.withPropertyValues("onlyonce.store=memory")
+                .run(context -> assertThat(context.getBean(Store.class)).isInstanceOf(MemoryStore.class));
+        sql.withPropertyValues("onlyonce.store.memory=true", "onlyonce.store.sweep-every=2s")
+                .run(context -> assertThat(context.getBean(Store.class)).isInstanceOf(MemoryStore.class));
+    }
+
+    @Test
+    @DisplayName("The short form has the defaults of all other settings of the store")
+    void shortForm() {
+        runner.withPropertyValues("onlyonce.store=memory").run(context -> {
+            OnlyonceProperties.StoreSettings settings =
+                    context.getBean(OnlyonceProperties.class).store();
+            assertThat(settings.sweepEvery()).hasSeconds(1);
+            assertThat(settings.auditRetention()).hasDays(400);
+        });
+    }
+
+    @Test
+    @DisplayName("Keys to encrypt results with do not keep tests from using memory")
+    void encrypted() {
+        runner.withPropertyValues(
+                        "onlyonce.store=memory",
+                        "onlyonce.encryption.current=1",
+                        "onlyonce.encryption.keys.1=MDEyMzQ1Njc4OWFiY2RlZg==")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    static class Bookings {
+        @Idempotent(key = "#id", operation = "book")
+        public String book(String id) {
+            return "booked again";
+        }
+    }
+
+    @Test
+    @DisplayName("F1 R1 a bean method that was renamed gets the value that is stored under its former name")
+    void renamedMethod() {
+        runner.withPropertyValues("onlyonce.store=memory", "onlyonce.operations.book.formerly=Bookings.book")
+                .withBean(Bookings.class)
+                .run(context -> {
+                    byte[] arguments = "[\"1\"]".getBytes(StandardCharsets.UTF_8);
+                    context.getBean(Onlyonce.class)
+                            .registry()
+                            .execute(
+                                    Key.of("application", "Bookings.book", "1"),
+                                    Fingerprint.ofJson(arguments),
+                                    Policy.standard(),
+                                    Codec.bytes(),
+                                    claim -> "\"booked before\"".getBytes(StandardCharsets.UTF_8));
+                    Bookings bookings = context.getBean(Bookings.class);
+                    assertThat(bookings.book("1")).isEqualTo("booked before");
+                    assertThat(bookings.book("2")).isEqualTo("booked again");
+                });
+    }
+
+    @Test
+    @DisplayName("Another word than memory is refused")
+    void otherWord() {
+        runner.withPropertyValues("onlyonce.store=redis")
+                .run(context -> assertThat(context)
+                        .hasFailed()
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("memory only")
+                        .hasMessageContaining("onlyonce.store.sqlite"));
+    }
+
+    @Test
+    @DisplayName("Memory and a SQLite file at once are refused")
+    void both() {
+        refuses(
+                runner.withPropertyValues("onlyonce.store.memory=true", "onlyonce.store.sqlite=entries.db"),
+                "Both onlyonce.store.memory and onlyonce.store.sqlite",
+                "Leave one");
+    }
+
+    @Test
+    @DisplayName("Without a DataSource and without SQLite's driver the message names both, and the setting")
+    void noDriver() {
+        refuses(
+                runner.withClassLoader(new FilteredClassLoader("org.sqlite")),
+                "a SQLite file, because there is no DataSource: SQLite's driver is not on the class path",
+                "Add the dependency org.xerial:sqlite-jdbc; onlyonce.store.sqlite names the file");
+    }
+}

@@ -1,0 +1,71 @@
+package dev.onlyonce.spring.test;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.test.web.servlet.ResultActions;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+import org.springframework.test.web.servlet.client.EntityExchangeResult;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+/**
+ * What a client got, however the test sent the request.
+ *
+ * @param headers all header lines, by name
+ * @param body the bytes
+ */
+public record Reply(int status, Map<String, List<String>> headers, byte[] body) {
+
+    /** Of a request that {@code MockMvc} performed. */
+    public static Reply of(ResultActions performed) {
+        return of(performed.andReturn().getResponse());
+    }
+
+    /** Of a request that {@code MockMvcTester} exchanged. */
+    public static Reply of(MvcTestResult exchanged) {
+        return of(exchanged.getMvcResult().getResponse());
+    }
+
+    /** Of a request that a {@code RestTestClient} exchanged, with a server or with {@code MockMvc}. */
+    public static Reply of(RestTestClient.ResponseSpec exchanged) {
+        EntityExchangeResult<byte[]> result = exchanged.expectBody().returnResult();
+        Map<String, List<String>> headers = new TreeMap<>();
+        result.getResponseHeaders().forEach(headers::put);
+        byte[] body = result.getResponseBody();
+        return new Reply(result.getStatus().value(), headers, body == null ? new byte[0] : body);
+    }
+
+    private static Reply of(MockHttpServletResponse response) {
+        Map<String, List<String>> headers = new TreeMap<>();
+        response.getHeaderNames().forEach(name -> headers.put(name, response.getHeaders(name)));
+        return new Reply(response.getStatus(), headers, response.getContentAsByteArray());
+    }
+
+    /** The first line of a header. */
+    public Optional<String> header(String name) {
+        return headers.entrySet().stream()
+                .filter(header -> header.getKey().toLowerCase(Locale.ROOT).equals(name.toLowerCase(Locale.ROOT)))
+                .flatMap(header -> header.getValue().stream())
+                .findFirst();
+    }
+
+    /** Whether it is the recorded answer of an earlier request. */
+    public boolean isReplay() {
+        return header("Idempotent-Replayed").isPresent();
+    }
+
+    /** The body as text. */
+    public String text() {
+        return new String(body, StandardCharsets.UTF_8);
+    }
+
+    /** For messages of assertions. */
+    @Override
+    public String toString() {
+        return status + (isReplay() ? " (replayed) " : " ") + text();
+    }
+}
