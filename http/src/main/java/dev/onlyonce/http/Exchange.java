@@ -142,7 +142,7 @@ public final class Exchange {
 
     /** Answers if this node has the answer in memory; never asks the store. */
     void answerFromMemory() {
-        if (!operation.formerly().isEmpty()) {
+        if (!operation().formerly().isEmpty()) {
             // Only the store knows under which name the key is stored.
             return;
         }
@@ -182,7 +182,7 @@ public final class Exchange {
      */
     public CompletionStage<Exchange> begin(EventLoop on) {
         Policy policy = withoutWaiting();
-        if (!operation.formerly().isEmpty() || reservation.reserve().isPresent()) {
+        if (!operation().formerly().isEmpty() || reservation.reserve().isPresent()) {
             // Only the store knows whether the key exists already, and under which name.
             return CompletableFuture.supplyAsync(() -> beginWithinLimits(policy), on.blocking())
                     .thenApplyAsync(exchange -> exchange, on.loop());
@@ -225,8 +225,8 @@ public final class Exchange {
             return this;
         }
         try {
-            if (!operation.formerly().isEmpty()) {
-                Key stored = once.registry().stored(key(), operation.formerly());
+            if (!operation().formerly().isEmpty()) {
+                Key stored = once.registry().stored(key(), operation().formerly());
                 accepted = new RequestCheck.Accepted(stored, fingerprint());
             }
             reservation.admit(() -> once.find(key())).ifPresent(report -> answered(answers.refusal(report)));
