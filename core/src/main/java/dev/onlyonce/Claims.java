@@ -2,7 +2,6 @@ package dev.onlyonce;
 
 import dev.onlyonce.internal.Splitting;
 import dev.onlyonce.store.RenewResult;
-import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
@@ -38,9 +37,7 @@ final class Claims {
 
     private static final Logger log = LoggerFactory.getLogger(Claims.class);
 
-    private final Store store;
-    private final Time time;
-    private final Events events;
+    private final Parts parts;
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
     private final Semaphore beats = new Semaphore(BEATS_MAX);
 
@@ -48,10 +45,8 @@ final class Claims {
     private Time.Scheduled next = () -> {};
     private volatile boolean closed;
 
-    Claims(Store store, Time time, Events events) {
-        this.store = store;
-        this.time = time;
-        this.events = events;
+    Claims(Parts parts) {
+        this.parts = parts;
     }
 
     void start(Duration every) {
@@ -83,7 +78,7 @@ final class Claims {
     private synchronized void beatLater() {
         next.cancel();
         if (!closed) {
-            next = time.schedule(beat, this::beat);
+            next = parts.time().schedule(beat, this::beat);
         }
     }
 
@@ -124,7 +119,7 @@ final class Claims {
     }
 
     private void renew() {
-        long now = time.nanos();
+        long now = parts.nanos();
         List<LiveClaim> due = new ArrayList<>();
         List<LiveClaim> busy = new ArrayList<>();
         for (LiveClaim claim : live.values()) {
@@ -141,11 +136,18 @@ final class Claims {
     private boolean renewAll(List<LiveClaim> claims) {
         for (int from = 0; from < claims.size(); from += Store.BATCH_MAX) {
             List<LiveClaim> batch = claims.subList(from, Math.min(claims.size(), from + Store.BATCH_MAX));
+            // A lease counts from when the store was asked, so never longer than it really runs.
+            long asked = parts.nanos();
             try {
-                Splitting.send(batch, this::renew, new Answers(time.nanos()));
+                Splitting.send(
+                        batch,
+                        renewed -> parts.store()
+                                .renew(renewed.stream().map(LiveClaim::renewal).toList()),
+                        (claim, result) -> answered(claim, result, asked),
+                        this::failed);
             } catch (StoreException e) {
                 // The next beat tries again; the other batches must not wait for it.
-                events.tell(new Event.StoreFailed(e));
+                parts.tell(new Event.StoreFailed(e));
                 if (e instanceof StoreUnavailable) {
                     return false;
                 }
@@ -154,48 +156,32 @@ final class Claims {
         return true;
     }
 
-    private List<RenewResult> renew(List<LiveClaim> claims) {
-        List<Renewal> renewals = claims.stream().map(LiveClaim::renewal).toList();
-        return store.renew(renewals);
+    private void answered(LiveClaim claim, RenewResult result, long askedNanos) {
+        claim.setBusy(result == RenewResult.BUSY);
+        if (result == RenewResult.RENEWED) {
+            claim.renewed(askedNanos);
+        } else if (result == RenewResult.LOST && live.containsKey(claim.token())) {
+            claim.markLost();
+        }
     }
 
-    private final class Answers implements Splitting.Answers<LiveClaim, RenewResult> {
-        /** A lease counts from when the store was asked, so never longer than it really runs. */
-        private final long askedNanos;
-
-        Answers(long askedNanos) {
-            this.askedNanos = askedNanos;
-        }
-
-        @Override
-        public void answered(LiveClaim claim, RenewResult result) {
-            claim.setBusy(result == RenewResult.BUSY);
-            if (result == RenewResult.RENEWED) {
-                claim.renewed(askedNanos);
-            } else if (result == RenewResult.LOST && live.containsKey(claim.token())) {
-                claim.markLost();
-            }
-        }
-
-        @Override
-        public void failed(LiveClaim claim, Throwable thrown) {
-            claim.setBusy(true);
-            if (thrown instanceof StoreException failure) {
-                events.tell(new Event.StoreFailed(failure));
-            } else {
-                log.error("Renewing {} broke", claim.id(), thrown);
-            }
+    private void failed(LiveClaim claim, Throwable thrown) {
+        claim.setBusy(true);
+        if (thrown instanceof StoreException failure) {
+            parts.tell(new Event.StoreFailed(failure));
+        } else {
+            log.error("Renewing {} broke", claim.id(), thrown);
         }
     }
 
     private void endLapsed() {
-        long now = time.nanos();
+        long now = parts.nanos();
         for (LiveClaim claim : live.values()) {
             if (claim.isLapsed(now)) {
                 claim.markLost();
                 if (claim.isHeldTooLong(now)) {
                     remove(claim);
-                    events.tell(new Event.ClaimLost(claim.key(), claim.attempt()));
+                    parts.tell(new Event.ClaimLost(claim.key(), claim.attempt()));
                     log.warn(
                             "{} of {} was not settled within {}; its lease is no longer renewed",
                             claim.id(),

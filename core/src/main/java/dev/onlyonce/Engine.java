@@ -16,7 +16,6 @@ import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.store.Time;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.List;
@@ -55,8 +54,6 @@ final class Engine {
     private static final String GIVEN_UP = "its caller gave up before the action ran";
 
     private final Parts parts;
-    private final Time time;
-    private final Events events;
     private final GroupingStore store;
     private final Claims claims;
     private final Settlements settlements;
@@ -72,8 +69,6 @@ final class Engine {
             ReplayCache cache,
             int waitersMax) {
         this.parts = parts;
-        this.time = parts.time();
-        this.events = parts.events();
         this.store = store;
         this.claims = claims;
         this.settlements = settlements;
@@ -172,7 +167,7 @@ final class Engine {
     }
 
     private ClaimAttempt attempt(Key key, Fingerprint fingerprint, Policy policy) {
-        return new ClaimAttempt(key, fingerprint, policy, tokens.next(), time.nanos());
+        return new ClaimAttempt(key, fingerprint, policy, tokens.next(), parts.nanos());
     }
 
     /** Goes on from the store's answer to the first attempt; blocks only where {@link #mayBlock} says so. */
@@ -251,15 +246,15 @@ final class Engine {
     private Begun claimed(ClaimAttempt origin, int attempt) {
         Key key = origin.key();
         LiveClaim claim = new LiveClaim(settlements, origin, attempt);
-        if (!claim.isStartable(time.nanos())) {
+        if (!claim.isStartable(parts.nanos())) {
             String why = "The claim was confirmed only when its lease had all but lapsed, so the action did not run";
-            throw abandon(origin, time.nanos(), why, null);
+            throw abandon(origin, parts.nanos(), why, null);
         }
         claims.add(claim);
-        events.tell(new Event.Decided(key, attempt == 1 ? Decision.CREATED : Decision.FAILED_RETRY));
-        events.tell(new Event.Took(key.operation(), Event.Took.Part.CLAIM, time.nanos() - origin.sinceNanos()));
+        parts.tell(new Event.Decided(key, attempt == 1 ? Decision.CREATED : Decision.FAILED_RETRY));
+        parts.tell(new Event.Took(key.operation(), Event.Took.Part.CLAIM, parts.nanos() - origin.sinceNanos()));
         State from = attempt == 1 ? null : State.RETRYABLE;
-        events.tell(new Event.Changed(new Transition(
+        parts.tell(new Event.Changed(new Transition(
                 key.entryId(), key.operation(), from, State.PROCESSING, attempt, parts.name(), "claimed")));
         return new Begun.Claimed(claim);
     }
@@ -277,7 +272,7 @@ final class Engine {
     }
 
     private void decided(Key key, Outcome<byte[]> outcome) {
-        events.tell(new Event.Decided(key, Decision.of(outcome)));
+        parts.tell(new Event.Decided(key, Decision.of(outcome)));
     }
 
     private Duration retryAfter(Entry entry) {
@@ -295,7 +290,7 @@ final class Engine {
     }
 
     private Optional<Entry> read(EntryId id) {
-        long begun = time.nanos();
+        long begun = parts.nanos();
         Optional<Entry> found = store.find(id);
         found.ifPresent(entry -> remember(entry, begun));
         return found;
@@ -313,7 +308,7 @@ final class Engine {
         Resolution wrapped = resolution.withResult(envelope(resolution));
         SettleResult result = store.resolve(List.of(wrapped)).get(0);
         if (result instanceof SettleResult.Settled) {
-            events.tell(new Event.Changed(new Transition(
+            parts.tell(new Event.Changed(new Transition(
                     resolution.id(),
                     operation,
                     State.UNKNOWN,
@@ -341,7 +336,7 @@ final class Engine {
     boolean evict(EntryId id, String who, String reason) {
         Optional<Transition> evicted = store.evict(id, who, reason);
         cache.drop(id);
-        evicted.ifPresent(transition -> events.tell(new Event.Changed(transition)));
+        evicted.ifPresent(transition -> parts.tell(new Event.Changed(transition)));
         return evicted.isPresent();
     }
 }

@@ -8,7 +8,6 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,9 +49,7 @@ final class LateSettlements {
 
     private static final Logger log = LoggerFactory.getLogger(LateSettlements.class);
 
-    private final Store store;
-    private final Time time;
-    private final Events events;
+    private final Parts parts;
     /** In the order of their tokens, which is that of their claims, so that simulations are reproducible. */
     private final NavigableMap<UUID, Late> waiting = new ConcurrentSkipListMap<>();
 
@@ -63,7 +59,9 @@ final class LateSettlements {
 
     private int putOff;
     private int batchMax = Store.BATCH_MAX;
-    private @Nullable UUID begunWith;
+    /** The first of the batch that was sent last; at the beginning, before all others. */
+    private UUID begunWith = new UUID(Long.MIN_VALUE, Long.MIN_VALUE);
+
     private Duration pause = PAUSE_FIRST;
     private boolean scheduled;
     private volatile boolean closed;
@@ -81,10 +79,8 @@ final class LateSettlements {
         }
     }
 
-    LateSettlements(Store store, Time time, Events events) {
-        this.store = store;
-        this.time = time;
-        this.events = events;
+    LateSettlements(Parts parts) {
+        this.parts = parts;
     }
 
     /**
@@ -92,12 +88,12 @@ final class LateSettlements {
      * dependent stages must be quick.
      */
     CompletableFuture<SettleResult> add(Settlement settlement) {
-        return add(settlement, time.nanos());
+        return add(settlement, parts.nanos());
     }
 
     /** The same for an unconfirmed claim, which may arrive at the store until {@code lostFromNanos}. */
     CompletableFuture<SettleResult> add(Settlement settlement, long lostFromNanos) {
-        Late late = new Late(settlement, time.nanos(), lostFromNanos, new CompletableFuture<>());
+        Late late = new Late(settlement, parts.nanos(), lostFromNanos, new CompletableFuture<>());
         if (bytes.addAndGet(late.bytes()) > BYTES_MAX) {
             bytes.addAndGet(-late.bytes());
             late.answer.completeExceptionally(
@@ -116,7 +112,7 @@ final class LateSettlements {
     private synchronized void schedule() {
         if (!scheduled && !closed && !waiting.isEmpty()) {
             scheduled = true;
-            time.schedule(pause, this::round);
+            parts.time().schedule(pause, this::round);
         }
     }
 
@@ -186,13 +182,8 @@ final class LateSettlements {
 
     /** Starts after the batch that was sent last, so that a batch that always fails does not block the others. */
     private List<Late> inTurn() {
-        List<Late> all = new ArrayList<>();
-        if (begunWith != null) {
-            all.addAll(waiting.tailMap(begunWith, false).values());
-            all.addAll(waiting.headMap(begunWith, true).values());
-        } else {
-            all.addAll(waiting.values());
-        }
+        List<Late> all = new ArrayList<>(waiting.tailMap(begunWith, false).values());
+        all.addAll(waiting.headMap(begunWith, true).values());
         return all;
     }
 
@@ -201,44 +192,41 @@ final class LateSettlements {
         try {
             Splitting.send(
                     batch,
-                    lates -> store.settle(lates.stream().map(Late::settlement).toList()),
-                    new Answers());
+                    lates -> parts.store()
+                            .settle(lates.stream().map(Late::settlement).toList()),
+                    this::answered,
+                    this::failed);
             batchMax = Store.BATCH_MAX;
             return true;
-        } catch (StoreUnavailable e) {
-            events.tell(new Event.StoreFailed(e));
-            return false;
-        } catch (StoreOutcomeUnknown e) {
-            // One slow row may delay the whole batch: try smaller ones.
-            batchMax = Math.max(1, batchMax / 2);
-            events.tell(new Event.StoreFailed(e));
+        } catch (StoreUnavailable | StoreOutcomeUnknown e) {
+            if (e instanceof StoreOutcomeUnknown) {
+                // One slow row may delay the whole batch: try smaller ones.
+                batchMax = Math.max(1, batchMax / 2);
+            }
+            parts.tell(new Event.StoreFailed(e));
             return false;
         }
     }
 
-    private final class Answers implements Splitting.Answers<Late, SettleResult> {
-        @Override
-        public void answered(Late late, SettleResult result) {
-            boolean arrivesYet = result instanceof SettleResult.Lost && time.nanos() - late.lostFromNanos < 0;
-            if (!(result instanceof SettleResult.Busy) && !arrivesYet) {
-                forget(late);
-                late.answer.complete(result);
-            }
+    private void answered(Late late, SettleResult result) {
+        boolean arrivesYet = result instanceof SettleResult.Lost && parts.nanos() - late.lostFromNanos < 0;
+        if (!(result instanceof SettleResult.Busy) && !arrivesYet) {
+            forget(late);
+            late.answer.complete(result);
         }
+    }
 
-        @Override
-        public void failed(Late late, Throwable thrown) {
-            boolean refused = thrown instanceof StoreRejected;
-            if (thrown instanceof StoreException failure) {
-                events.tell(new Event.StoreFailed(failure));
-            } else {
-                log.error("Settling {} broke", late.settlement.id(), thrown);
-                refused = time.nanos() - late.sinceNanos >= BROKEN_MAX.toNanos();
-            }
-            if (refused) {
-                forget(late);
-                late.answer.completeExceptionally(thrown);
-            }
+    private void failed(Late late, Throwable thrown) {
+        boolean refused = thrown instanceof StoreRejected;
+        if (thrown instanceof StoreException failure) {
+            parts.tell(new Event.StoreFailed(failure));
+        } else {
+            log.error("Settling {} broke", late.settlement.id(), thrown);
+            refused = parts.nanos() - late.sinceNanos >= BROKEN_MAX.toNanos();
+        }
+        if (refused) {
+            forget(late);
+            late.answer.completeExceptionally(thrown);
         }
     }
 

@@ -1,9 +1,7 @@
 package dev.onlyonce;
 
 import dev.onlyonce.store.State;
-import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
-import dev.onlyonce.store.Time;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.List;
@@ -21,17 +19,13 @@ final class Maintenance {
 
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
 
-    private final Store store;
-    private final Time time;
-    private final Events events;
+    private final Parts parts;
     private final LateSettlements late;
     private final Duration auditRetention;
     private volatile boolean closed;
 
-    Maintenance(Store store, Time time, Events events, LateSettlements late, Duration auditRetention) {
-        this.store = store;
-        this.time = time;
-        this.events = events;
+    Maintenance(Parts parts, LateSettlements late, Duration auditRetention) {
+        this.parts = parts;
         this.late = late;
         this.auditRetention = auditRetention;
     }
@@ -47,7 +41,7 @@ final class Maintenance {
 
     /** Logs the beginning and the end of an outage, not every round of it. */
     private void repeat(Duration every, Runnable work, boolean failing) {
-        time.schedule(every, () -> {
+        parts.time().schedule(every, () -> {
             boolean failed = false;
             try {
                 work.run();
@@ -56,7 +50,7 @@ final class Maintenance {
                 }
             } catch (StoreException e) {
                 failed = true;
-                events.tell(new Event.StoreFailed(e));
+                parts.tell(new Event.StoreFailed(e));
                 log.atLevel(failing ? Level.DEBUG : Level.WARN)
                         .log("Background work failed and is tried every {}: {}", every, e.getMessage());
             } catch (RuntimeException | Error e) {
@@ -77,11 +71,11 @@ final class Maintenance {
         int total = 0;
         List<Transition> swept;
         do {
-            swept = store.sweep(SWEEP_BATCH);
+            swept = parts.store().sweep(SWEEP_BATCH);
             for (Transition transition : swept) {
-                events.tell(new Event.Changed(transition));
+                parts.tell(new Event.Changed(transition));
                 if (transition.from() == State.PROCESSING) {
-                    events.tell(new Event.LeaseLapsed(transition));
+                    parts.tell(new Event.LeaseLapsed(transition));
                 }
                 log.info("{}: {} is now {}", transition.why(), transition.id(), transition.to());
             }
@@ -95,13 +89,13 @@ final class Maintenance {
         int purged;
         long tookNanos;
         do {
-            long begun = time.nanos();
-            purged = store.purge(PURGE_BATCH);
+            long begun = parts.nanos();
+            purged = parts.store().purge(PURGE_BATCH);
             total += purged;
-            tookNanos = time.nanos() - begun;
+            tookNanos = parts.nanos() - begun;
         } while (purged == PURGE_BATCH && pause(tookNanos));
         if (total > 0) {
-            events.tell(new Event.Purged(total));
+            parts.tell(new Event.Purged(total));
             log.debug("Purged {} expired entries", total);
         }
         purgeAudit();
@@ -115,7 +109,7 @@ final class Maintenance {
     private boolean pause(long nanos) {
         try {
             if (nanos > 0 && !closed) {
-                time.await(new CompletableFuture<Void>(), Duration.ofNanos(nanos));
+                parts.time().await(new CompletableFuture<Void>(), Duration.ofNanos(nanos));
             }
             return !closed;
         } catch (InterruptedException e) {
@@ -127,7 +121,7 @@ final class Maintenance {
     private void purgeAudit() {
         int purged;
         do {
-            purged = store.purgeAudit(auditRetention, PURGE_BATCH);
+            purged = parts.store().purgeAudit(auditRetention, PURGE_BATCH);
         } while (purged == PURGE_BATCH && !closed);
     }
 }

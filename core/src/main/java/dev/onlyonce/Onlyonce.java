@@ -37,67 +37,32 @@ public final class Onlyonce implements AutoCloseable {
     private final @Nullable Time ownTime;
 
     private Onlyonce(Builder builder) {
-        // All checks come first, so that a build that fails leaves no background work behind.
-        Key.checkName("node", builder.node);
-        Bounds bounds = builder.bounds();
+        // First, so that a build that fails leaves no background work behind.
+        builder.check();
         Policy standard = builder.policy();
-        Duration sweepEvery = positive("sweepEvery", builder.sweepEvery);
-        Duration purgeEvery = positive("purgeEvery", builder.purgeEvery);
-        Duration reconcileEvery = positive("reconcileEvery", builder.reconcileEvery);
-        Store store = builder.store;
         ownTime = builder.time == null ? Time.system() : null;
         Time time = ownTime == null ? requireNonNull(builder.time) : ownTime;
-        Events events = new Events(builder.listeners);
-        Parts parts = new Parts(builder.node, store, time, events);
-        claims = new Claims(store, time, events);
-        late = new LateSettlements(store, time, events);
+        Parts parts = new Parts(builder.node, builder.store, time, builder.listeners);
+        claims = new Claims(parts);
+        late = new LateSettlements(parts);
         grouping = new GroupingStore(
-                store,
+                builder.store,
                 time,
-                new GroupingStore.Limits(bounds.queueMax(), bounds.storeWaitMax()),
-                failure -> events.tell(new Event.StoreFailed(failure)));
-        ReplayCache cache = new ReplayCache(bounds.cacheBytesMax(), bounds.cacheFor(), time);
+                new GroupingStore.Limits(builder.queueMax, builder.storeWaitMax),
+                failure -> parts.tell(new Event.StoreFailed(failure)));
+        ReplayCache cache = new ReplayCache(builder.cacheBytesMax, builder.cacheFor, time);
         Settlements settlements = new Settlements(parts, grouping, claims, late, cache);
-        engine = new Engine(parts, grouping, claims, settlements, cache, bounds.waitersMax());
+        engine = new Engine(parts, grouping, claims, settlements, cache, builder.waitersMax);
         registry = new Registry(parts, engine, standard, builder.operations, builder.ways);
-        maintenance = new Maintenance(store, time, events, late, bounds.auditRetention());
-        Reconciliation reconciliation =
-                new Reconciliation(store, engine::resolve, time, events, Map.copyOf(builder.reconcilers));
-        operator = new Operator(store, engine, maintenance, reconciliation);
+        maintenance = new Maintenance(parts, late, builder.auditRetention);
+        Reconciliation reconciliation = new Reconciliation(parts, engine::resolve, Map.copyOf(builder.reconcilers));
+        operator = new Operator(builder.store, engine, maintenance, reconciliation);
         claims.start(Claims.beatFor(registry.shortestLease()));
-        maintenance.repeat(sweepEvery, maintenance::sweep);
-        maintenance.repeat(purgeEvery, maintenance::purge);
+        maintenance.repeat(builder.sweepEvery, maintenance::sweep);
+        maintenance.repeat(builder.purgeEvery, maintenance::purge);
         if (!builder.reconcilers.isEmpty()) {
-            maintenance.repeat(reconcileEvery, () -> reconciliation.run(false));
+            maintenance.repeat(builder.reconcileEvery, () -> reconciliation.run(false));
         }
-    }
-
-    /** What keeps a node from growing without end. */
-    private record Bounds(
-            Duration storeWaitMax,
-            int queueMax,
-            int waitersMax,
-            long cacheBytesMax,
-            Duration cacheFor,
-            Duration auditRetention) {
-        private Bounds {
-            positive("storeWaitMax", storeWaitMax);
-            positive("cacheFor", cacheFor);
-            positive("auditRetention", auditRetention);
-            if (queueMax < 1) {
-                throw new IllegalArgumentException("queueMax must be positive: " + queueMax);
-            }
-            if (waitersMax < 0 || cacheBytesMax < 0) {
-                throw new IllegalArgumentException("waitersMax and cacheBytesMax must not be negative");
-            }
-        }
-    }
-
-    private static Duration positive(String what, Duration duration) {
-        if (duration.isZero() || duration.isNegative()) {
-            throw new IllegalArgumentException(what + " must be positive: " + duration);
-        }
-        return duration;
     }
 
     /** Starts from {@link Policy#standard()}. The store is the caller's to close. */
@@ -300,8 +265,26 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
-        private Bounds bounds() {
-            return new Bounds(storeWaitMax, queueMax, waitersMax, cacheBytesMax, cacheFor, auditRetention);
+        private void check() {
+            Key.checkName("node", node);
+            checkPositive("sweepEvery", sweepEvery);
+            checkPositive("purgeEvery", purgeEvery);
+            checkPositive("reconcileEvery", reconcileEvery);
+            checkPositive("storeWaitMax", storeWaitMax);
+            checkPositive("cacheFor", cacheFor);
+            checkPositive("auditRetention", auditRetention);
+            if (queueMax < 1) {
+                throw new IllegalArgumentException("queueMax must be positive: " + queueMax);
+            }
+            if (waitersMax < 0 || cacheBytesMax < 0) {
+                throw new IllegalArgumentException("waitersMax and cacheBytesMax must not be negative");
+            }
+        }
+
+        private static void checkPositive(String what, Duration duration) {
+            if (duration.isZero() || duration.isNegative()) {
+                throw new IllegalArgumentException(what + " must be positive: " + duration);
+            }
         }
 
         /** Checks, builds and starts the background work; throws {@link IllegalArgumentException}. */

@@ -11,15 +11,14 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
-import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.store.Time;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,12 +45,11 @@ final class Reconciliation {
 
     private static final Duration PAUSE_FIRST = Duration.ofSeconds(1);
     private static final Duration PAUSE_LONGEST = Duration.ofMinutes(5);
+    private static final String WHO = "reconciler";
     private static final Logger log = LoggerFactory.getLogger(Reconciliation.class);
 
-    private final Store store;
+    private final Parts parts;
     private final BiFunction<Resolution, String, SettleResult> resolve;
-    private final Time time;
-    private final Events events;
     private final Map<String, Reconciler> reconcilers;
     private Map<EntryId, Asked> histories = new HashMap<>();
 
@@ -62,15 +60,9 @@ final class Reconciliation {
     }
 
     Reconciliation(
-            Store store,
-            BiFunction<Resolution, String, SettleResult> resolve,
-            Time time,
-            Events events,
-            Map<String, Reconciler> reconcilers) {
-        this.store = store;
+            Parts parts, BiFunction<Resolution, String, SettleResult> resolve, Map<String, Reconciler> reconcilers) {
+        this.parts = parts;
         this.resolve = resolve;
-        this.time = time;
-        this.events = events;
         this.reconcilers = reconcilers;
     }
 
@@ -81,7 +73,7 @@ final class Reconciliation {
         EntryQuery query = EntryQuery.all(PAGE).in(State.UNKNOWN);
         List<Entry> page;
         do {
-            page = store.list(query);
+            page = parts.store().list(query);
             for (Entry entry : page) {
                 Reconciler reconciler = reconcilers.get(entry.operation());
                 if (reconciler != null) {
@@ -109,10 +101,10 @@ final class Reconciliation {
     private Asking ask(Entry entry, Reconciler reconciler, Map<EntryId, Asked> seen, boolean now) {
         Asked before = histories.get(entry.id());
         if (before == null || !before.isAbout(entry)) {
-            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.SCHEDULED));
-            before = new Asked(entry.createdAt(), entry.attempt(), 0, time.nanos());
+            parts.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.SCHEDULED));
+            before = new Asked(entry.createdAt(), entry.attempt(), 0, parts.nanos());
         }
-        if (!now && time.nanos() - before.dueNanos < 0) {
+        if (!now && parts.nanos() - before.dueNanos < 0) {
             seen.put(entry.id(), before);
             return Asking.NOT_DUE;
         }
@@ -124,7 +116,7 @@ final class Reconciliation {
         }
         SettleResult settled;
         try {
-            settled = resolve.apply(resolution, entry.operation());
+            settled = resolve.apply(resolution.about(entry.createdAt()), entry.operation());
         } catch (StoreUnavailable e) {
             throw e; // no entry can be resolved now
         } catch (RuntimeException e) {
@@ -132,9 +124,9 @@ final class Reconciliation {
             seen.put(entry.id(), again(entry, before, new Finding.CannotTell("it could not be recorded: " + e)));
             return Asking.UNDECIDED;
         }
-        // If another node was faster, the entry is resolved all the same.
+        // If another node was faster, the entry is resolved too.
         if (settled instanceof SettleResult.Settled) {
-            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.RESOLVED));
+            parts.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.RESOLVED));
             log.info("Reconciled: {} is now {}: {}", entry.id(), resolution.to(), resolution.reason());
         }
         return resolution.to() == State.COMPLETED ? Asking.FOUND : Asking.ABSENT;
@@ -158,26 +150,18 @@ final class Reconciliation {
 
     private static @Nullable Resolution resolution(Entry entry, Finding finding) {
         if (finding instanceof Finding.Found found) {
-            return new Resolution(
-                            entry.id(),
-                            entry.attempt(),
-                            State.COMPLETED,
-                            found.result(),
-                            "reconciler",
-                            "the effect was found")
-                    .about(entry.createdAt());
+            Optional<byte[]> result = Optional.ofNullable(found.result());
+            return Resolution.found(entry.id(), entry.attempt(), result, WHO, "the effect was found");
         }
-        if (finding instanceof Finding.Absent absent) {
-            return Resolution.absent(entry.id(), entry.attempt(), "reconciler", absent.proof())
-                    .about(entry.createdAt());
-        }
-        return null;
+        return finding instanceof Finding.Absent absent
+                ? Resolution.absent(entry.id(), entry.attempt(), WHO, absent.proof())
+                : null;
     }
 
     private Asked again(Entry entry, Asked before, Finding finding) {
         int tries = before.tries + 1;
         if (tries == TRIES_MAX) {
-            events.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.FAILED));
+            parts.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.FAILED));
             log.warn(
                     "Not reconciled in {} tries, an operator has to decide: {} of {}: {}",
                     tries,
@@ -186,6 +170,6 @@ final class Reconciliation {
                     ((Finding.CannotTell) finding).why());
         }
         long pause = Math.min(PAUSE_LONGEST.toNanos(), PAUSE_FIRST.toNanos() << Math.min(before.tries, 20));
-        return new Asked(entry.createdAt(), entry.attempt(), tries, time.nanos() + pause);
+        return new Asked(entry.createdAt(), entry.attempt(), tries, parts.nanos() + pause);
     }
 }

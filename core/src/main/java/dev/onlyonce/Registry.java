@@ -58,7 +58,7 @@ public final class Registry {
 
     /** Passes an event to all listeners. */
     public void publish(Event event) {
-        parts.events().tell(event);
+        parts.tell(event);
     }
 
     /** The policy of an operation: its own, or the default. */

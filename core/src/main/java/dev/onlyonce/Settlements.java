@@ -44,7 +44,7 @@ final class Settlements {
     }
 
     long nanos() {
-        return parts.time().nanos();
+        return parts.nanos();
     }
 
     /** How long operations take, from claim to record. */
@@ -136,7 +136,7 @@ final class Settlements {
                 remember(claim, settlement, settled);
                 publish(claim, settlement);
             } else {
-                parts.events().tell(new Event.ClaimLost(claim.key(), claim.attempt()));
+                parts.tell(new Event.ClaimLost(claim.key(), claim.attempt()));
             }
         } finally {
             claims.remove(claim);
@@ -152,14 +152,13 @@ final class Settlements {
     }
 
     private void publish(LiveClaim claim, Settlement settlement) {
-        Events events = parts.events();
         String operation = claim.key().operation();
         long now = nanos();
         long ended = claim.actionEndedNanos();
         latency.took(operation, now - claim.begunNanos());
-        events.tell(new Event.Took(operation, Event.Took.Part.EXECUTE, ended - claim.begunNanos()));
-        events.tell(new Event.Took(operation, Event.Took.Part.SETTLE, now - ended));
-        events.tell(new Event.Changed(new Transition(
+        parts.tell(new Event.Took(operation, Event.Took.Part.EXECUTE, ended - claim.begunNanos()));
+        parts.tell(new Event.Took(operation, Event.Took.Part.SETTLE, now - ended));
+        parts.tell(new Event.Changed(new Transition(
                 settlement.id(),
                 operation,
                 State.PROCESSING,

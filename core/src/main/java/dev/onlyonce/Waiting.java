@@ -37,7 +37,7 @@ final class Waiting {
          * Looks again and again until the request is no longer running.
          *
          * @param local the running claim, if it is this node's: its end wakes the waiter
-         * @param look reads what the key stands at now; empty if it is free
+         * @param look reads the current state of the key; empty if it is free
          * @return the last look; empty if the time ran out, there was no place, or the key is free
          */
         <T> Optional<T> await(@Nullable LiveClaim local, Supplier<Optional<T>> look, Predicate<T> isRunning) {

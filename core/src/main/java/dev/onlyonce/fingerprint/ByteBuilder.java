@@ -1,9 +1,10 @@
 package dev.onlyonce.fingerprint;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** A growing array of bytes to which text is appended as UTF-8. Not thread-safe. */
-public final class ByteBuilder {
+final class ByteBuilder {
     /** What follows the backslash for each ASCII character that a JSON string escapes; 'u' for the four-digit form, 0 for none. */
     private static final byte[] ESCAPES = new byte[0x80];
 
@@ -26,60 +27,58 @@ public final class ByteBuilder {
     private byte[] bytes;
     private int size;
 
-    public ByteBuilder(int capacity) {
+    ByteBuilder(int capacity) {
         bytes = new byte[capacity];
     }
 
-    public int size() {
+    int size() {
         return size;
     }
 
     /** The bytes so far; only the first {@link #size()} count, and only until the next append. */
-    public byte[] array() {
+    byte[] array() {
         return bytes;
     }
 
-    public byte[] toByteArray() {
+    byte[] toByteArray() {
         return Arrays.copyOf(bytes, size);
     }
 
-    public void append(int b) {
+    void append(int b) {
         reserve(1);
         bytes[size++] = (byte) b;
     }
 
-    public void append(byte[] source, int from, int to) {
+    void append(byte[] source, int from, int to) {
         reserve(to - from);
         System.arraycopy(source, from, bytes, size, to - from);
         size += to - from;
     }
 
     /** Appends characters that are known to be ASCII. */
-    public void appendAscii(char[] text, int from, int to) {
+    void appendAscii(char[] text, int from, int to) {
         reserve(to - from);
         for (int i = from; i < to; i++) {
             bytes[size++] = (byte) text[i];
         }
     }
 
-    public void appendAscii(String text) {
+    void appendAscii(String text) {
         for (int i = 0; i < text.length(); i++) {
             append(text.charAt(i));
         }
     }
 
-    public void appendInt(int value) {
+    /** Begins a section, which is preceded by its length; returns where it starts. */
+    int beginSection() {
         reserve(Integer.BYTES);
-        putInt(size, value);
         size += Integer.BYTES;
+        return size;
     }
 
-    /** Overwrites the four bytes at {@code index}, big-endian. */
-    public void putInt(int index, int value) {
-        bytes[index] = (byte) (value >>> 24);
-        bytes[index + 1] = (byte) (value >>> 16);
-        bytes[index + 2] = (byte) (value >>> 8);
-        bytes[index + 3] = (byte) value;
+    /** Writes the length of the section: four bytes, big-endian. */
+    void endSection(int start) {
+        ByteBuffer.wrap(bytes).putInt(start - Integer.BYTES, size - start);
     }
 
     /** Forgets everything from {@code newSize} on. */

@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>These bytes are what stored fingerprints were made from: a change here is a new algorithm.
  */
-public final class CanonicalRequest {
+final class CanonicalRequest {
     /** The algorithm that this class is. */
-    public static final int ALGORITHM = 1;
+    static final int ALGORITHM = 1;
 
-    private static final int METHOD = 'M';
-    private static final int PATH = 'P';
-    private static final int QUERY = 'Q';
-    private static final int HEADER_NAME = 'H';
-    private static final int HEADER_VALUE = 'V';
+    static final int METHOD = 'M';
+    static final int PATH = 'P';
+    static final int QUERY = 'Q';
+    static final int HEADER_NAME = 'H';
+    static final int HEADER_VALUE = 'V';
     private static final int SECTION_HEAD_BYTES = 1 + Integer.BYTES;
 
     /** How a body is compared; each has its own tag, so that a JSON text is not the form or the bytes that it looks like. */
-    public enum BodyKind {
+    enum BodyKind {
         JSON('J'),
         FORM('F'),
         BYTES('B');
@@ -38,7 +38,7 @@ public final class CanonicalRequest {
          * What a body is, by its headers. JSON in another charset and anything compressed is only bytes to us: we would not
          * read it as its receiver does.
          */
-        public static BodyKind of(@Nullable String contentType, @Nullable String contentEncoding) {
+        static BodyKind of(@Nullable String contentType, @Nullable String contentEncoding) {
             boolean encoded = contentEncoding != null
                     && !contentEncoding.isBlank()
                     && !contentEncoding.strip().equalsIgnoreCase("identity");
@@ -69,26 +69,20 @@ public final class CanonicalRequest {
     private final ByteBuilder out;
 
     /** A request without parts so far; {@code bytes} is about how long it will be. */
-    public CanonicalRequest(int bytes) {
+    CanonicalRequest(int bytes) {
         out = new ByteBuilder(bytes + 16 * SECTION_HEAD_BYTES);
         out.append(ALGORITHM);
     }
 
-    public void method(String method) {
-        text(METHOD, method);
-    }
-
-    public void path(String path) {
-        text(PATH, path);
-    }
-
-    public void query(String query) {
-        text(QUERY, query);
-    }
-
-    public void header(String name, String value) {
-        text(HEADER_NAME, name);
-        text(HEADER_VALUE, value);
+    /** Adds a part other than the body. */
+    void text(int tag, String text) {
+        out.append(tag);
+        int section = out.beginSection();
+        if (!out.appendUtf8(text)) {
+            throw new MalformedRequest(
+                    Reason.LONE_SURROGATE, "the request line or a header holds half of a surrogate pair");
+        }
+        out.endSection(section);
     }
 
     /**
@@ -96,44 +90,26 @@ public final class CanonicalRequest {
      *
      * @throws MalformedRequest if it is not of its kind, or goes over a limit
      */
-    public void body(BodyKind kind, byte[] body, Ignored ignored) {
+    void body(BodyKind kind, byte[] body, Ignored ignored) {
         if (body.length == 0) {
             return;
         }
-        int section = open(kind.tag);
+        out.append(kind.tag);
+        int section = out.beginSection();
         switch (kind) {
             case JSON -> JsonCanonicalizer.append(body, ignored, out);
             case FORM -> Form.append(body, out);
             case BYTES -> out.append(body, 0, body.length);
         }
-        close(section);
+        out.endSection(section);
     }
 
     /** All bytes so far; only the first {@link #size()} count. */
-    public byte[] array() {
+    byte[] array() {
         return out.array();
     }
 
-    public int size() {
+    int size() {
         return out.size();
-    }
-
-    private void text(int tag, String text) {
-        int section = open(tag);
-        if (!out.appendUtf8(text)) {
-            throw new MalformedRequest(
-                    Reason.LONE_SURROGATE, "the request line or a header holds half of a surrogate pair");
-        }
-        close(section);
-    }
-
-    private int open(int tag) {
-        out.append(tag);
-        out.appendInt(0);
-        return out.size();
-    }
-
-    private void close(int section) {
-        out.putInt(section - Integer.BYTES, out.size() - section);
     }
 }

@@ -87,15 +87,16 @@ public final class Fingerprinter {
     public Fingerprint fingerprint(Request request) {
         checkSize(request.body, bodyBytesMax);
         CanonicalRequest canonical = new CanonicalRequest(request.body.length + request.path.length());
-        canonical.method(request.method.toUpperCase(Locale.ROOT));
-        canonical.path(request.path);
+        canonical.text(CanonicalRequest.METHOD, request.method.toUpperCase(Locale.ROOT));
+        canonical.text(CanonicalRequest.PATH, request.path);
         if (request.query != null && !request.query.isEmpty()) {
-            canonical.query(request.query);
+            canonical.text(CanonicalRequest.QUERY, request.query);
         }
         for (String name : headers) {
             String value = header(request, name);
             if (value != null) {
-                canonical.header(name, value);
+                canonical.text(CanonicalRequest.HEADER_NAME, name);
+                canonical.text(CanonicalRequest.HEADER_VALUE, value);
             }
         }
         BodyKind kind = BodyKind.of(request.contentType, header(request, ENCODING));
@@ -118,7 +119,7 @@ public final class Fingerprinter {
         }
     }
 
-    /** The value of a header, its lines joined as HTTP says that anybody on the way may have done; null if there is none. */
+    /** The value of a header, or null. Several lines are joined by a comma, as HTTP allows every proxy to do. */
     private static @Nullable String header(Request request, String name) {
         StringJoiner lines = new StringJoiner(", ");
         boolean present = false;

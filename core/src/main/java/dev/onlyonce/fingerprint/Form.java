@@ -32,8 +32,7 @@ final class Form {
     }
 
     private static void appendDecoded(byte[] form, int from, int to, ByteBuilder out) {
-        int lengthAt = out.size();
-        out.appendInt(0);
+        int section = out.beginSection();
         for (int i = from; i < to; i++) {
             byte b = form[i];
             if (b == '%') {
@@ -50,6 +49,6 @@ final class Form {
                 out.append(b == '+' ? ' ' : b);
             }
         }
-        out.putInt(lengthAt, out.size() - lengthAt - Integer.BYTES);
+        out.endSection(section);
     }
 }

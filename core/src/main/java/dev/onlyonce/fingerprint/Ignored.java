@@ -1,18 +1,21 @@
 package dev.onlyonce.fingerprint;
 
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of a JSON text that do not count, as a tree of JSON pointers (RFC 6901): each node is a place in the text, its
  * children are the places below it on the way to an ignored one. Immutable once built.
  */
-public final class Ignored {
+final class Ignored {
     /** Nothing is ignored. */
-    public static final Ignored NONE = new Ignored();
+    static final Ignored NONE = new Ignored();
+
+    private static final Pattern BAD_ESCAPE = Pattern.compile("~(?![01])");
 
     private final Map<String, Ignored> children = new HashMap<>();
     private boolean whole;
@@ -24,7 +27,7 @@ public final class Ignored {
      *
      * @throws IllegalArgumentException if one is not a JSON pointer, or names the whole text
      */
-    public static Ignored at(List<String> pointers) {
+    static Ignored at(List<String> pointers) {
         Ignored root = new Ignored();
         for (String pointer : pointers) {
             Ignored place = root;
@@ -60,27 +63,11 @@ public final class Ignored {
         if (pointer.charAt(0) != '/') {
             throw new IllegalArgumentException("not a JSON pointer, it does not begin with a slash: " + pointer);
         }
-        List<String> tokens = new ArrayList<>();
-        for (String token : pointer.substring(1).split("/", -1)) {
-            tokens.add(unescape(token, pointer));
+        if (BAD_ESCAPE.matcher(pointer).find()) {
+            throw new IllegalArgumentException("not a JSON pointer, ~ is not followed by 0 or 1: " + pointer);
         }
-        return tokens;
-    }
-
-    private static String unescape(String token, String pointer) {
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < token.length(); i++) {
-            char c = token.charAt(i);
-            if (c == '~') {
-                i++;
-                char code = i < token.length() ? token.charAt(i) : ' ';
-                if (code != '0' && code != '1') {
-                    throw new IllegalArgumentException("not a JSON pointer, ~ is not followed by 0 or 1: " + pointer);
-                }
-                c = code == '0' ? '~' : '/';
-            }
-            text.append(c);
-        }
-        return text.toString();
+        return Arrays.stream(pointer.substring(1).split("/", -1))
+                .map(token -> token.replace("~1", "/").replace("~0", "~"))
+                .toList();
     }
 }

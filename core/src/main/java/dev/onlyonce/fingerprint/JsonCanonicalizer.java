@@ -27,12 +27,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>A value to be ignored is read and checked like any other, then cut off the output again.
  * </ol>
  *
- * <p>Two additions to the RFC: a duplicate member is refused, and (by default) a number keeps its exact value.
+ * <p>Two additions to the RFC: a duplicate member is refused, and a number keeps its exact value.
  * Time is linear in the length, times the depth for objects that are out of order; both are bounded.
  */
-public final class JsonCanonicalizer {
+final class JsonCanonicalizer {
     /** Real bodies stay below 30 and receivers' limits begin at 64; the cost of sorting nested objects grows with it. */
-    public static final int DEPTH_MAX = 256;
+    static final int DEPTH_MAX = 256;
 
     /** Up to this length the parser keeps a table of the names it met: quicker, but the table takes ten times the text. */
     private static final int NAME_TABLE_BYTES_MAX = 64 << 10;
@@ -55,27 +55,23 @@ public final class JsonCanonicalizer {
                         .build());
     }
 
-    private static final int[] BYTE_ORDER_MARK = {0xEF, 0xBB, 0xBF};
+    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
     /** An array or object that is open. */
     private static final class Container {
-        boolean object;
-        boolean inOrder;
-        int bodyStart;
-        int firstMember;
-        int elements;
-        int keptElements;
-        int elementStart;
+        private boolean object;
+        private boolean inOrder;
+        private int bodyStart;
+        private int firstMember;
+        private int elements;
+        private int keptElements;
+        private int elementStart;
 
-        @Nullable
-        Ignored place;
-
-        @Nullable
-        Ignored childPlace;
+        private @Nullable Ignored place;
+        private @Nullable Ignored childPlace;
     }
 
     private final JsonParser parser;
-    private final boolean exactNumbers;
     private final Ignored ignored;
     private final ByteBuilder out;
     private final Members members = new Members();
@@ -84,42 +80,26 @@ public final class JsonCanonicalizer {
     private int depth;
     private boolean rootSeen;
 
-    private JsonCanonicalizer(JsonParser parser, boolean exactNumbers, Ignored ignored, ByteBuilder out) {
+    private JsonCanonicalizer(JsonParser parser, Ignored ignored, ByteBuilder out) {
         this.parser = parser;
-        this.exactNumbers = exactNumbers;
         this.ignored = ignored;
         this.out = out;
     }
 
-    /** The canonical bytes of a JSON text, its numbers exact. */
-    static byte[] canonicalize(byte[] json) {
-        return canonicalize(json, true);
-    }
-
-    /** The canonical bytes of a JSON text; with {@code exactNumbers} false, numbers are doubles as in RFC 8785. */
-    static byte[] canonicalize(byte[] json, boolean exactNumbers) {
-        ByteBuilder out = new ByteBuilder(json.length + 16);
-        append(json, exactNumbers, Ignored.NONE, out);
-        return out.toByteArray();
-    }
-
     /**
-     * Appends the canonical form of a JSON text, its numbers exact.
+     * Appends the canonical form of a JSON text.
      *
      * @throws MalformedRequest if it is not well-formed UTF-8 and JSON, or goes over a limit
      */
-    public static void append(byte[] json, Ignored ignored, ByteBuilder out) {
-        append(json, true, ignored, out);
-    }
-
-    private static void append(byte[] json, boolean exactNumbers, Ignored ignored, ByteBuilder out) {
-        int start = startsWithByteOrderMark(json) ? BYTE_ORDER_MARK.length : 0;
+    static void append(byte[] json, Ignored ignored, ByteBuilder out) {
+        int marked = Math.min(json.length, BYTE_ORDER_MARK.length);
+        int start = Arrays.equals(json, 0, marked, BYTE_ORDER_MARK, 0, BYTE_ORDER_MARK.length) ? marked : 0;
         int invalid = Utf8.firstInvalid(json, start);
         if (invalid >= 0) {
             throw new MalformedRequest(Reason.MALFORMED_UTF8, "the body is not UTF-8 at byte " + (invalid + 1));
         }
         try (JsonParser parser = parser(json, start)) {
-            new JsonCanonicalizer(parser, exactNumbers, ignored, out).run();
+            new JsonCanonicalizer(parser, ignored, out).run();
         } catch (JsonProcessingException e) {
             // Not kept as the cause: its message quotes the body.
             throw malformed(Reason.MALFORMED_JSON, "the body is not JSON", e.getLocation());
@@ -136,15 +116,6 @@ public final class JsonCanonicalizer {
         // Of the library's parsers only the one for characters can do without the table.
         return LARGE_JSON.createParser(
                 new InputStreamReader(new ByteArrayInputStream(json, start, length), StandardCharsets.UTF_8));
-    }
-
-    private static boolean startsWithByteOrderMark(byte[] json) {
-        for (int i = 0; i < BYTE_ORDER_MARK.length; i++) {
-            if (i == json.length || (json[i] & 0xFF) != BYTE_ORDER_MARK[i]) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private void run() throws IOException {
@@ -287,14 +258,8 @@ public final class JsonCanonicalizer {
         char[] text = parser.getTextCharacters();
         int from = parser.getTextOffset();
         int to = from + parser.getTextLength();
-        Reason refused;
-        if (!exactNumbers) {
-            refused = JsonNumber.appendDouble(text, from, to, out);
-        } else if (integer) {
-            refused = JsonNumber.appendInteger(text, from, to, out);
-        } else {
-            refused = JsonNumber.appendExact(text, from, to, out);
-        }
+        Reason refused =
+                integer ? JsonNumber.appendInteger(text, from, to, out) : JsonNumber.appendExact(text, from, to, out);
         if (refused == Reason.NUMBER_TOO_LONG) {
             throw malformed(refused, "a number has more than " + JsonNumber.NUMBER_CHARS_MAX + " characters");
         }

@@ -1,22 +1,15 @@
 package dev.onlyonce.fingerprint;
 
 import dev.onlyonce.fingerprint.MalformedRequest.Reason;
-import java.math.BigDecimal;
-import java.math.MathContext;
-import java.math.RoundingMode;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The canonical spelling of a JSON number: its significant digits, laid out as ECMAScript's {@code Number::toString} does.
+ * Equal values get equal spellings and different values different ones, however many digits they have. No floating point is
+ * involved, and no power of ten is expanded past 21 digits.
  *
- * <ul>
- *   <li>{@link #appendExact} lays out the digits of the text itself. Equal values get equal spellings, different values
- *       different ones, however many digits they have. No floating point is involved, and no power of ten is expanded past
- *       21 digits.
- *   <li>{@link #appendDouble} lays out the shortest digits that round to the same double, as RFC 8785 says.
- * </ul>
- *
- * <p>Both agree on every number that is the shortest spelling of a double, which is what nearly every client sends.
+ * <p>RFC 8785 rounds to a double first. Both agree on every number that is the shortest spelling of a double, which is what
+ * nearly every client sends.
  */
 final class JsonNumber {
     /** What Jackson, too, takes by default; no real quantity needs more, and the cost of a number stays trivial. */
@@ -30,9 +23,6 @@ final class JsonNumber {
 
     /** Up to this many zeros may follow "0." before ECMAScript writes an exponent. */
     private static final int LEADING_ZEROS_MAX = 5;
-
-    /** No double needs more significant digits to differ from its neighbours. */
-    private static final int DOUBLE_DIGITS_MAX = 17;
 
     private JsonNumber() {}
 
@@ -93,44 +83,6 @@ final class JsonNumber {
             value = Math.min(value * 10 + text[i] - '0', 100 * EXPONENT_MAX);
         }
         return negative ? -value : value;
-    }
-
-    /** Appends the nearest double as RFC 8785 says; the reason if there is none. */
-    static @Nullable Reason appendDouble(char[] text, int from, int to, ByteBuilder out) {
-        double value = Double.parseDouble(new String(text, from, to - from));
-        if (Double.isInfinite(value)) {
-            return Reason.EXPONENT_TOO_LARGE;
-        }
-        if (value == 0) {
-            out.append('0');
-            return null;
-        }
-        BigDecimal shortest = shortest(Math.abs(value));
-        char[] digits = shortest.unscaledValue().toString().toCharArray();
-        layOut(value < 0, digits, digits.length, digits.length - shortest.scale(), out);
-        return null;
-    }
-
-    /**
-     * The decimal with the fewest digits that rounds to a positive double, and of those the nearest to it. Not taken from
-     * {@code Double.toString}, which gives too many digits for some doubles before JDK 19.
-     */
-    private static BigDecimal shortest(double value) {
-        BigDecimal exact = new BigDecimal(value);
-        BigDecimal shortest = exact.round(new MathContext(DOUBLE_DIGITS_MAX, RoundingMode.HALF_EVEN));
-        for (int digits = DOUBLE_DIGITS_MAX - 1; digits > 0; digits--) {
-            BigDecimal shorter = exact.round(new MathContext(digits, RoundingMode.HALF_EVEN));
-            if (shorter.doubleValue() != value) {
-                // Below a power of two, doubles lie closer together than above it: there the nearest decimal may
-                // round to the double below, and the next greater one to this.
-                shorter = exact.round(new MathContext(digits, RoundingMode.UP));
-            }
-            if (shorter.doubleValue() != value) {
-                return shortest;
-            }
-            shortest = shorter;
-        }
-        return shortest;
     }
 
     /** Appends 0.DIGITS times ten to the power of {@code point}, as ECMA-262 6.1.6.1.20 lays a number out. */

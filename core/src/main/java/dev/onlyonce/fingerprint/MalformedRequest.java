@@ -36,7 +36,7 @@ public final class MalformedRequest extends RuntimeException {
 
     private final Reason reason;
 
-    /** For those who make fingerprints; {@code message} must not repeat any part of the request. */
+    /** For code that makes fingerprints; {@code message} must not repeat any part of the request. */
     public MalformedRequest(Reason reason, String message) {
         super(message);
         this.reason = reason;

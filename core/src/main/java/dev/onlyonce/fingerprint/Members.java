@@ -66,9 +66,12 @@ final class Members {
             order[i] = from + i;
         }
         mergeSort(order.clone(), order, 0, order.length);
-        names = rearranged(order, from);
-        starts = rearranged(starts, order, from);
-        ends = rearranged(ends, order, from);
+        String[] oldNames = names.clone();
+        int[] oldStarts = starts.clone();
+        int[] oldEnds = ends.clone();
+        for (int i = 0; i < order.length; i++) {
+            put(from + i, oldNames[order[i]], oldStarts[order[i]], oldEnds[order[i]]);
+        }
     }
 
     /** Sorts indexes and not objects: an object a member would take more memory than the members themselves. */
@@ -86,22 +89,6 @@ final class Members {
                     right == to || (left < middle && names[source[left]].compareTo(names[source[right]]) <= 0);
             target[i] = source[takeLeft ? left++ : right++];
         }
-    }
-
-    private String[] rearranged(int[] order, int from) {
-        String[] sorted = names.clone();
-        for (int i = 0; i < order.length; i++) {
-            sorted[from + i] = names[order[i]];
-        }
-        return sorted;
-    }
-
-    private static int[] rearranged(int[] values, int[] order, int from) {
-        int[] sorted = values.clone();
-        for (int i = 0; i < order.length; i++) {
-            sorted[from + i] = values[order[i]];
-        }
-        return sorted;
     }
 
     private void insertionSort(int from) {

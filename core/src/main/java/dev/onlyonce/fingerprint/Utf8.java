@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
  * Strict UTF-8, both ways. The JSON parser takes overlong forms and encoded surrogates for the characters they seem to stand for;
  * receivers that do not would see another body, so such bytes are refused before it sees them.
  */
-public final class Utf8 {
+final class Utf8 {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long HIGH_BITS = 0x8080808080808080L;
 
@@ -20,7 +20,7 @@ public final class Utf8 {
      *
      * @throws MalformedRequest if it has a lone surrogate, for which others would put a question mark
      */
-    public static byte[] encode(String text) {
+    static byte[] encode(String text) {
         ByteBuilder bytes = new ByteBuilder(text.length() + 16);
         if (!bytes.appendUtf8(text)) {
             throw new MalformedRequest(Reason.LONE_SURROGATE, "the text holds half of a surrogate pair");
@@ -56,23 +56,14 @@ public final class Utf8 {
         if (first < 0x80) {
             return 1;
         }
-        if (first >= 0xC2 && first <= 0xDF) {
-            return within(bytes, i + 1, 0x80, 0xBF) ? 2 : 0;
+        int length = first < 0xC2 || first > 0xF4 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+        int low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+        int high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+        boolean valid = within(bytes, i + 1, low, high);
+        for (int next = 2; next < length; next++) {
+            valid &= within(bytes, i + next, 0x80, 0xBF);
         }
-        if (first >= 0xE0 && first <= 0xEF) {
-            int low = first == 0xE0 ? 0xA0 : 0x80;
-            int high = first == 0xED ? 0x9F : 0xBF;
-            return within(bytes, i + 1, low, high) && within(bytes, i + 2, 0x80, 0xBF) ? 3 : 0;
-        }
-        if (first >= 0xF0 && first <= 0xF4) {
-            int low = first == 0xF0 ? 0x90 : 0x80;
-            int high = first == 0xF4 ? 0x8F : 0xBF;
-            boolean valid = within(bytes, i + 1, low, high)
-                    && within(bytes, i + 2, 0x80, 0xBF)
-                    && within(bytes, i + 3, 0x80, 0xBF);
-            return valid ? 4 : 0;
-        }
-        return 0;
+        return valid ? length : 0;
     }
 
     private static boolean within(byte[] bytes, int i, int low, int high) {

@@ -77,7 +77,7 @@ final class BatchWriter {
                 }
                 begun = true;
                 try {
-                    answer(rest);
+                    answer(rest.get(0).kind(), rest);
                     interrupted |= Thread.interrupted();
                     pause.succeeded();
                     return;
@@ -134,10 +134,6 @@ final class BatchWriter {
         }
     }
 
-    private void answer(List<PendingCall<?, ?>> batch) {
-        answer(batch.get(0).kind(), batch);
-    }
-
     @SuppressWarnings("unchecked")
     private <Q, R> void answer(PendingCall.Kind<Q, R> kind, List<PendingCall<?, ?>> batch) {
         List<PendingCall<Q, R>> calls = new ArrayList<>(batch.size());
@@ -148,11 +144,7 @@ final class BatchWriter {
             calls.add(call);
             requests.add(call.request());
         }
-        List<R> results = kind.send(requests);
-        if (results.size() != calls.size()) {
-            throw new IllegalStateException(
-                    "The store gave " + results.size() + " answers to " + calls.size() + " questions");
-        }
+        List<R> results = Splitting.ask(requests, kind::send);
         StoreBusy busy = null;
         for (int i = 0; i < calls.size(); i++) {
             PendingCall<Q, R> call = calls.get(i);

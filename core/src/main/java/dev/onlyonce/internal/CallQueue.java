@@ -69,7 +69,7 @@ final class CallQueue implements AutoCloseable {
 
     @Override
     public void close() {
-        leaders.close();
+        leaders.endIdle();
     }
 
     /** Makes a call for the current thread, which leads or waits. */

@@ -64,9 +64,9 @@ public final class GroupingStore implements Store {
     public GroupingStore(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
         this.store = store;
         this.time = time;
-        this.claims = new Kind<>(store::claim);
-        this.settlements = new Kind<>(store::settle);
-        this.finds = new Kind<>(store::find);
+        this.claims = store::claim;
+        this.settlements = store::settle;
+        this.finds = store::find;
         this.queue = new CallQueue(time, limits, onFailure);
     }
 

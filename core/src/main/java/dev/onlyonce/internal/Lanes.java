@@ -3,13 +3,14 @@ package dev.onlyonce.internal;
 import dev.onlyonce.store.Store;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The batches that {@link CallQueue} has under way to the store; guarded by its lock. */
 final class Lanes {
     /** This many calls go at once, whatever is under way: a larger batch hardly costs less per call. */
     static final int WORTH_A_CALL = 32;
 
-    private final List<Lane> lanes = new ArrayList<>();
+    private final List<Lane> lanes;
 
     private static final class Lane {
         /** How many calls it carries; 0 if it is free. */
@@ -20,9 +21,7 @@ final class Lanes {
     }
 
     Lanes(int count) {
-        for (int lane = 0; lane < count; lane++) {
-            lanes.add(new Lane());
-        }
+        lanes = Stream.generate(Lane::new).limit(count).toList();
     }
 
     /** Returns a free lane, or {@link PendingCall#NO_LANE}. */

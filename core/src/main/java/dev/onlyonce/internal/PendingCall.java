@@ -6,7 +6,6 @@ import dev.onlyonce.store.EntryId;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,16 +30,8 @@ final class PendingCall<Q, R> {
     private volatile boolean inDoubt;
 
     /** A verb of the store: only calls of one kind share a batch. */
-    static final class Kind<Q, R> {
-        private final Function<List<Q>, List<R>> verb;
-
-        Kind(Function<List<Q>, List<R>> verb) {
-            this.verb = verb;
-        }
-
-        List<R> send(List<Q> requests) {
-            return verb.apply(requests);
-        }
+    interface Kind<Q, R> {
+        List<R> send(List<Q> requests);
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
@@ -12,42 +13,45 @@ import java.util.function.Function;
 public final class Splitting {
     private Splitting() {}
 
-    /** Receives the answer for each row. */
-    public interface Answers<Q, R> {
-        /** The store answered this row. */
-        void answered(Q row, R answer);
-
-        /** The store refused this row on its own. */
-        void failed(Q row, Throwable thrown);
-    }
-
     /**
      * Sends a batch.
      *
+     * @param answered receives each row that the store answered
+     * @param failed receives each row that the store refused on its own
      * @throws StoreUnavailable if the store can take nothing now; rows before this may have been answered
      * @throws StoreOutcomeUnknown if the store did not answer; rows before this may have been answered
      */
-    public static <Q, R> void send(List<Q> batch, Function<List<Q>, List<R>> call, Answers<Q, R> answers) {
+    public static <Q, R> void send(
+            List<Q> batch,
+            Function<List<Q>, List<R>> call,
+            BiConsumer<Q, R> answered,
+            BiConsumer<Q, Throwable> failed) {
         List<R> results;
         try {
-            results = call.apply(batch);
-            if (results.size() != batch.size()) {
-                throw new IllegalStateException(
-                        "The store gave " + results.size() + " answers to " + batch.size() + " questions");
-            }
+            results = ask(batch, call);
         } catch (StoreUnavailable | StoreOutcomeUnknown e) {
             throw e;
         } catch (RuntimeException | Error e) {
             if (batch.size() == 1) {
-                answers.failed(batch.get(0), e);
+                failed.accept(batch.get(0), e);
             } else {
-                parts(batch, e).forEach(part -> send(part, call, answers));
+                parts(batch, e).forEach(part -> send(part, call, answered, failed));
             }
             return;
         }
         for (int i = 0; i < batch.size(); i++) {
-            answers.answered(batch.get(i), results.get(i));
+            answered.accept(batch.get(i), results.get(i));
         }
+    }
+
+    /** Makes the call; it must answer every row. */
+    static <Q, R> List<R> ask(List<Q> batch, Function<List<Q>, List<R>> call) {
+        List<R> results = call.apply(batch);
+        if (results.size() != batch.size()) {
+            throw new IllegalStateException(
+                    "The store gave " + results.size() + " answers to " + batch.size() + " questions");
+        }
+        return results;
     }
 
     /**

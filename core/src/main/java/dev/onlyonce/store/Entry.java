@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * never with the caller's clock.
  *
  * <p>A store returns {@link State#EXPIRED} for an answered entry whose retention is over and whose tombstone still stands,
- * whether or not the reaper has come by, and nothing at all for an entry whose tombstone is over too.
+ * whether or not a purge has come by, and nothing at all for an entry whose tombstone is over too.
  *
  * @param id which entry
  * @param operation the operation that the first claim named
@@ -47,16 +47,16 @@ public record Entry(
 
     /** How long the lease still ran when this was read; zero if it had lapsed. */
     public Duration leaseLeft() {
-        Duration left = Duration.between(readAt, leaseUntil);
-        return left.isNegative() ? Duration.ZERO : left;
+        return left(leaseUntil);
     }
 
     /** How long the entry still answers, counted from when this was read; zero if it does not expire or has expired. */
     public Duration retentionLeft() {
-        if (expiresAt == null) {
-            return Duration.ZERO;
-        }
-        Duration left = Duration.between(readAt, expiresAt);
+        return expiresAt == null ? Duration.ZERO : left(expiresAt);
+    }
+
+    private Duration left(Instant until) {
+        Duration left = Duration.between(readAt, until);
         return left.isNegative() ? Duration.ZERO : left;
     }
 

@@ -73,16 +73,19 @@ public final class MemoryStore implements Store {
         Instant now = time.now();
         Row row = live(settlement.id(), now);
         if (row == null || !settlement.token().equals(row.token)) {
-            return new SettleResult.Lost(
-                    row == null ? null : row.read(settlement.id(), now).state());
+            return lost(row, now);
         }
         if (row.state == State.PROCESSING) {
             row.settle(settlement.to(), settlement.result(), now);
             record(settlement.id(), row, State.PROCESSING, row.state, row.owner, settlement.reason());
         } else if (row.state != settlement.to()) {
-            return new SettleResult.Lost(row.stateAt(now));
+            return lost(row, now);
         }
         return row.settled();
+    }
+
+    private static SettleResult lost(@Nullable Row row, Instant now) {
+        return new SettleResult.Lost(row == null ? null : row.stateAt(now));
     }
 
     @Override
@@ -102,12 +105,9 @@ public final class MemoryStore implements Store {
     @Override
     public synchronized List<Optional<Entry>> find(List<EntryId> ids) {
         Instant now = time.now();
-        List<Optional<Entry>> found = new ArrayList<>();
-        for (EntryId id : ids) {
-            Row row = live(id, now);
-            found.add(row == null ? Optional.empty() : Optional.of(row.read(id, now)));
-        }
-        return found;
+        return ids.stream()
+                .map(id -> Optional.ofNullable(live(id, now)).map(row -> row.read(id, now)))
+                .toList();
     }
 
     @Override
@@ -116,9 +116,9 @@ public final class MemoryStore implements Store {
         List<Transition> swept = new ArrayList<>();
         for (var entry : rows.entrySet()) {
             Row row = entry.getValue();
-            boolean waiting = row.state == State.PROCESSING || row.state == State.PENDING;
+            boolean pending = row.state == State.PENDING;
+            boolean waiting = pending || row.state == State.PROCESSING;
             if (swept.size() < limit && waiting && !row.leaseUntil.isAfter(now)) {
-                boolean pending = row.state == State.PENDING;
                 State next = pending ? State.FAILED : row.terms.onLeaseLost().next();
                 String why = pending ? "nobody took it in time" : "the lease ran out";
                 State from = row.state;
@@ -162,7 +162,7 @@ public final class MemoryStore implements Store {
                 || row.state != State.UNKNOWN
                 || row.attempt != resolution.attempt()
                 || !resolution.isAbout(row.createdAt)) {
-            return new SettleResult.Lost(row == null ? null : row.stateAt(now));
+            return lost(row, now);
         }
         row.settle(resolution.to(), resolution.result(), now);
         row.token = null;
@@ -246,20 +246,15 @@ public final class MemoryStore implements Store {
         Row(ClaimRequest request, Instant now) {
             operation = request.operation();
             fingerprint = request.fingerprint();
-            terms = request.terms();
             createdAt = now;
-            state = request.start();
-            token = request.token();
-            owner = request.owner();
-            attempt = state == State.PROCESSING ? 1 : 0;
-            leaseUntil = now.plus(terms.lease());
+            take(request, now);
         }
 
         void take(ClaimRequest request, Instant now) {
-            state = State.PROCESSING;
+            state = request.start();
             token = request.token();
             owner = request.owner();
-            attempt++;
+            attempt += state == State.PROCESSING ? 1 : 0;
             terms = request.terms();
             leaseUntil = now.plus(terms.lease());
             settledAt = null;

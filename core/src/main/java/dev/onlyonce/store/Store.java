@@ -41,9 +41,9 @@ public interface Store extends AutoCloseable {
      * <ul>
      *   <li>no entry, or one past its retention and tombstone: a new entry, attempt 1;
      *   <li>a pending or retryable entry with this operation and fingerprint, and the request is to execute: the caller's,
-     *       attempt + 1 (an accepted entry stands at attempt 0), with the request's terms from now on. An accepting request
+     *       attempt + 1 (an accepted entry has attempt 0), with the request's terms from now on. An accepting request
      *       takes neither;
-     *   <li>an entry with this token in the state asked for: the caller's already, unchanged but for its lease;
+     *   <li>an entry with this token in the state asked for: the caller's already, unchanged except for its lease;
      *   <li>anything else: unchanged, and returned.
      * </ul>
      */
