@@ -131,7 +131,7 @@ public final class Boundary {
         }
         RequestCheck.Accepted accepted = (RequestCheck.Accepted) result;
         String tenant = accepted.key().tenant();
-        return Exchange.ready(
+        return new Exchange(
                 once, answers, accepted, limits == null ? LimitReservation.none() : limits.reservation(tenant));
     }
 

@@ -3,7 +3,6 @@ package dev.onlyonce.http;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.Begun;
-import dev.onlyonce.Ending;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
@@ -33,14 +32,7 @@ import org.jspecify.annotations.Nullable;
  * of {@code begin} and the ending methods. Any thread, one at a time.
  */
 public final class Exchange {
-    /** The retry finds out: soon, but not at once. */
-    private static final Duration RETRY_AFTER_REPEATABLE = Duration.ofSeconds(1);
-
-    private static final int GATEWAY_TIMEOUT = 504;
-    private static final String TOO_LATE = "the asynchronous handler did not answer in time";
-
     private final Onlyonce once;
-    private final Operation operation;
     private final Answers answers;
     private final Endings endings;
     private final RequestCheck.@Nullable Accepted accepted;
@@ -84,12 +76,11 @@ public final class Exchange {
      */
     public record Failed(HttpAnswer answer, boolean passes) {}
 
-    private Exchange(
-            Onlyonce once, Answers answers, RequestCheck.@Nullable Accepted accepted, LimitReservation reservation) {
+    /** Of an accepted request; without one, of a request that is not protected. */
+    Exchange(Onlyonce once, Answers answers, RequestCheck.@Nullable Accepted accepted, LimitReservation reservation) {
         this.once = once;
-        this.operation = answers.operation();
         this.answers = answers;
-        this.endings = new Endings(operation);
+        this.endings = new Endings(answers.operation());
         this.accepted = accepted;
         this.reservation = reservation;
         this.stage = accepted == null ? Stage.UNPROTECTED : Stage.READY;
@@ -100,14 +91,9 @@ public final class Exchange {
     }
 
     static Exchange refused(Onlyonce once, Answers answers, Problem.Report report) {
-        Exchange exchange = new Exchange(once, answers, null, LimitReservation.none());
+        Exchange exchange = unprotected(once, answers);
         exchange.answered(answers.refusal(report));
         return exchange;
-    }
-
-    static Exchange ready(
-            Onlyonce once, Answers answers, RequestCheck.Accepted accepted, LimitReservation reservation) {
-        return new Exchange(once, answers, accepted, reservation);
     }
 
     /** Where it stands. */
@@ -117,7 +103,7 @@ public final class Exchange {
 
     /** The operation that the request asks for. */
     public Operation operation() {
-        return operation;
+        return answers.operation();
     }
 
     /** The answers of this operation. */
@@ -175,14 +161,14 @@ public final class Exchange {
         }
         // A waiting duplicate must not hold the share of the limits that a request to be executed needs.
         boolean asksFirst =
-                reservation.isLimited() && !operation.policy().waitMax().isZero();
-        beginWithinLimits(asksFirst ? withoutWaiting() : operation.policy());
+                reservation.isLimited() && !operation().policy().waitMax().isZero();
+        beginWithinLimits(asksFirst ? withoutWaiting() : operation().policy());
         return asksFirst && stage == Stage.DUPLICATE ? await() : this;
     }
 
     /** Waits for the running request with this key, as long as the policy allows, and claims the key if that request releases it. */
     public Exchange await() {
-        return begun(() -> begin(operation.policy()));
+        return claim(operation().policy());
     }
 
     /**
@@ -208,19 +194,19 @@ public final class Exchange {
     }
 
     private Policy withoutWaiting() {
-        Policy policy = operation.policy();
+        Policy policy = operation().policy();
         return policy.waitMax().isZero()
                 ? policy
                 : policy.toBuilder().waitMax(Duration.ZERO).build();
     }
 
-    private Begun begin(Policy policy) {
-        return once.registry().claim(key(), fingerprint(), policy);
+    private Exchange claim(Policy policy) {
+        return begun(() -> once.registry().claim(key(), fingerprint(), policy));
     }
 
     private Exchange beginWithinLimits(Policy policy) {
         admit();
-        return stage == Stage.READY ? begun(() -> begin(policy)) : this;
+        return stage == Stage.READY ? claim(policy) : this;
     }
 
     /**
@@ -289,13 +275,13 @@ public final class Exchange {
     }
 
     private void hold(OpenClaim won) {
-        recorder = new Recorder(won, answers, this::ended);
+        recorder = new Recorder(won, answers, endings, this::ended);
         stage = Stage.RUNNING;
     }
 
     /** How much of a response body to hold back at most; a larger one is not stored, see {@link #finishLarge}. */
     public int responseBytesMax() {
-        return operation.policy().resultBytesMax();
+        return operation().policy().resultBytesMax();
     }
 
     /**
@@ -304,7 +290,7 @@ public final class Exchange {
      * @return the handler's answer and how long it is kept, or what to send instead
      */
     public HttpAnswer finish(HttpAnswer own) {
-        return recorder().orUnknown(() -> settle(ending(own), own));
+        return recorder().finish(own);
     }
 
     /**
@@ -313,13 +299,7 @@ public final class Exchange {
      * @return completed on the loop, or at once
      */
     public CompletionStage<HttpAnswer> finish(HttpAnswer own, EventLoop on) {
-        return recorder()
-                .orUnknown(() -> recorder().settle(ending(own), own, on))
-                .thenApply(Recorder.Sent::answer);
-    }
-
-    private Ending ending(HttpAnswer own) {
-        return endings.ofStatus(key(), own.status(), () -> StoredResponse.encode(own, responseBytesMax()));
+        return recorder().finish(own, on);
     }
 
     /**
@@ -329,7 +309,7 @@ public final class Exchange {
      * @return the answer and how long it is kept if it is stored, else 504 {@code outcome_unknown}
      */
     public HttpAnswer finishLate(HttpAnswer late) {
-        return endings.isLateAnswerRecorded(late.status()) ? finish(late) : ambiguous(TOO_LATE);
+        return recorder().finishLate(late);
     }
 
     /**
@@ -337,21 +317,12 @@ public final class Exchange {
      * streamed from now on: whatever becomes of the rest, it does not run again (unless the profile says so of its status).
      */
     public Large finishLarge(int status, Headers headers) {
-        Recorder.Sent sent = recorder().orUnknown(() -> {
-            Ending ending = endings.ofStatus(
-                    key(),
-                    status,
-                    () -> StoredResponse.withoutBody(status, headers).encode());
-            return recorder().settle(ending, HttpAnswer.of(status, headers));
-        });
-        return new Large(sent.answer(), sent.own());
+        return recorder().finishLarge(status, headers);
     }
 
     /** As {@link #finishLarge}, for what was answered because the handler took too long; see {@link #finishLate}. */
     public Large finishLargeLate(int status, Headers headers) {
-        return endings.isLateAnswerRecorded(status)
-                ? finishLarge(status, headers)
-                : new Large(ambiguous(TOO_LATE), false);
+        return recorder().finishLargeLate(status, headers);
     }
 
     /**
@@ -360,8 +331,7 @@ public final class Exchange {
      * @return 502
      */
     public HttpAnswer notExecuted(String proof) {
-        HttpAnswer unreachable = answers.refusal(Problem.UPSTREAM_UNREACHABLE.report());
-        return settle(new Ending.Retryable(proof), unreachable);
+        return recorder().notExecuted(proof);
     }
 
     /**
@@ -370,7 +340,7 @@ public final class Exchange {
      * @return 504 {@code outcome_unknown}
      */
     public HttpAnswer ambiguous(String reason) {
-        return settle(new Ending.Unknown(reason), unknown(Recorder.RETRY_AFTER_UNKNOWN));
+        return recorder().ambiguous(reason);
     }
 
     /**
@@ -380,11 +350,7 @@ public final class Exchange {
      * @return 504 {@code outcome_unknown}
      */
     public HttpAnswer repeatable(String reason) {
-        return settle(new Ending.Retryable("harmless to repeat: " + reason), unknown(RETRY_AFTER_REPEATABLE));
-    }
-
-    private HttpAnswer unknown(Duration retryAfter) {
-        return operation.profile().refuse(Problem.OUTCOME_UNKNOWN.report().retryAfter(retryAfter), GATEWAY_TIMEOUT);
+        return recorder().repeatable(reason);
     }
 
     /**
@@ -400,16 +366,7 @@ public final class Exchange {
      * exception means.
      */
     public Failed failed(Throwable thrown) {
-        return recorder().orUnknown(() -> {
-            HttpAnswer broken = answers.refusal(Problem.HANDLER_FAILED.report());
-            Ending ending = endings.ofException(
-                    key(), thrown, () -> StoredResponse.of(broken).encode());
-            if (ending instanceof Ending.Failed known) {
-                return new Failed(settle(ending, answers.failure(known.failure())), false);
-            }
-            Recorder.Sent sent = recorder().settle(ending, broken);
-            return new Failed(sent.answer(), sent.own());
-        });
+        return recorder().failed(thrown);
     }
 
     /**
@@ -420,7 +377,8 @@ public final class Exchange {
      */
     public HttpAnswer record(HttpAnswer own) {
         try {
-            Begun begun = once.registry().begin(key(), fingerprint(), operation.policy());
+            Begun begun =
+                    once.registry().begin(key(), fingerprint(), operation().policy());
             if (begun instanceof Begun.Claimed claimed) {
                 hold(claimed.claim());
                 return finish(own);
@@ -433,10 +391,6 @@ public final class Exchange {
 
     private Recorder recorder() {
         return requireNonNull(recorder, "nothing was claimed");
-    }
-
-    private HttpAnswer settle(Ending ending, HttpAnswer own) {
-        return recorder().settle(ending, own).answer();
     }
 
     private void ended() {

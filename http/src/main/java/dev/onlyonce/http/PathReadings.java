@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  * All of them decode, and ignore a slash at the end.
  */
 final class PathReadings {
-    /** What else is a slash: to browsers and Node.js, to nginx, to IIS, and to those who decode first. */
+    /** Other spellings of a slash: for browsers and Node.js, nginx, IIS, and servers that decode first. */
     private static final List<Pattern> OTHER_SLASHES = Stream.of("\\\\", "%2f", "%5c|\\\\", "%2f|%5c|\\\\")
             .map(slash -> Pattern.compile(slash, Pattern.CASE_INSENSITIVE))
             .toList();

@@ -53,7 +53,7 @@ final class StoredHeaders {
 
     private static final List<String> NEVER_PREFIXES =
             List.of("proxy-", "x-b3-", "x-datadog-", "ot-tracer-", "access-control-", "timing-allow-");
-    /** What CORS handling adds to {@code Vary}; whoever handles the retry's origin adds it again. */
+    /** What CORS handling adds to {@code Vary}; it adds them again to a replay, for the origin of the retry. */
     private static final Set<String> CORS_VARY =
             Set.of("origin", "access-control-request-method", "access-control-request-headers");
 
