@@ -10,16 +10,10 @@ import dev.onlyonce.Registry;
 import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.entries.AuditTable;
 import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.sql.transactions.TransactionalAction;
-import dev.onlyonce.store.AuditText;
-import dev.onlyonce.store.Entry;
-import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreException;
-import dev.onlyonce.store.Time;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,10 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The queued way to execute: write first, call later.
@@ -54,13 +45,9 @@ public final class Outbox implements AutoCloseable {
     /** The largest payload unless configured otherwise: a node has {@code rowsMax} of them in memory. */
     private static final int PAYLOAD_BYTES_MAX = 1 << 20;
 
-    private static final Duration POLL_FIRST = Duration.ofMillis(20);
-    private static final Duration POLL_LONGEST = Duration.ofMillis(500);
-    private static final Logger log = LoggerFactory.getLogger(Outbox.class);
-
     private final OutboxContext context;
     private final Acceptance acceptance;
-    /** For those who deliver on their own threads. */
+    /** For callers of {@link #deliverDue}. */
     private final RowTaker taker;
 
     private @Nullable OutboxWorker worker;
@@ -170,33 +157,7 @@ public final class Outbox implements AutoCloseable {
     public <T> Optional<Outcome<T>> await(Key key, Fingerprint fingerprint, Codec<T> codec, Duration max)
             throws InterruptedException {
         wake();
-        EntryId id = key.entryId();
-        Time time = context.settings().time();
-        long until = time.nanos() + max.toNanos();
-        Duration pause = POLL_FIRST;
-        CompletableFuture<Void> ended = context.waiters().join(id);
-        try {
-            while (true) {
-                boolean woken = ended.isDone();
-                Optional<Outcome<byte[]>> now = find(id).map(entry -> Acceptance.answer(key, fingerprint, entry));
-                Duration left = Duration.ofNanos(until - time.nanos());
-                if (now.isEmpty() || !(now.get() instanceof Outcome.InFlight) || left.isNegative() || left.isZero()) {
-                    return now.map(outcome -> outcome.map(codec::decode));
-                }
-                CompletableFuture<Void> signal = woken ? new CompletableFuture<>() : ended;
-                time.await(signal, pause.compareTo(left) < 0 ? pause : left);
-                pause = pause.multipliedBy(2).compareTo(POLL_LONGEST) < 0 ? pause.multipliedBy(2) : POLL_LONGEST;
-            }
-        } finally {
-            context.waiters().leave(id, ended);
-        }
-    }
-
-    private Optional<Entry> find(EntryId id) {
-        return Optional.ofNullable(context.calls()
-                        .read(c -> context.database().find(c, List.of(id)))
-                        .get(id))
-                .map(context.sealing()::shown);
+        return new OutcomeWait(context).await(key, fingerprint, max).map(outcome -> outcome.map(codec::decode));
     }
 
     /** Starts the workers of this node. */
@@ -265,13 +226,7 @@ public final class Outbox implements AutoCloseable {
      * @return whether it was a dead letter
      */
     public boolean retry(long id, String who, String reason) {
-        boolean changed = operate(
-                id,
-                who,
-                "dead letter to be tried again: " + reason,
-                c -> context.table().retry(c, id));
-        log.info("Dead letter {} to be tried again: {}, by {}: {}", id, changed, who, reason);
-        return changed;
+        return new DeadLetters(context).retry(id, who, reason);
     }
 
     /**
@@ -280,23 +235,7 @@ public final class Outbox implements AutoCloseable {
      * @return whether it was a dead letter
      */
     public boolean drop(long id, String who, String reason) {
-        boolean changed = operate(
-                id, who, "dead letter dropped: " + reason, c -> context.table().drop(c, id));
-        log.info("Dead letter {} dropped: {}, by {}: {}", id, changed, who, reason);
-        return changed;
-    }
-
-    /** Changes a dead letter, and the audit of its entry says so. */
-    private boolean operate(long id, String who, String why, Calls.Work<Boolean> change) {
-        AuditTable audit = new AuditTable(context.database());
-        return context.calls().transaction(c -> {
-            audit.operated(c, id, AuditText.who(who), AuditText.why(why));
-            boolean changed = change.run(c);
-            if (!changed) {
-                c.rollback();
-            }
-            return changed;
-        });
+        return new DeadLetters(context).drop(id, who, reason);
     }
 
     /**
