@@ -2,6 +2,7 @@ package dev.onlyonce.payments;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.payments.cli.CannotRun;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Dialect;
 import dev.onlyonce.payments.provider.Provider;

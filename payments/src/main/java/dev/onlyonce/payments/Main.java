@@ -1,5 +1,6 @@
 package dev.onlyonce.payments;
 
+import dev.onlyonce.payments.cli.CannotRun;
 import dev.onlyonce.payments.provider.ProviderCommand;
 import dev.onlyonce.payments.storm.StormCommand;
 import java.util.Arrays;

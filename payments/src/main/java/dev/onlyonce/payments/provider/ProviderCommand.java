@@ -2,7 +2,7 @@ package dev.onlyonce.payments.provider;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.payments.CannotRun;
+import dev.onlyonce.payments.cli.CannotRun;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Runs a simulated provider until it is told to end. */
+/** Runs a simulated provider until the process is stopped. */
 @Command(name = "provider", description = "Runs the simulated payment provider.", mixinStandardHelpOptions = true)
 public final class ProviderCommand implements Callable<Integer> {
     @Spec

@@ -2,7 +2,7 @@ package dev.onlyonce.payments.storm;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.payments.CannotRun;
+import dev.onlyonce.payments.cli.CannotRun;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -132,7 +132,7 @@ public final class StormCommand implements Callable<Integer> {
         }
     }
 
-    /** Ctrl-C must not leave the provider's faults switched on: whoever storms puts them back before the program ends. */
+    /** Ctrl-C must not leave the provider's faults switched on: the storm puts them back before the program ends. */
     private static Thread interrupter(Thread storming, CountDownLatch ended) {
         return new Thread(() -> {
             storming.interrupt();

@@ -1,4 +1,4 @@
-package dev.onlyonce.payments;
+package dev.onlyonce.payments.cli;
 
 /** A command cannot do its work; the message is all that people need to see. */
 public final class CannotRun extends RuntimeException {
@@ -29,7 +29,8 @@ public final class CannotRun extends RuntimeException {
         }
     }
 
-    int exitCode() {
+    /** The code that the program ends with. */
+    public int exitCode() {
         return exitCode;
     }
 }
