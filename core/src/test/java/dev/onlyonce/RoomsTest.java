@@ -30,14 +30,17 @@ class RoomsTest {
     private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
             Map.entry("core", Set.of()),
             Map.entry("http", Set.of("core")),
-            Map.entry("testservers", Set.of()),
+            Map.entry("faults", Set.of()),
+            Map.entry("testservers", Set.of("faults")),
             Map.entry("testkit", Set.of("core")),
             Map.entry("sql", Set.of("core")),
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
             Map.entry("server", Set.of("core", "http", "micrometer", "sql")),
-            Map.entry("payments", Set.of("core", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
+            Map.entry(
+                    "payments",
+                    Set.of("core", "faults", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
             Map.entry(
                     "benchmarks",
                     Set.of("core", "http", "micrometer", "servlet", "spring-boot-starter", "sql", "testservers")));

@@ -14,7 +14,7 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.testservers.TcpProxy;
+import dev.onlyonce.testservers.ScriptedNetwork;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +33,7 @@ final class LostAnswersTest {
     @TempDir
     private Path folder;
 
-    private TcpProxy proxy;
+    private ScriptedNetwork proxy;
     private HikariDataSource direct;
     private HikariDataSource proxied;
     private SqlStore store;
@@ -41,7 +41,7 @@ final class LostAnswersTest {
 
     private void open(TestDatabase database) {
         String url = database.url(folder);
-        proxy = TcpProxy.to(url);
+        proxy = ScriptedNetwork.to(url);
         direct = Pools.open(url, 4);
         witness = SqlStore.open(direct);
         HikariConfig config = new HikariConfig();

@@ -1,18 +1,18 @@
 package dev.onlyonce.spring.conformance;
 
 import dev.onlyonce.testservers.PostgresServer;
-import dev.onlyonce.testservers.TcpProxy;
+import dev.onlyonce.testservers.ScriptedNetwork;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 
 @DisplayName("The starter while PostgreSQL cannot be reached")
 class PostgresOutageTest extends StarterOutage {
-    private TcpProxy proxy;
+    private ScriptedNetwork proxy;
 
     @Override
     String database() {
         String url = PostgresServer.shared().createDatabase();
-        proxy = TcpProxy.to(url);
+        proxy = ScriptedNetwork.to(url);
         return proxy.through(url);
     }
 

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("The network between client and server")
-class TcpProxyTest {
+class ScriptedNetworkTest {
     private String direct;
-    private TcpProxy proxy;
+    private ScriptedNetwork proxy;
     private Connection connection;
     private Statement statement;
 
@@ -29,7 +29,7 @@ class TcpProxyTest {
     void connect() throws SQLException {
         direct = PostgresServer.shared().createDatabase();
         DatabaseServerContract.execute(direct, "CREATE TABLE t (a INT PRIMARY KEY)");
-        proxy = TcpProxy.to(direct);
+        proxy = ScriptedNetwork.to(direct);
         connection = DriverManager.getConnection(proxy.through(direct));
         connection.setAutoCommit(false);
         statement = connection.createStatement();
