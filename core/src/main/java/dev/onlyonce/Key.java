@@ -36,6 +36,11 @@ public record Key(String tenant, String operation, String value, Scope scope) {
         return new Key(tenant, operation, value, Scope.TENANT);
     }
 
+    /** The key of an entry. */
+    public static Key of(EntryId id, String operation) {
+        return new Key(id.tenant(), operation, id.key(), id.scope().isEmpty() ? Scope.TENANT : Scope.OPERATION);
+    }
+
     /** The same key in another scope. */
     public Key in(Scope scope) {
         return new Key(tenant, operation, value, scope);
@@ -72,14 +77,10 @@ public record Key(String tenant, String operation, String value, Scope scope) {
             throw new IllegalArgumentException(
                     what + " must have 1-" + NAME_LENGTH_MAX + " characters, but has " + name.length());
         }
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            boolean pair = Character.isHighSurrogate(c)
-                    && i + 1 < name.length()
-                    && Character.isLowSurrogate(name.charAt(i + 1));
-            if (pair) {
-                i++;
-            } else if (Character.isISOControl(c) || Character.isSurrogate(c)) {
+        for (int i = 0; i < name.length(); i = name.offsetByCodePoints(i, 1)) {
+            int point = name.codePointAt(i);
+            // Half a pair is a code point of its own.
+            if (Character.isISOControl(point) || Character.getType(point) == Character.SURROGATE) {
                 throw new IllegalArgumentException(
                         what + " has a control character or half a surrogate pair at position " + (i + 1));
             }

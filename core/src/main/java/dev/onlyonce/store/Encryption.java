@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * with theirs. Immutable; any number of threads.
  *
  * <p>Format 1, which never changes: the bytes {@code C5 4F 45 01}, the key's id (4 bytes), a random nonce (12 bytes), ciphertext
- * and tag. Authenticated with it are those first 8 bytes, the entry's tenant, space and key, and the use of the record.
+ * and tag. Authenticated with it are those first 8 bytes, the entry's tenant, scope and key, and the use of the record.
  */
 public final class Encryption {
     /** No entry's result begins so unsealed: they begin with their own format. Nor does JSON or other UTF-8. */
@@ -135,7 +135,7 @@ public final class Encryption {
         Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
         cipher.init(mode, keys.get(keyOf(head)), new GCMParameterSpec(TAG_BYTES * Byte.SIZE, nonce));
         cipher.updateAAD(head);
-        for (String part : List.of(id.tenant(), id.space(), id.key(), use)) {
+        for (String part : List.of(id.tenant(), id.scope(), id.key(), use)) {
             byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
             cipher.updateAAD(ByteBuffer.allocate(Integer.BYTES).putInt(0, bytes.length));
             cipher.updateAAD(bytes);

@@ -4,10 +4,10 @@ package dev.onlyonce.store;
  * The identity of an entry: the primary key of every store. Compared byte for byte, without collation or case folding.
  *
  * @param tenant who the key belongs to
- * @param space the empty string for keys that are unique in their tenant, else the operation they are unique in
+ * @param scope the empty string for keys that are unique in their tenant, else the operation they are unique in
  * @param key the client's key
  */
-public record EntryId(String tenant, String space, String key) implements Comparable<EntryId> {
+public record EntryId(String tenant, String scope, String key) implements Comparable<EntryId> {
     private static final int SHOWN_MAX = 8;
 
     /**
@@ -18,7 +18,7 @@ public record EntryId(String tenant, String space, String key) implements Compar
     public int compareTo(EntryId other) {
         int order = compare(tenant, other.tenant);
         if (order == 0) {
-            order = compare(space, other.space);
+            order = compare(scope, other.scope);
         }
         return order == 0 ? compare(key, other.key) : order;
     }
@@ -42,7 +42,7 @@ public record EntryId(String tenant, String space, String key) implements Compar
     /** For logs: the key is shortened. */
     @Override
     public String toString() {
-        return tenant + (space.isEmpty() ? "" : " " + space) + " " + shorten(key);
+        return tenant + (scope.isEmpty() ? "" : " " + scope) + " " + shorten(key);
     }
 
     /** A key as logs may show it, enough to find the entry and too little to use it: its first characters and its length. */

@@ -32,7 +32,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * For operators, at {@code /actuator/onlyonce}: lists and shows entries, settles unknown ones, forgets settled ones. Keys and
+ * For operators, at {@code /actuator/onlyonce}: lists and shows entries, resolves unknown ones, evicts settled ones. Keys and
  * stored responses are shown: expose it only behind authentication.
  */
 @Endpoint(id = "onlyonce")
@@ -55,19 +55,19 @@ public class OnlyonceEndpoint {
      * Entries that fit, at most 100 (or {@code limit}), which handlers are protected, what is transactional but runs leased,
      * and who reconciles what. With tenant and key: that entry and who changed its state, when and why, also if it is gone.
      *
-     * @param space the operation, for keys that are unique in their operation
+     * @param scope {@code operation} for keys that are unique in their operation, which is then named too
      */
     @ReadOperation
     public Map<String, Object> entries(
             @Nullable String tenant,
             @Nullable String key,
-            @Nullable String space,
+            @Nullable String scope,
             @Nullable String operation,
             @Nullable String state,
             @Nullable Integer limit) {
         Map<String, Object> answer = new LinkedHashMap<>();
         if (tenant != null && key != null) {
-            Key id = valid(() -> key(tenant, space, key));
+            Key id = valid(() -> key(tenant, scope, operation, key));
             answer.put("entries", once.find(id).map(this::describe).stream().toList());
             answer.put(
                     "history",
@@ -89,7 +89,7 @@ public class OnlyonceEndpoint {
         return answer;
     }
 
-    /** What was asked for; says what is wrong with it, with 400. */
+    /** Evaluates the parameters; a wrong one is answered with 400 and the reason. */
     private static <T> T valid(Supplier<T> asked) {
         try {
             return asked.get();
@@ -132,17 +132,22 @@ public class OnlyonceEndpoint {
         return state == null ? "nothing" : state.name().toLowerCase(Locale.ROOT);
     }
 
-    /** In the tenant's namespace the operation does not matter for finding an entry. */
-    private static Key key(String tenant, @Nullable String space, String key) {
-        return space == null || space.isEmpty()
-                ? Key.of(tenant, "operator", key)
-                : new Key(tenant, space, key, Scope.OPERATION);
+    private static Key key(String tenant, @Nullable String scope, @Nullable String operation, String key) {
+        if (scope == null || scope.equalsIgnoreCase(Scope.TENANT.name())) {
+            // The operation does not matter for finding it.
+            return Key.of(tenant, "operator", key);
+        }
+        if (operation == null || !scope.equalsIgnoreCase(Scope.OPERATION.name())) {
+            throw new IllegalArgumentException("scope must be tenant, or operation with the name of the operation");
+        }
+        return new Key(tenant, operation, key, Scope.OPERATION);
     }
 
     private Map<String, Object> describe(Entry entry) {
         Map<String, Object> described = new LinkedHashMap<>();
         described.put("tenant", entry.id().tenant());
-        described.put("space", entry.id().space());
+        described.put(
+                "scope", Key.of(entry.id(), entry.operation()).scope().name().toLowerCase(Locale.ROOT));
         described.put("key", entry.id().key());
         described.put("operation", entry.operation());
         described.put("state", entry.state().name().toLowerCase(Locale.ROOT));
@@ -167,25 +172,26 @@ public class OnlyonceEndpoint {
     }
 
     /**
-     * Settles an unknown entry: {@code to} is {@code completed} (with the response's status and body, if they are known) or
+     * Resolves an unknown entry: {@code to} is {@code completed} (with the response's status and body, if they are known) or
      * {@code retryable} (proven: no effect happened).
      *
-     * @param attempt as it was shown, so that nobody settles what has moved on
+     * @param attempt as it was shown, so that nobody resolves what has moved on
      */
     @WriteOperation
     @SuppressWarnings("NullAway") // which does not see in class files that a result may be null
-    public WebEndpointResponse<Map<String, Object>> settle(
+    public WebEndpointResponse<Map<String, Object>> resolve(
             SecurityContext security,
             String tenant,
             String key,
-            @Nullable String space,
+            @Nullable String scope,
+            @Nullable String operation,
             int attempt,
             String to,
             String reason,
             @Nullable Integer status,
             @Nullable String contentType,
             @Nullable String body) {
-        Key id = valid(() -> key(tenant, space, key));
+        Key id = valid(() -> key(tenant, scope, operation, key));
         State target = valid(() -> state(to));
         byte @Nullable [] result =
                 status == null || target != State.COMPLETED ? null : response(status, contentType, body);
@@ -194,7 +200,7 @@ public class OnlyonceEndpoint {
                         () -> new Resolution(id.entryId(), attempt, target, result, who(security), given(reason))));
         boolean done = settled instanceof SettleResult.Settled;
         Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("settled", done);
+        answer.put("resolved", done);
         answer.put("entries", once.find(id).map(this::describe).stream().toList());
         return new WebEndpointResponse<>(answer, done ? 200 : 409);
     }
@@ -205,12 +211,17 @@ public class OnlyonceEndpoint {
         return StoredResponse.of(new HttpAnswer(status, headers, bytes)).encode();
     }
 
-    /** Forgets a settled entry, so that its key can be used again. */
+    /** Evicts a settled entry, so that its key can be used again. */
     @DeleteOperation
-    public Map<String, Object> forget(
-            SecurityContext security, String tenant, String key, @Nullable String space, String reason) {
-        Key id = valid(() -> key(tenant, space, key));
-        return Map.of("forgotten", valid(() -> once.operator().evict(id, who(security), given(reason))));
+    public Map<String, Object> evict(
+            SecurityContext security,
+            String tenant,
+            String key,
+            @Nullable String scope,
+            @Nullable String operation,
+            String reason) {
+        Key id = valid(() -> key(tenant, scope, operation, key));
+        return Map.of("evicted", valid(() -> once.operator().evict(id, who(security), given(reason))));
     }
 
     static String who(SecurityContext security) {

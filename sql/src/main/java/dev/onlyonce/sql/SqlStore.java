@@ -55,10 +55,10 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link EntryWriter} says how a batch is claimed and settled.
  */
 public final class SqlStore implements Store {
-    /** Bounds a reaper's transaction. */
-    private static final int REAP_ROWS = 500;
+    /** Bounds the transaction of a purge. */
+    private static final int PURGE_ROWS = 500;
     /** Bounds a purge: it looks at this many entries for each that it may remove. */
-    private static final int REAP_VISITS = 10;
+    private static final int PURGE_VISITS = 10;
 
     private final SqlAccess access;
     private final Database database;
@@ -226,13 +226,13 @@ public final class SqlStore implements Store {
     @Override
     public int purge(int limit) {
         int removed = 0;
-        long visits = (long) limit * REAP_VISITS + REAP_ROWS;
+        long visits = (long) limit * PURGE_VISITS + PURGE_ROWS;
         while (removed < limit && visits > 0) {
-            int rows = Math.min(REAP_ROWS, limit - removed);
-            Database.Reaped reaped = calls.write(c -> database.reap(c, rows));
-            removed += reaped.removed();
-            visits -= reaped.visited();
-            if (reaped.visited() < rows) {
+            int rows = Math.min(PURGE_ROWS, limit - removed);
+            Database.Purged purged = calls.write(c -> database.purge(c, rows));
+            removed += purged.removed();
+            visits -= purged.visited();
+            if (purged.visited() < rows) {
                 break;
             }
         }
@@ -335,7 +335,7 @@ public final class SqlStore implements Store {
 
     private static void check(ClaimRequest claim) {
         NameCheck.check("tenant", claim.id().tenant());
-        NameCheck.check("space", claim.id().space());
+        NameCheck.check("scope", claim.id().scope());
         NameCheck.check("key", claim.id().key());
         NameCheck.check("operation", claim.operation());
         NameCheck.check("owner", claim.owner());

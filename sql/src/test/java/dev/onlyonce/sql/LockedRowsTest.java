@@ -35,7 +35,7 @@ final class LockedRowsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRES", "MARIADB"})
-    @DisplayName("T3 are skipped by the reaper, which deletes the others and comes back for them")
+    @DisplayName("T3 are skipped by a purge, which deletes the others and comes back for them")
     void purgeSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
             SqlClock clock = SqlClock.start(dataSource);

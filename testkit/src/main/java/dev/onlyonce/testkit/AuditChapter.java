@@ -69,7 +69,7 @@ interface AuditChapter extends Chapter {
     @DisplayName("S2 the records of an entry lead to its state step by step, whichever way it took")
     default void auditLeadsThere(Situation situation) {
         ClaimRequest claim = situation.arrange(bench(), "key");
-        // The end of retention leaves no record, whether the reaper has come by or not.
+        // The end of retention leaves no record, whether the entry has been purged or not.
         State expected = switch (situation) {
             case EXPIRED, GONE, DELETED, TOMBSTONE_GONE, TOMBSTONE_REAPED_GONE -> COMPLETED;
             case EXPIRED_REAPED -> FAILED;
@@ -176,7 +176,7 @@ interface AuditChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("T3 S2 the reaper leaves no records: its tombstones and deletions follow from the settlement")
+    @DisplayName("T3 S2 a purge leaves no records: its tombstones and deletions follow from the settlement")
     default void auditReaper() {
         ClaimRequest kept = on(KEPT, fresh("kept"));
         bench().claimed(kept);

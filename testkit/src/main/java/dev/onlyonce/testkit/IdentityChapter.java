@@ -92,8 +92,8 @@ interface IdentityChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("K6 operations with look-alike or hostile names are separate spaces for the same key")
-    default void spaces() {
+    @DisplayName("K6 operations with look-alike or hostile names are separate scopes for the same key")
+    default void hostileScopes() {
         keptApart(NAMES.stream().map(name -> new EntryId("acme", name, "key")).toList());
     }
 
@@ -169,7 +169,7 @@ interface IdentityChapter extends Chapter {
     }
 
     private static byte[] own(EntryId id) {
-        return bytes(id.tenant() + "\0" + id.space() + "\0" + id.key());
+        return bytes(id.tenant() + "\0" + id.scope() + "\0" + id.key());
     }
 
     @Test

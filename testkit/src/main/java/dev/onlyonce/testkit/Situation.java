@@ -58,12 +58,12 @@ enum Situation {
         sweep(bench, claim);
         assertThat(bench.resolve(claim, 1, State.COMPLETED, bytes("found"))).isInstanceOf(Settled.class);
     }),
-    /** Past retention, before the reaper came by. */
+    /** Past retention, before a purge. */
     EXPIRED(State.EXPIRED, 1, KEPT, (bench, claim) -> {
         settle(bench, claim, State.COMPLETED, "completed");
         bench.advance(RETENTION);
     }),
-    /** The same after the reaper came by. */
+    /** The same after a purge. */
     EXPIRED_REAPED(State.EXPIRED, 1, KEPT, (bench, claim) -> {
         settle(bench, claim, State.FAILED, "failed");
         bench.advance(RETENTION);

@@ -73,21 +73,21 @@ enum AuditMutant implements Mutant {
         }
     }),
     AUDITS_THE_REAPER((store, clock) -> new Mutated(store) {
-        private volatile boolean reaped;
+        private volatile boolean hasPurged;
 
         @Override
         public int purge(int limit) {
             int purged = super.purge(limit);
-            reaped |= purged > 0;
+            hasPurged |= purged > 0;
             return purged;
         }
 
         @Override
         public List<AuditRecord> history(EntryId id) {
             List<AuditRecord> records = super.history(id);
-            boolean gone = reaped && !records.isEmpty() && entry(id).isEmpty();
+            boolean gone = hasPurged && !records.isEmpty() && entry(id).isEmpty();
             return gone
-                    ? Stream.concat(records.stream(), Stream.of(by("reaper", records.get(0))))
+                    ? Stream.concat(records.stream(), Stream.of(by("purge", records.get(0))))
                             .toList()
                     : records;
         }

@@ -139,14 +139,14 @@ enum ClaimMutant implements Mutant {
         }
     }),
     FOLDS_CASE((store, clock) ->
-            new RenamingStore(store, id -> new EntryId(id.tenant().toLowerCase(Locale.ROOT), id.space(), id.key()))),
+            new RenamingStore(store, id -> new EntryId(id.tenant().toLowerCase(Locale.ROOT), id.scope(), id.key()))),
     FOLDS_CASE_OF_KEYS((store, clock) -> new RenamingStore(
-            store, id -> new EntryId(id.tenant(), id.space(), id.key().toLowerCase(Locale.ROOT)))),
+            store, id -> new EntryId(id.tenant(), id.scope(), id.key().toLowerCase(Locale.ROOT)))),
     PADS_SPACES((store, clock) -> new RenamingStore(
-            store, id -> new EntryId(id.tenant().stripTrailing(), id.space().stripTrailing(), id.key()))),
+            store, id -> new EntryId(id.tenant().stripTrailing(), id.scope().stripTrailing(), id.key()))),
     JOINS_THE_PARTS_OF_IDS((store, clock) ->
-            new RenamingStore(store, id -> new EntryId("all", "", id.tenant() + ":" + id.space() + ":" + id.key()))),
-    IGNORES_THE_TENANT((store, clock) -> new RenamingStore(store, id -> new EntryId("all", id.space(), id.key()))),
+            new RenamingStore(store, id -> new EntryId("all", "", id.tenant() + ":" + id.scope() + ":" + id.key()))),
+    IGNORES_THE_TENANT((store, clock) -> new RenamingStore(store, id -> new EntryId("all", id.scope(), id.key()))),
     IGNORES_THE_SPACE((store, clock) -> new RenamingStore(store, id -> new EntryId(id.tenant(), "", id.key())));
 
     private final BiFunction<Store, ShiftedTime, Store> mutation;

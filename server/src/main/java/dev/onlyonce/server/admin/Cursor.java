@@ -11,7 +11,7 @@ final class Cursor {
     private Cursor() {}
 
     static String encode(EntryId id) {
-        String text = String.join(SEPARATOR, id.tenant(), id.space(), id.key());
+        String text = String.join(SEPARATOR, id.tenant(), id.scope(), id.key());
         return Base64.getUrlEncoder().withoutPadding().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     }
 

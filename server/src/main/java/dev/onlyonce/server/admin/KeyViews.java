@@ -2,7 +2,6 @@ package dev.onlyonce.server.admin;
 
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.Scope;
 import dev.onlyonce.http.StoredResponse;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
@@ -32,8 +31,7 @@ final class KeyViews {
 
     /** The key of an entry. */
     static Key key(Entry entry) {
-        Scope scope = entry.id().space().isEmpty() ? Scope.TENANT : Scope.OPERATION;
-        return new Key(entry.id().tenant(), entry.operation(), entry.id().key(), scope);
+        return Key.of(entry.id(), entry.operation());
     }
 
     static List<AdminOperator.Change> changes(List<AuditRecord> records) {
@@ -57,7 +55,7 @@ final class KeyViews {
                 entry.id().tenant(),
                 entry.id().key(),
                 entry.operation(),
-                entry.id().space().isEmpty() ? "tenant" : "operation",
+                key(entry).scope().name().toLowerCase(Locale.ROOT),
                 entry.state().name().toLowerCase(Locale.ROOT),
                 entry.attempt(),
                 entry.owner(),

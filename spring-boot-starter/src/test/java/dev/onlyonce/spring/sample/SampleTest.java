@@ -137,16 +137,21 @@ class SampleTest {
     }
 
     @Test
-    @DisplayName("D4 in strict an exception leaves the outcome unknown; an operator settles it and the retry gets that")
-    void operatorSettles() {
+    @DisplayName(
+            "D4 in strict an exception leaves the outcome unknown; an operator resolves it and the retry gets that")
+    void operatorResolves() {
         assertThat(app.post("/strict-failure", id, "{}").statusCode()).isEqualTo(500);
         assertThat(app.post("/strict-failure", id, "{}").body()).contains("outcome_unknown");
         String listed = app.send("GET", "/actuator/onlyonce?state=unknown", "").body();
         assertThat(listed).contains(id).contains("\"state\":\"unknown\"");
-        String settle = "{\"tenant\":\"acme\",\"key\":\"" + id + "\",\"attempt\":1,\"to\":\"completed\",\"status\":200,"
-                + "\"contentType\":\"text/plain\",\"body\":\"it had worked\",\"reason\":\"found at the provider\"}";
-        assertThat(app.send("POST", "/actuator/onlyonce", settle).statusCode()).isEqualTo(200);
-        assertThat(app.send("POST", "/actuator/onlyonce", settle).statusCode()).isEqualTo(409);
+        String resolution =
+                "{\"tenant\":\"acme\",\"key\":\"" + id + "\",\"attempt\":1,\"to\":\"completed\",\"status\":200,"
+                        + "\"contentType\":\"text/plain\",\"body\":\"it had worked\",\"reason\":\"found at the provider\"}";
+        HttpResponse<String> resolved = app.send("POST", "/actuator/onlyonce", resolution);
+        assertThat(resolved.statusCode()).isEqualTo(200);
+        assertThat(resolved.body()).contains("\"resolved\":true").contains("\"scope\":\"tenant\"");
+        assertThat(app.send("POST", "/actuator/onlyonce", resolution).statusCode())
+                .isEqualTo(409);
         HttpResponse<String> retry = app.post("/strict-failure", id, "{}");
         assertThat(retry.body()).isEqualTo("it had worked");
         assertThat(isReplay(retry)).isTrue();
@@ -156,7 +161,7 @@ class SampleTest {
                 .contains("\"responseStatus\":200");
         assertThat(app.send("DELETE", "/actuator/onlyonce?tenant=acme&key=" + id + "&reason=wrong", "")
                         .body())
-                .contains("\"forgotten\":true");
+                .contains("\"evicted\":true");
         assertThat(app.send("GET", "/actuator/onlyonce?tenant=acme&key=" + id, "")
                         .body())
                 .contains("\"entries\":[]")
@@ -169,15 +174,21 @@ class SampleTest {
     @Test
     @DisplayName("The actuator refuses with 400 what an operator cannot have meant")
     void operatorErrs() {
-        for (String query : List.of("state=lost", "limit=0", "limit=1001", "tenant=acme&key=%20")) {
+        for (String query : List.of(
+                "state=lost",
+                "limit=0",
+                "limit=1001",
+                "tenant=acme&key=%20",
+                "tenant=acme&key=k&scope=operation",
+                "tenant=acme&key=k&scope=x&operation=y")) {
             assertThat(app.send("GET", "/actuator/onlyonce?" + query, "").statusCode())
                     .as(query)
                     .isEqualTo(400);
         }
         for (String to : List.of("lost", "pending")) {
-            String settle = "{\"tenant\":\"acme\",\"key\":\"" + id + "\",\"attempt\":1,\"to\":\"" + to
+            String resolution = "{\"tenant\":\"acme\",\"key\":\"" + id + "\",\"attempt\":1,\"to\":\"" + to
                     + "\",\"reason\":\"why\"}";
-            assertThat(app.send("POST", "/actuator/onlyonce", settle).statusCode())
+            assertThat(app.send("POST", "/actuator/onlyonce", resolution).statusCode())
                     .as(to)
                     .isEqualTo(400);
         }

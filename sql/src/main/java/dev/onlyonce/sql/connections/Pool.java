@@ -100,7 +100,7 @@ public final class Pool implements Source {
 
     private record PooledConnection(Connection connection, boolean autoCommit, int networkTimeoutMs)
             implements Borrowed {
-        /** What ended badly may have left a transaction open, which must not go to whoever takes the connection next. */
+        /** Work that failed may have left a transaction open, which the next user of the connection must not get. */
         @Override
         public void giveBack(boolean healthy) {
             try (connection) {

@@ -48,7 +48,7 @@ public final class ArrayParameters<T> implements Binding {
 
     public ArrayParameters<T> ids(Function<T, EntryId> id) {
         return texts(t -> id.apply(t).tenant())
-                .texts(t -> id.apply(t).space())
+                .texts(t -> id.apply(t).scope())
                 .texts(t -> id.apply(t).key());
     }
 

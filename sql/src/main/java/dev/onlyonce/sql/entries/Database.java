@@ -88,7 +88,7 @@ public interface Database {
     Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException;
 
     /** Visits entries whose {@code reap_at} has come: deletes, makes tombstones, or puts off. Skips locked ones. */
-    Reaped reap(Connection connection, int limit) throws SQLException;
+    Purged purge(Connection connection, int limit) throws SQLException;
 
     /** Moves unknown entries on. Returns those changed. */
     Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions) throws SQLException;
@@ -155,10 +155,10 @@ public interface Database {
     }
 
     /**
-     * What one visit of the reaper did.
+     * What one visit of a purge did.
      *
      * @param visited how many entries it looked at
      * @param removed how many of them it deleted or made tombstones
      */
-    record Reaped(int visited, int removed) {}
+    record Purged(int visited, int removed) {}
 }

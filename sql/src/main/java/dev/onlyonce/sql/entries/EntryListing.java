@@ -43,7 +43,7 @@ final class EntryListing implements Binding {
         if (after != null) {
             // The first condition is for MySQL, which finds no range in the second.
             and("tenant >= ?", text(after.tenant()));
-            and("(tenant, space, key_) > (?, ?, ?)", text(after.tenant(), after.space(), after.key()));
+            and("(tenant, space, key_) > (?, ?, ?)", text(after.tenant(), after.scope(), after.key()));
         }
         sql.append("\nORDER BY tenant, space, key_ LIMIT ?");
         bindings.add(Binding.longs(query.limit()));

@@ -26,10 +26,10 @@ public interface InTransaction {
     /** Reads an entry that is not past everything. */
     Optional<Entry> find(Connection connection, EntryId id) throws SQLException;
 
-    /** As {@link Database#take}. Waits no longer than told for whoever has the entry. */
+    /** As {@link Database#take}. Waits no longer than {@code waitMax} for another transaction that has the entry. */
     Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
 
-    /** As {@link Database#replace}. Waits no longer than told for whoever has the entry. */
+    /** As {@link Database#replace}. Waits no longer than {@code waitMax} for another transaction that has the entry. */
     Optional<Integer> replace(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
 
     /**

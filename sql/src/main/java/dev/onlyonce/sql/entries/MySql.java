@@ -197,7 +197,7 @@ public final class MySql implements Database {
     }
 
     @Override
-    public Reaped reap(Connection connection, int limit) throws SQLException {
+    public Purged purge(Connection connection, int limit) throws SQLException {
         return Transaction.run(connection, BEGIN_SCAN, c -> {
             List<Binding> gone = new ArrayList<>();
             List<Binding> expired = new ArrayList<>();
@@ -209,7 +209,7 @@ public final class MySql implements Database {
             queries.change(c, MySqlStatements.DELETE, gone);
             queries.change(c, MySqlStatements.TOMBSTONE, expired);
             queries.change(c, MySqlStatements.PUT_OFF, early);
-            return new Reaped(gone.size() + expired.size() + early.size(), gone.size() + expired.size());
+            return new Purged(gone.size() + expired.size() + early.size(), gone.size() + expired.size());
         });
     }
 

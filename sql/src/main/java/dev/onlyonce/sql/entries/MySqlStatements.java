@@ -210,7 +210,7 @@ final class MySqlStatements {
                 e.unknown_since = IF(a.next_state = 6, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), NULL)
             WHERE e.attempt = a.attempt AND e.state = a.state""";
 
-    /** Locks the rows that are due for the reaper. */
+    /** Locks the rows that are due for a purge. */
     static final String DUE = """
             SELECT tenant, space, key_,
                    COALESCE(purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), 0),

@@ -249,13 +249,13 @@ public final class Postgres implements Database {
     }
 
     @Override
-    public Reaped reap(Connection connection, int limit) throws SQLException {
-        List<Reaped> reaped = new ArrayList<>();
+    public Purged purge(Connection connection, int limit) throws SQLException {
+        List<Purged> purged = new ArrayList<>();
         Binding binding = Binding.longs(limit);
         run(
                 connection,
-                new Part(PostgresUpkeep.REAP, binding, row -> reaped.add(new Reaped(row.getInt(1), row.getInt(2)))));
-        return reaped.get(0);
+                new Part(PostgresUpkeep.PURGE, binding, row -> purged.add(new Purged(row.getInt(1), row.getInt(2)))));
+        return purged.get(0);
     }
 
     @Override
@@ -280,7 +280,7 @@ public final class Postgres implements Database {
     @Override
     public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
         List<Entry> evicted = new ArrayList<>();
-        Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.space(), id.key(), who, why);
+        Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.scope(), id.key(), who, why);
         run(
                 connection,
                 WAIT,

@@ -1,6 +1,6 @@
 package dev.onlyonce.sql.entries;
 
-/** The statements of the sweeper, the reaper, the reconciler and operators in PostgreSQL. */
+/** The statements of sweep, purge, the reconciler and operators in PostgreSQL. */
 final class PostgresUpkeep {
     static final String CHUNK = """
             WITH clock AS MATERIALIZED (
@@ -65,10 +65,10 @@ final class PostgresUpkeep {
      * Deletes entries past their tombstone, makes tombstones of answers past retention, and puts off the rest: settled
      * entries until they expire, others until they could expire if they were settled now (unknown ones cannot: once a
      * day is enough). Processing entries wait a second at least, so that a retention of zero does not spin. Rows are met
-     * again by their place (ctid): they are locked, so that none moves. No audit: what the reaper does follows from the
+     * again by their place (ctid): they are locked, so that none moves. No audit: what a purge does follows from the
      * settlement.
      */
-    static final String REAP = """
+    static final String PURGE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             ), due AS MATERIALIZED (

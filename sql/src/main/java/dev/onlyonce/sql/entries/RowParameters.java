@@ -56,7 +56,7 @@ final class RowParameters implements Binding {
     /** What identifies a claim, in one value. */
     static Binding tokenAndName(Settlement settlement) {
         EntryId id = settlement.id();
-        byte[] name = (id.tenant() + '\0' + id.space() + '\0' + id.key()).getBytes(StandardCharsets.UTF_8);
+        byte[] name = (id.tenant() + '\0' + id.scope() + '\0' + id.key()).getBytes(StandardCharsets.UTF_8);
         UUID token = settlement.token();
         byte[] bytes = ByteBuffer.allocate(2 * Long.BYTES + name.length)
                 .putLong(token.getMostSignificantBits())
@@ -140,7 +140,7 @@ final class RowParameters implements Binding {
         }
 
         Setter id(EntryId id) throws SQLException {
-            return text(id.tenant()).text(id.space()).text(id.key());
+            return text(id.tenant()).text(id.scope()).text(id.key());
         }
 
         Setter text(String text) throws SQLException {

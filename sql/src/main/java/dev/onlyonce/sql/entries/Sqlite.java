@@ -183,7 +183,7 @@ public final class Sqlite implements Database {
     }
 
     @Override
-    public Reaped reap(Connection connection, int limit) throws SQLException {
+    public Purged purge(Connection connection, int limit) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
             List<Due> due = query(c, SqliteStatements.DUE, Binding.longs(limit), Due::read);
             for (Due row : due) {
@@ -194,7 +194,7 @@ public final class Sqlite implements Database {
                 }
             }
             long removed = due.stream().filter(row -> row.gone || row.expired).count();
-            return new Reaped(due.size(), Math.toIntExact(removed));
+            return new Purged(due.size(), Math.toIntExact(removed));
         });
     }
 

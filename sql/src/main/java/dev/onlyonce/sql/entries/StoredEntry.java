@@ -73,7 +73,7 @@ public final class StoredEntry {
         return new Database.Lapsed(id(row, 1, columns), columns.text(row, 4), row.getInt(5), from, to, row.getLong(8));
     }
 
-    /** The entry as the store's contract shows it: expired when its retention is over, though no reaper has come by. */
+    /** The entry as the store's contract shows it: expired when its retention is over, though nothing has been purged. */
     public static Entry shown(Entry stored) {
         Instant expiresAt = stored.expiresAt();
         boolean over = expiresAt != null && !expiresAt.isAfter(stored.readAt());

@@ -1,7 +1,6 @@
 package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Key;
-import dev.onlyonce.Scope;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.entries.ArrayParameters;
 import dev.onlyonce.sql.entries.BoundedCount;
@@ -282,8 +281,7 @@ final class OutboxTable {
 
     private StoredRow stored(ResultSet row) throws SQLException {
         EntryId id = StoredEntry.id(row, 2, columns);
-        Key key = new Key(
-                id.tenant(), columns.text(row, 5), id.key(), id.space().isEmpty() ? Scope.TENANT : Scope.OPERATION);
+        Key key = Key.of(id, columns.text(row, 5));
         long firstSent = row.getLong(10);
         Long firstSentAt = row.wasNull() ? null : firstSent;
         String providerId = textOrNull(row, 11);
@@ -364,7 +362,7 @@ final class OutboxTable {
 
     private void bindId(PreparedStatement statement, int first, EntryId id) throws SQLException {
         columns.text(statement, first, id.tenant());
-        columns.text(statement, first + 1, id.space());
+        columns.text(statement, first + 1, id.scope());
         columns.text(statement, first + 2, id.key());
     }
 

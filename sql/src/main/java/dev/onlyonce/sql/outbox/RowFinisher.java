@@ -46,7 +46,7 @@ final class RowFinisher {
         this.context = context;
     }
 
-    /** Ends them all, but for those that it returns: they can be ended later, while they are held. */
+    /** Ends all rows except those that it returns: they can be ended later, while they are held. */
     Optional<FinishRound.Unfinished> finish(List<TakenRow> batch) {
         FinishRound round = new FinishRound();
         try {

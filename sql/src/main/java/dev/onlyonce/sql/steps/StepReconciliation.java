@@ -3,11 +3,9 @@ package dev.onlyonce.sql.steps;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
 import dev.onlyonce.Reconciler;
-import dev.onlyonce.Scope;
 import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.Entry;
-import dev.onlyonce.store.EntryId;
 import java.time.Duration;
 import java.util.List;
 
@@ -36,7 +34,8 @@ final class StepReconciliation implements Reconciler {
         // A flow does not go on after a step in doubt: earlier ones did not happen, and an outage kept that from being
         // recorded.
         StepTable.Step step = doubtful.get(doubtful.size() - 1);
-        Finding finding = steps.reconcile(unknown, step.name(), DownstreamKey.of(key(unknown), step.name()));
+        Key key = Key.of(unknown.id(), unknown.operation());
+        Finding finding = steps.reconcile(unknown, step.name(), DownstreamKey.of(key, step.name()));
         if (!(finding instanceof Finding.Found found)) {
             return finding;
         }
@@ -60,11 +59,5 @@ final class StepReconciliation implements Reconciler {
     @Override
     public Duration absentAfter() {
         return steps.absentAfter();
-    }
-
-    private static Key key(Entry entry) {
-        EntryId id = entry.id();
-        Scope scope = id.space().isEmpty() ? Scope.TENANT : Scope.OPERATION;
-        return new Key(id.tenant(), entry.operation(), id.key(), scope);
     }
 }

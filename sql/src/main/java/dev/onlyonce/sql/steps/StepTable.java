@@ -218,7 +218,7 @@ final class StepTable {
 
     private void bind(PreparedStatement statement, int first, EntryId id) throws SQLException {
         columns.text(statement, first, id.tenant());
-        columns.text(statement, first + 1, id.space());
+        columns.text(statement, first + 1, id.scope());
         columns.text(statement, first + 2, id.key());
     }
 }

@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>It claims the key by an insert. A request that is executing the same key at this moment is waited for, no longer than
  *       the policy's {@code waitMax}; a conflict is an answer, not an error, and does not harm the transaction.
  *   <li>It runs the action and records its result.
- *   <li>If anything fails on the way, the transaction goes back to the savepoint: neither claim nor effect remain, and what the
+ *   <li>If anything fails, the transaction goes back to the savepoint: neither claim nor effect remain, and what the
  *       caller did before is untouched.
  *   <li>Then it publishes what happened: in a transaction of its own after the commit, in the caller's before it.
  * </ol>

@@ -123,10 +123,10 @@ final class PostgresPlanTest {
         EntryId asked = Claims.id("asked1");
         statements.put(
                 PostgresUpkeep.EVICT,
-                Binding.texts(Columns.NATIVE, asked.tenant(), asked.space(), asked.key(), "alice", "ticket 42"));
+                Binding.texts(Columns.NATIVE, asked.tenant(), asked.scope(), asked.key(), "alice", "ticket 42"));
         statements.put(PostgresUpkeep.CHUNK, Binding.longs(0, 1000));
         statements.put(PostgresUpkeep.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
-        statements.put(PostgresUpkeep.REAP, Binding.longs(500));
+        statements.put(PostgresUpkeep.PURGE, Binding.longs(500));
         statements.put(
                 PostgresUpkeep.END,
                 new ArrayParameters<>(CLAIMS)
