@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A process of its own that is told what to do line by line, and answers so. */
+/** A separate process that reads commands and writes answers, one per line. */
 final class Child implements AutoCloseable {
     private final String name;
     private final Process process;

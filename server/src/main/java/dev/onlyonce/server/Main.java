@@ -8,7 +8,7 @@ public final class Main {
 
     /** Runs a command and ends with its exit code. */
     public static void main(String[] arguments) {
-        // Each costs something for every event and is of use only to whoever looks for a fault in the proxy itself.
+        // Each costs something for every event and helps only to find a fault in the proxy itself.
         unlessSet("io.netty.leakDetection.level", "disabled");
         unlessSet("vertx.disableContextTimings", "true");
         unlessSet("vertx.disableTCCL", "true");

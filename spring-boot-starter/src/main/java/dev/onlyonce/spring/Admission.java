@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  *
  * <ol>
  *   <li>While connections are handed out, everybody may wait for one, however long the line is.
- *   <li>When none was handed out for as long as a request may wait for the store, those who come are refused at once.
+ *   <li>When none was handed out for as long as a request may wait for the store, new requests are refused at once.
  *   <li>After somebody got none, one at a time may try, until one gets one.
  * </ol>
  */

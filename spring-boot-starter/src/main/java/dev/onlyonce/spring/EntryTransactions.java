@@ -55,7 +55,7 @@ final class EntryTransactions {
         this.admission = admission;
     }
 
-    /** The method returned, and the transaction was rolled back all the same. */
+    /** The method returned, but the transaction was rolled back. */
     static final class RolledBack extends RuntimeException {
         @Serial
         private static final long serialVersionUID = 1;
@@ -191,7 +191,7 @@ final class EntryTransactions {
         }
     }
 
-    /** An exception left the handler, whoever answered it: what was done so far is undone. */
+    /** An exception left the handler: its writes are rolled back, whatever code answers the exception. */
     void undo() {
         if (TransactionSynchronizationManager.getResource(this) instanceof TransactionStatus status) {
             status.setRollbackOnly();

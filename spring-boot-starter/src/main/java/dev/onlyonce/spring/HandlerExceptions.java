@@ -20,7 +20,7 @@ import org.springframework.web.servlet.mvc.support.DefaultHandlerExceptionResolv
  * Notes exceptions that Spring MVC answers by itself, and answers none. They are nobody's word about the effect:
  *
  * <ol>
- *   <li>The handler returned, and its result could not be written or was not valid: 500, whoever answers it.
+ *   <li>The handler returned, and its result could not be written or was not valid: 500, whatever code answers it.
  *   <li>Nobody in the application answers it. Spring takes what looks like a client that hung up ({@code EOFException}, "broken
  *       pipe") for that, and answers 200 with nothing, also if it was a provider that hung up.
  * </ol>
@@ -28,7 +28,7 @@ import org.springframework.web.servlet.mvc.support.DefaultHandlerExceptionResolv
 final class HandlerExceptions {
     private static final Logger log = LoggerFactory.getLogger(HandlerExceptions.class);
 
-    /** Request attribute: the last exception that left the handler, whoever answers it. */
+    /** Request attribute: the last exception that left the handler, whatever code answers it. */
     private static final String THROWN = HandlerExceptions.class.getName();
 
     private HandlerExceptions() {}

@@ -45,7 +45,7 @@ final class IdempotentPointcut extends StaticMethodMatcherPointcut {
         return true;
     }
 
-    /** All methods of the class: whoever asks may be content with the first one that matches. */
+    /** All methods of the class; a caller may stop at the first one that matches. */
     private void check(Class<?> type) {
         if (checked.add(type)) {
             annotated(type).forEach((method, annotation) -> {

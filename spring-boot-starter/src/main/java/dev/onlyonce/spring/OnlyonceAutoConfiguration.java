@@ -144,7 +144,7 @@ public class OnlyonceAutoConfiguration {
         return new DeliveryHandlers(beans);
     }
 
-    /** What is transactional and runs leased all the same. */
+    /** Methods that are transactional and still run leased. */
     @Bean
     Downgrades onlyonceDowngrades() {
         return new Downgrades();

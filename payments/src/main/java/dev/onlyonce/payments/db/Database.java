@@ -29,7 +29,7 @@ public record Database(DataSource source, Dialect dialect) {
         T in(Sql sql) throws SQLException;
     }
 
-    /** The database is not there, or does not do what it must: whoever asked should try again later. */
+    /** The database cannot be reached, or does not work as it should: the caller should try again later. */
     public static final class Unavailable extends RuntimeException {
         private static final long serialVersionUID = 1;
 

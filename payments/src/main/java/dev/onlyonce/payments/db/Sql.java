@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Statements in one transaction, which belongs to whoever opened the connection.
+ * Statements in one transaction, which belongs to the code that opened the connection.
  *
  * @param connection of one thread
  * @param dialect of its database

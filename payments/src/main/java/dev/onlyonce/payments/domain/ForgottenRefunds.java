@@ -29,7 +29,7 @@ public final class ForgottenRefunds {
     /**
      * Looks after the refunds of these tables.
      *
-     * @param quiet how long nothing must have been heard of a refund: whoever works on it is left alone
+     * @param quiet how long a refund must have been idle: one that somebody works on is left alone
      */
     public ForgottenRefunds(
             Database database, Refunding.Tables tables, ProviderClient provider, Duration quiet, InstantSource clock) {

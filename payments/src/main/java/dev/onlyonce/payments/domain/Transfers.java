@@ -82,7 +82,7 @@ public final class Transfers {
         return new Result.Made(transfer);
     }
 
-    /** Locks both in the same order whoever asks, so that two opposite transfers cannot deadlock. */
+    /** Always locks both in the same order, so that two opposite transfers cannot deadlock. */
     private Map<String, Account> lock(Sql sql, String tenant, String from, String to) throws SQLException {
         Map<String, Account> accounts = new HashMap<>();
         for (String id : from.compareTo(to) < 0 ? List.of(from, to) : List.of(to, from)) {

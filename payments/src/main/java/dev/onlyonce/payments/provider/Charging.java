@@ -29,7 +29,7 @@ final class Charging {
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
     private volatile Faults faults;
 
-    /** Of the calls that came last: who has not come back for so many others does not. */
+    /** Keeps the latest calls: a client that has not retried after this many others will not retry. */
     private static final class Attempts extends LinkedHashMap<String, Integer> {
         private static final long serialVersionUID = 1;
         private static final int MAX = 100_000;

@@ -26,7 +26,7 @@ import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A simulated payment provider: a server of its own with a ledger of its own, which fails as it is told.
+ * A simulated payment provider: a server with its own ledger and configurable faults.
  *
  * <pre>
  * POST /charges                      {"amount", "currency", "reference", "source"}; 201 or 402, the same for the same Idempotency-Key

@@ -53,7 +53,7 @@ public final class Storm {
     /**
      * Prepares a storm.
      *
-     * @param progress is told of the progress about every second, and in the end
+     * @param progress receives the progress about every second, and at the end
      */
     public Storm(StormOptions options, Consumer<String> progress) {
         this.options = options;

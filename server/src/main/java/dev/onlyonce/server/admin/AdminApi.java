@@ -40,7 +40,7 @@ public final class AdminApi {
     private static final int PAGE = 100;
     private static final String NOT_MEANT =
             "The admin API is not known by this host name: use its address, or list the name under admin: {names: […]}";
-    /** Tells an admin API from a service: whoever has the credential looks for it before sending that. */
+    /** Tells an admin API from a service: clients look for it before they send their credential. */
     static final String CHALLENGE = "Bearer realm=\"onlyonce-admin\"";
 
     private final Vertx vertx;

@@ -248,7 +248,7 @@ final class GatewayLoop implements Front.Handling {
     }
 
     /**
-     * Begins something that ends here, and says what follows. Whatever is thrown on the way, an {@link Error} too, ends in
+     * Begins something that ends here, and says what follows. Whatever is thrown meanwhile, an {@link Error} too, ends in
      * {@code failed}: an exchange that nobody ends would keep its memory for good.
      */
     static <T> void follow(Supplier<CompletionStage<T>> work, Consumer<T> done, Consumer<Throwable> failed) {

@@ -31,10 +31,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>the winner is forwarded, see {@link Forwarding}, and everybody is answered.
  * </ol>
  *
- * Runs on one event loop, but for what blocks.
+ * Runs on one event loop, except for blocking code.
  */
 final class ProtectedRequest {
-    /** Larger bodies are compared on a worker: canonical JSON takes about a millisecond for so much. */
+    /** Larger bodies are compared on a worker: canonical JSON takes about a millisecond for this size. */
     private static final int SMALL_BODY_BYTES = 64 << 10;
 
     /** A body that is on its way: its buffer may be twice as large as what came, then there is a copy to compare. */
@@ -166,7 +166,7 @@ final class ProtectedRequest {
         loop.proxy().closeSoon(request);
     }
 
-    /** Sends the answer, the last part of the exchange. What it took until now is given back, but for the answer's bytes. */
+    /** Sends the answer, the last part of the exchange. It returns everything that it has reserved except the bytes of the answer. */
     void answer(HttpAnswer answer) {
         forwarding = null;
         body = Buffer.buffer();

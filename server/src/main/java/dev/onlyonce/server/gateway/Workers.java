@@ -39,7 +39,7 @@ public final class Workers implements AutoCloseable {
     private final int compareKibMax;
     private final Semaphore compareKib;
 
-    /** Comparing takes no more memory than this, but for a single body that needs more by itself. */
+    /** Comparing takes no more memory than this, except for a single body that needs more. */
     public Workers(long compareBytesMax) {
         this(compareBytesMax, Workers::daemon);
     }

@@ -60,7 +60,7 @@ public final class ReservedHeaders {
                 || (tenant != null && name.equalsIgnoreCase(tenant.header()) && !isTrusted(peer));
     }
 
-    /** Whether a client's {@code Connection} line cannot have this line removed on the way; the name is in lower case. */
+    /** Whether this line stays even if the client's {@code Connection} line names it; the name is in lower case. */
     boolean keeps(String name) {
         return names.contains(name);
     }
