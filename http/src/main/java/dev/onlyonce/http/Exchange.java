@@ -378,8 +378,7 @@ public final class Exchange {
     }
 
     /**
-     * Records the answer to a request whose effects were rolled back: the key is claimed for the record alone. For callers of {@link
-     * #admit}.
+     * Records the answer to a request that was rolled back. The key is claimed for the record alone. For {@link #admit}.
      *
      * @return the answer and how long it is kept, or what to send instead
      */
