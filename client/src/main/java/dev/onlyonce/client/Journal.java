@@ -23,7 +23,7 @@ public interface Journal extends AutoCloseable {
     /** Records that the call is about to be sent. If it has an answer, it loses it: it is open again. */
     void sending(String id, Instant at);
 
-    /** Records the definitive answer. Does nothing if there is no such call. */
+    /** Records the definitive answer. The first one stays; does nothing if there is no such call either. */
     void settle(String id, CallResponse answer, Instant at);
 
     /** The call with this id, open or answered. */

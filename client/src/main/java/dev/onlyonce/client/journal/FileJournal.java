@@ -130,7 +130,8 @@ public final class FileJournal implements Journal {
 
     @Override
     public void settle(String id, CallResponse answer, Instant at) {
-        changeIfThere(id, JournalIndex.record(JournalIndex.SETTLED, id, at, RecordCodec.encode(answer)));
+        byte[] record = JournalIndex.record(JournalIndex.SETTLED, id, at, RecordCodec.encode(answer));
+        change(id, known -> known.find(id).filter(Slot::isOpen).isPresent() ? record : null);
     }
 
     @Override
@@ -319,9 +320,16 @@ public final class FileJournal implements Journal {
             frames = null;
         }
         if (frames == null) {
-            files.prepare();
+            files.create();
+            Frames opened = Frames.open(files.path());
+            try {
+                files.checkOwnerOnly();
+            } catch (JournalException e) {
+                opened.close();
+                throw e;
+            }
             index = new JournalIndex();
-            frames = Frames.open(files.path());
+            frames = opened;
         }
         frames.catchUp(index::apply);
         return frames;

@@ -118,7 +118,10 @@ final class Frames implements Closeable {
                     path + " is damaged at byte " + end + ", and there is more behind it. Nothing was changed."
                             + " Restore it from a copy, or move it away and find out at the server about the calls in it");
         }
-        log.warn("The last record of {} was torn, {} bytes; its call was not sent", path, length - end);
+        log.warn(
+                "The last record of {} was torn and is cut off, {} bytes; it was never acknowledged",
+                path,
+                length - end);
         file.setLength(end);
         file.getFD().sync();
     }

@@ -47,7 +47,7 @@ public final class JdbcJournal implements Journal {
             UPDATE onlyonce_client_call SET sent_at = ?, settled_at = NULL, answer_record = NULL WHERE id_hash = ?
             """;
     private static final String SETTLE = """
-            UPDATE onlyonce_client_call SET settled_at = ?, answer_record = ? WHERE id_hash = ?
+            UPDATE onlyonce_client_call SET settled_at = ?, answer_record = ? WHERE id_hash = ? AND settled_at IS NULL
             """;
     private static final String FORGET = """
             DELETE FROM onlyonce_client_call WHERE id_hash = ?

@@ -95,11 +95,15 @@ final class JournalFiles implements Closeable {
         }
     }
 
-    /** Makes the file if there is none, and refuses one that others can read. Call it with the lock held. */
-    void prepare() throws IOException {
+    /** Makes the file if there is none. Call it with the lock held. */
+    void create() throws IOException {
         if (Files.notExists(path)) {
             replace(sink -> {});
         }
+    }
+
+    /** Refuses a file that others can read. */
+    void checkOwnerOnly() throws IOException {
         if (isPosix(path) && !OWNER.containsAll(Files.getPosixFilePermissions(path))) {
             throw new JournalException(
                     path + " holds requests and keys, and others can read it; run: chmod 600 " + path);

@@ -21,7 +21,10 @@ final class JournalIndex {
     static final byte SETTLED = 3;
     static final byte FORGOTTEN = 4;
 
-    /** Type, id, time, length of the content. */
+    /** What the heads of a call's records take at most, about. */
+    private static final long HEADS_BYTES = 600;
+
+    /** In the order in which the calls were begun. */
     private final Map<String, Slot> slots = new LinkedHashMap<>();
 
     private int open;
@@ -40,7 +43,7 @@ final class JournalIndex {
         }
 
         long bytes() {
-            return begun.length + (answer == null ? 0 : answer.length) + 2L * 300;
+            return begun.length + (answer == null ? 0 : answer.length) + HEADS_BYTES;
         }
     }
 

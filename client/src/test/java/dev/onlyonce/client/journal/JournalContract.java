@@ -100,11 +100,12 @@ abstract class JournalContract {
     }
 
     @Test
-    @DisplayName("an answered call is not pending, and its answer is kept without cookies")
+    @DisplayName("an answered call is not pending, and its first answer is kept, without cookies")
     void settled() throws Exception {
         journal.begin(call("a", "key-1", NOW));
         journal.begin(call("b", "key-2", NOW));
         journal.settle("a", CREATED, NOW);
+        journal.settle("a", new CallResponse(401, Map.of(), new byte[0], true), NOW);
         assertThat(journal.pending()).containsExactly("b");
         try (Journal again = open()) {
             CallResponse answer = again.find("a").orElseThrow().progress().answer();
