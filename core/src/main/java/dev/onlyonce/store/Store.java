@@ -127,8 +127,8 @@ public interface Store extends AutoCloseable {
     List<AuditRecord> history(EntryId id);
 
     /**
-     * Lists audit records, oldest first. The first change of an entry may be listed only with the one that follows it. For
-     * operators: it may read many rows.
+     * Lists audit records, oldest first. The first change of an entry may be listed only with the one that follows it. Pages
+     * show every record once; one whose entry ends between two pages may be on both. For operators: it may read many rows.
      */
     List<AuditRecord> audit(AuditQuery query);
 

@@ -54,8 +54,8 @@ public final class AuditTable {
             """;
 
     /**
-     * The same columns of a settlement whose entry is its record. The number is negative and tells how many rows of the same
-     * instant come before it: a row of that instant that is written later, for this settlement too, has a higher id.
+     * The same columns of a settlement whose entry is its record. The number is -1 minus the highest id of a row of the same
+     * instant: rows up to that id come before it, and a row that is written later, for this settlement too, comes after it.
      */
     static final String SETTLEMENT = """
             SELECT -1 - COALESCE((SELECT max(t.id) FROM onlyonce_audit t WHERE t.at = e.settled_at), 0), e.settled_at,
