@@ -126,6 +126,18 @@ public final class Registry {
     }
 
     /**
+     * Executes the leased way, under the caller's policy; otherwise as {@link Onlyonce#execute}.
+     *
+     * @throws X the action's exception, by identity
+     * @throws IllegalStateException if the operation is executed in another way
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, Action<T, X> action) throws X {
+        fix(key.operation(), Way.LEASED);
+        return engine.execute(key, fingerprint, policy, codec, action);
+    }
+
+    /**
      * Begins under the caller's policy; otherwise as {@link Onlyonce#begin}. For any way that holds a lease: the caller has
      * fixed it by {@link #policy(String, Way)}.
      */

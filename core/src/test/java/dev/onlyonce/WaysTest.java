@@ -91,7 +91,9 @@ class WaysTest {
             assertThatThrownBy(() -> registry.claim(key, REQUEST, policy)).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> registry.claim(key, REQUEST, policy, Runnable::run))
                     .isInstanceOf(IllegalStateException.class);
-            assertThatThrownBy(() -> pay(once, OPERATION)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> registry.execute(
+                            key, REQUEST, policy, Codec.text(), claim -> "paid " + effects.incrementAndGet()))
+                    .isInstanceOf(IllegalStateException.class);
             assertThat(effects).hasValue(0);
             assertThat(once.find(key)).isEmpty();
         }

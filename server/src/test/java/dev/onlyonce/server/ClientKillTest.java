@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.onlyonce.testservers.TcpProxy;
+import dev.onlyonce.testservers.ScriptedNetwork;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -62,7 +62,7 @@ class ClientKillTest {
         service.createContext("/", this::pay);
         service.start();
         try (GatewayProcess gateway = gateway(service.getAddress().getPort());
-                TcpProxy network = TcpProxy.to("jdbc:http://127.0.0.1:" + gateway.port() + "/pay")) {
+                ScriptedNetwork network = ScriptedNetwork.to("jdbc:http://127.0.0.1:" + gateway.port() + "/pay")) {
             String url = network.through("jdbc:http://127.0.0.1:" + gateway.port() + "/pay")
                     .substring("jdbc:".length());
             Random random = new Random(SEED);
@@ -127,7 +127,7 @@ class ClientKillTest {
                 .start();
     }
 
-    private void trouble(TcpProxy network, Random random) {
+    private void trouble(ScriptedNetwork network, Random random) {
         while (!over) {
             switch (random.nextInt(5)) {
                 case 0 -> network.cutBeforeAnswer(1 + random.nextInt(5));

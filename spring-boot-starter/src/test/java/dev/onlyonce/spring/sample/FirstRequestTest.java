@@ -164,8 +164,7 @@ class FirstRequestTest {
             HttpResponse<String> other = app.post("/bookings", "one", "\"quick\"");
             assertThat(other.statusCode()).isEqualTo(422);
             assertThat(json(other)).containsEntry("code", "key_reused");
-            HttpResponse<String> fromPage =
-                    app.post("/bookings", "one", "\"quick\"", "Origin", "https://app.example");
+            HttpResponse<String> fromPage = app.post("/bookings", "one", "\"quick\"", "Origin", "https://app.example");
             assertThat(fromPage.statusCode()).isEqualTo(422);
             assertThat(fromPage.headers().firstValue("Access-Control-Allow-Origin"))
                     .as("a page of another origin may read the refusal")
