@@ -1,5 +1,7 @@
 package dev.onlyonce.server;
 
+import dev.onlyonce.client.Attempt;
+import dev.onlyonce.client.CallListener;
 import dev.onlyonce.client.CallRequest;
 import dev.onlyonce.client.CallResult;
 import dev.onlyonce.client.RetryPolicy;
@@ -34,6 +36,12 @@ final class KilledSender {
                 .build();
         try (RetryingClient client = RetryingClient.builder(FileJournal.open(Path.of(arguments[0])))
                 .policy(policy)
+                .listener(new CallListener() {
+                    @Override
+                    public void attempted(String id, Attempt attempt) {
+                        System.out.println("attempted " + id);
+                    }
+                })
                 .build()) {
             System.out.println("open " + client.pending().size());
             client.resume();

@@ -52,7 +52,7 @@ final class CapturedRequest extends AbstractClientHttpRequest {
     }
 
     @Override
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     public <T> T getNativeRequest() {
         return (T) request;
     }

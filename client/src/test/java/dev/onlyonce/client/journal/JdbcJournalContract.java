@@ -24,6 +24,15 @@ abstract class JdbcJournalContract extends JournalContract {
         return journal();
     }
 
+    @Override
+    void clear() throws SQLException {
+        try (Connection connection = DriverManager.getConnection(url());
+                Statement statement = connection.createStatement()) {
+            statement.execute("DROP TABLE IF EXISTS onlyonce_client_call");
+            statement.execute("DROP TABLE IF EXISTS orders");
+        }
+    }
+
     final JdbcJournal journal() {
         return JdbcJournal.open(new DriverSource(url()), Duration.ofDays(30), time);
     }

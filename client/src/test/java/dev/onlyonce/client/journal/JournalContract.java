@@ -48,8 +48,12 @@ abstract class JournalContract {
     /** Opens the journal; called twice, it opens the same. */
     abstract Journal open() throws Exception;
 
+    /** Removes what an earlier test has left. */
+    void clear() throws Exception {}
+
     @BeforeEach
     void start() throws Exception {
+        clear();
         journal = open();
     }
 

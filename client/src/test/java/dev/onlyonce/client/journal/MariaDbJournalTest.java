@@ -5,10 +5,11 @@ import org.junit.jupiter.api.DisplayName;
 
 @DisplayName("A journal in MariaDb")
 class MariaDbJournalTest extends JdbcJournalContract {
-    private final String url = MariaDbServer.shared().createDatabase();
+    /** One for all tests; making a database takes a while. */
+    private static final String URL = MariaDbServer.shared().createDatabase();
 
     @Override
     String url() {
-        return url;
+        return URL;
     }
 }

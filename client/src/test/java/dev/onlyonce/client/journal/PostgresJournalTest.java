@@ -5,10 +5,11 @@ import org.junit.jupiter.api.DisplayName;
 
 @DisplayName("A journal in Postgres")
 class PostgresJournalTest extends JdbcJournalContract {
-    private final String url = PostgresServer.shared().createDatabase();
+    /** One for all tests; making a database takes a while. */
+    private static final String URL = PostgresServer.shared().createDatabase();
 
     @Override
     String url() {
-        return url;
+        return URL;
     }
 }
