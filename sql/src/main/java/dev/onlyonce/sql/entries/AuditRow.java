@@ -57,9 +57,6 @@ public record AuditRow(
             String owner,
             long settledAt,
             @Nullable String settledWhy) {
-        /** How many columns {@link #read} reads. */
-        static final int COLUMNS = 10;
-
         /**
          * Reads tenant, space, key_, operation, created_at, attempt, state, owner, settled_at and settled_why, in this order.
          */
