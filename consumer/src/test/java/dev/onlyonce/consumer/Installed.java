@@ -94,7 +94,7 @@ final class Installed {
                 "-gs",
                 settings.toString(),
                 "-Dmaven.repo.local=" + folder.resolve("local")));
-        if (Boolean.getBoolean("outer.offline")) {
+        if (System.getProperty("outer.offline").endsWith("true")) {
             command.addAll(List.of("-o", "-Daether.offline.protocols=file"));
         }
         command.addAll(Arrays.asList(arguments));

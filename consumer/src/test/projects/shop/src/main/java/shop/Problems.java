@@ -1,6 +1,6 @@
 package shop;
 
-import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -8,8 +8,9 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 @RestControllerAdvice
 public class Problems {
-    @ExceptionHandler(DataIntegrityViolationException.class)
-    public ProblemDetail conflict(DataIntegrityViolationException e) {
+    /** Not DataIntegrityViolationException: Hibernate does not recognise SQLite's violations. */
+    @ExceptionHandler(DataAccessException.class)
+    public ProblemDetail conflict(DataAccessException e) {
         return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, "there is an order with this number");
     }
 
