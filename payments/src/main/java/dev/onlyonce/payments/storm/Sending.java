@@ -58,7 +58,7 @@ final class Sending {
         }
         CompletableFuture<CallResult> call = client.send(id, request);
         var unused = done.whenComplete((answer, failure) -> call.cancel(true));
-        var unusedEnd = call.whenComplete(this::ended);
+        var unusedToo = call.whenComplete(this::ended);
     }
 
     private void ended(@Nullable CallResult result, @Nullable Throwable failure) {
