@@ -94,9 +94,6 @@ final class Installed {
                 "-gs",
                 settings.toString(),
                 "-Dmaven.repo.local=" + folder.resolve("local")));
-        if (System.getProperty("outer.offline").endsWith("true")) {
-            command.addAll(List.of("-o", "-Daether.offline.protocols=file"));
-        }
         command.addAll(Arrays.asList(arguments));
         Path log = Files.createTempFile(folder, "maven", ".log");
         ProcessBuilder builder = new ProcessBuilder(command)

@@ -5,15 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("In an empty directory")
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
 class ReadmeSampleTest {
     private static final Pattern PROGRAM = Pattern.compile("```java\\n(package shop;.*?)```", Pattern.DOTALL);
 

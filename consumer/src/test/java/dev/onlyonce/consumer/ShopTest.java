@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * nothing of Onlyonce; then somebody adds the dependency and annotates a handler.
  */
 @DisplayName("An ordinary application that adds the starter")
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
 class ShopTest {
     @TempDir
     static Path folder;
