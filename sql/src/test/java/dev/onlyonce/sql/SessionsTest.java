@@ -136,7 +136,7 @@ final class SessionsTest {
                     throw new SQLException("planted", "HY000", 10);
                 }
             }));
-            assertThatThrownBy(() -> store.claim(Claims.claims("key", 1))).isInstanceOf(StackOverflowError.class);
+            assertThatThrownBy(() -> store.claim(Claims.claims("key", 2))).isInstanceOf(StackOverflowError.class);
             try (Connection next = pool.getConnection();
                     Statement statement = next.createStatement()) {
                 assertThat(statement.executeUpdate("DELETE FROM onlyonce_entry"))
