@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("A network that fails between a node and its database")
@@ -60,13 +61,13 @@ final class LostAnswersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "MARIADB, 1", "MARIADB, 3"})
     @DisplayName("C5 claims cut off at any point are all or nothing, and repeating them tells")
-    void claimsCutAnywhere(TestDatabase database) {
+    void claimsCutAnywhere(TestDatabase database, int rows) {
         open(database);
         for (boolean answers : new boolean[] {true, false}) {
             for (int n = 1; n <= EXCHANGES; n++) {
-                List<ClaimRequest> claims = Claims.claims("claimed-" + answers + n + "-", 3);
+                List<ClaimRequest> claims = Claims.claims("claimed-" + answers + n + "-", rows);
                 Optional<StoreException> failure = cut(answers, n, () -> store.claim(claims));
                 long claimed = witness.find(ids(claims)).stream()
                         .filter(Optional::isPresent)
@@ -79,13 +80,13 @@ final class LostAnswersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "MARIADB, 1", "MARIADB, 3"})
     @DisplayName("C5 settlements cut off at any point are all or nothing, and repeating them tells")
-    void settlementsCutAnywhere(TestDatabase database) {
+    void settlementsCutAnywhere(TestDatabase database, int rows) {
         open(database);
         for (boolean answers : new boolean[] {true, false}) {
             for (int n = 1; n <= EXCHANGES; n++) {
-                List<ClaimRequest> claims = Claims.claims("settled-" + answers + n + "-", 3);
+                List<ClaimRequest> claims = Claims.claims("settled-" + answers + n + "-", rows);
                 witness.claim(claims);
                 List<Settlement> settlements = claims.stream()
                         .map(claim -> Claims.settle(claim, State.COMPLETED))

@@ -79,6 +79,11 @@ public final class MySql implements Database {
                 return new Written(settled, Map.of());
             }
         }
+        return written(connection, settlements, claims);
+    }
+
+    private Written written(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
+            throws SQLException {
         return Transaction.run(connection, BEGIN, c -> changes.written(c, settlements, claims, MySqlQueries.BRIEFLY));
     }
 
@@ -109,8 +114,9 @@ public final class MySql implements Database {
                 seen(connection, claims.stream().map(ClaimRequest::id).toList());
         List<ClaimRequest> open =
                 claims.stream().filter(c -> !seen.contains(c.id())).toList();
+        // Never alone in auto-commit mode: a time-out must mean that nothing was written.
         return new Inserted(
-                open.isEmpty() ? Map.of() : write(connection, List.of(), open).claimed(), seen);
+                open.isEmpty() ? Map.of() : written(connection, List.of(), open).claimed(), seen);
     }
 
     /** Those entries that are there or that somebody is just making. */
