@@ -138,6 +138,20 @@ public abstract class InterceptorContract {
     }
 
     @Test
+    @DisplayName("a server that does not honour keys gets a request once that timed out there")
+    void onceWithoutKeys() {
+        script.add(408);
+        RetryPolicy policy = RetryPolicy.builder().honoursKeys(false).build();
+        try (RetryingClient careful = RetryingClient.builder(FileJournal.open(folder.resolve("careful")))
+                .policy(policy)
+                .build()) {
+            assertThatThrownBy(() -> post(careful, "order-42", uri(), "{}"))
+                    .hasStackTraceContaining("order-42 is in doubt");
+        }
+        assertThat(received).hasSize(1);
+    }
+
+    @Test
     @DisplayName("a request without a business id passes untouched")
     void without() throws Exception {
         script.add(503);

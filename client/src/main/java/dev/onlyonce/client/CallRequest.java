@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
  * A request, without its key. Immutable.
@@ -27,8 +28,9 @@ public record CallRequest(String method, URI uri, Map<String, String> headers, C
     private static final Set<String> OF_THE_CONNECTION =
             Set.of("connection", "content-length", "expect", "host", "transfer-encoding", "upgrade");
     /** They expire, and a stolen journal must not be a stolen account. */
-    private static final Set<String> SECRETS =
-            Set.of("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token");
+    private static final Pattern SECRET = Pattern.compile(
+            "authorization|cookie|token|secret|passw|credential|session|(api|access|subscription|account|auth)[-_]?key",
+            Pattern.CASE_INSENSITIVE);
 
     /** Throws {@link IllegalArgumentException}, with what is wrong, if this can never be sent. */
     public CallRequest {
@@ -98,12 +100,14 @@ public record CallRequest(String method, URI uri, Map<String, String> headers, C
         return new CallRequest(method, other, headers, body);
     }
 
-    /** Without headers that must not be stored: {@code Authorization}, {@code Cookie} and the like, and those named. */
+    /**
+     * Without headers that must not be stored: {@code Authorization}, {@code Cookie}, names with {@code token}, {@code api-key} and
+     * the like in them, and those named.
+     */
     CallRequest withoutSecrets(Set<String> named) {
         Map<String, String> kept = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         headers.forEach((name, value) -> {
-            String lower = name.toLowerCase(Locale.ROOT);
-            if (!SECRETS.contains(lower) && !named.contains(lower)) {
+            if (!SECRET.matcher(name).find() && !named.contains(name.toLowerCase(Locale.ROOT))) {
                 kept.put(name, value);
             }
         });
@@ -116,5 +120,11 @@ public record CallRequest(String method, URI uri, Map<String, String> headers, C
                 && uri.equals(other.uri)
                 && body.length() == other.body.length()
                 && body.sha256().equals(other.body.sha256());
+    }
+
+    /** Leaves the headers out, which may have credentials. */
+    @Override
+    public String toString() {
+        return method + " " + uri + ", " + body.length() + " bytes";
     }
 }

@@ -38,6 +38,8 @@ final class CallRun {
     private static final Logger log = LoggerFactory.getLogger(CallRun.class);
     private static final Set<String> UNDECIDED = Set.of("unknown", "processing", "pending");
     private static final int ATTEMPTS_TOLD_MAX = 100;
+    private static final Duration TIMEOUT_MIN = Duration.ofMillis(1);
+    private static final Duration AGE_MAX = Duration.ofDays(36500);
 
     private final ClientContext context;
     private final JournaledCall call;
@@ -72,11 +74,11 @@ final class CallRun {
                 begun + context.policy.server().keyLifetime().minus(age(call)).toNanos();
     }
 
-    /** A clock that was set back makes it younger, never negative. */
+    /** A clock that was set back makes it younger, never negative; one in the far future does not overflow. */
     private Duration age(JournaledCall call) {
         Instant sentAt = call.progress().sentAt();
         Duration age = sentAt == null ? Duration.ZERO : Duration.between(sentAt, context.time.now());
-        return age.isNegative() ? Duration.ZERO : age;
+        return max(Duration.ZERO, min(age, AGE_MAX));
     }
 
     CallResult run() throws InterruptedException {
@@ -126,7 +128,7 @@ final class CallRun {
 
     private Reading attempt() throws BodyChanged, InterruptedException {
         Duration after = elapsed();
-        Duration timeout = min(context.policy.limits().attemptTimeout(), left());
+        Duration timeout = attemptTimeout();
         Reading reading;
         last = null;
         try {
@@ -145,6 +147,11 @@ final class CallRun {
         }
         tell(after, last == null ? 0 : last.status(), reading.why());
         return reading;
+    }
+
+    /** Positive, even if the deadline has passed since it was looked at. */
+    private Duration attemptTimeout() {
+        return max(TIMEOUT_MIN, min(context.policy.limits().attemptTimeout(), left()));
     }
 
     private static boolean isNothingSent(IOException e) {
@@ -173,6 +180,11 @@ final class CallRun {
                                 ? inDoubt(Reason.NOT_TAKEN)
                                 : settled(
                                         response, new CallResult.Refused(call.id(), response, reading.why(), told())));
+            case CONFLICT ->
+                doubtBefore
+                        ? Optional.empty()
+                        : Optional.of(
+                                settled(response, new CallResult.Refused(call.id(), response, reading.why(), told())));
             case KEY_REUSED -> throw new KeyReused(call.id(), reading.why());
             case KEY_EXPIRED -> Optional.of(inDoubt(Reason.KEY_EXPIRED));
             case RECORDED_ERROR -> Optional.of(inDoubt(Reason.RECORDED_ERROR));
@@ -238,8 +250,7 @@ final class CallRun {
             try {
                 CallRequest status = context.dressed(
                         new CallRequest("GET", request.uri().resolve(STATUS_PATH), request.headers(), CallBody.none()));
-                CallResponse response =
-                        wire.once(status, min(context.policy.limits().attemptTimeout(), left()));
+                CallResponse response = wire.once(status, attemptTimeout());
                 String state = JsonMembers.of(response.body()).get("state").orElse("not told");
                 tell(after, response.status(), "status: " + state);
                 last = response;

@@ -25,6 +25,14 @@ record Reading(Kind kind, boolean inDoubt, String why) {
             "too_many_stored",
             "too_many_lookups");
 
+    /**
+     * Answers of routers, proxies and front ends that refuse a request before anybody looks at its key, unless they are marked as
+     * replayed. A 404 is also what a proxy says while its service is being deployed.
+     */
+    private static final Set<Integer> BEFORE_THE_KEY =
+            Set.of(404, 405, 411, 413, 414, 415, 417, 421, 426, 428, 431, 451);
+
+    private static final int FINAL_FROM = 200;
     private static final int REDIRECTS_FROM = 300;
     private static final int REFUSALS_FROM = 400;
     private static final int ERRORS_FROM = 500;
@@ -41,6 +49,8 @@ record Reading(Kind kind, boolean inDoubt, String why) {
         REDIRECT,
         /** It is being executed: wait and ask again. */
         RUNNING,
+        /** A conflict of the business, or, if it was sent before, a request that is running: the IETF's draft says 409 for it. */
+        CONFLICT,
         /** Nobody knows yet: ask for the status, then again. */
         UNKNOWN,
         /** It failed in a way that another attempt may mend. */
@@ -57,6 +67,10 @@ record Reading(Kind kind, boolean inDoubt, String why) {
     static Reading of(CallResponse response, RetryPolicy.Server server) {
         int status = response.status();
         boolean hasRetryAfter = response.header("Retry-After").isPresent();
+        if (status < FINAL_FROM) {
+            // The JDK's client takes 102 and 103 for the answer in some releases; the real one is lost.
+            return new Reading(Kind.AGAIN, true, "interim answer, outcome not known");
+        }
         if (status < REDIRECTS_FROM) {
             boolean running = status == 202 && hasRetryAfter && !server.acceptedIsDone();
             return running
@@ -91,14 +105,18 @@ record Reading(Kind kind, boolean inDoubt, String why) {
             case "key_reused" -> new Reading(Kind.KEY_REUSED, false, code);
             case "key_expired" -> new Reading(Kind.KEY_EXPIRED, true, code);
             case "response_not_stored" ->
-                new Reading(
-                        json.get("originalStatus").orElse("").matches("[45]\\d\\d") ? Kind.REFUSED : Kind.DONE,
-                        false,
-                        code);
+                notStored(code, json.get("originalStatus").orElse(""));
             case "pending_expired", "operation_failed" -> new Reading(Kind.REFUSED, false, code);
             case "handler_failed" -> isReplayed(response) ? recordedError(code) : new Reading(Kind.AGAIN, true, code);
             default -> null;
         };
+    }
+
+    private static Reading notStored(String code, String originalStatus) {
+        if (originalStatus.matches("5\\d\\d")) {
+            return recordedError(code);
+        }
+        return new Reading(originalStatus.matches("4\\d\\d") ? Kind.REFUSED : Kind.DONE, false, code);
     }
 
     private static Reading plain(CallResponse response, boolean hasRetryAfter, String code) {
@@ -111,6 +129,9 @@ record Reading(Kind kind, boolean inDoubt, String why) {
         if (CREDENTIALS.contains(status)) {
             return new Reading(Kind.REFUSED_NOW, false, "not authorized" + code);
         }
+        if (BEFORE_THE_KEY.contains(status) && !isReplayed(response)) {
+            return new Reading(Kind.REFUSED_NOW, false, "refused" + code);
+        }
         return switch (status) {
             // A time-out is doubt whatever status is answered for it.
             case 408 -> new Reading(Kind.AGAIN, true, "time-out at the server" + code);
@@ -118,7 +139,7 @@ record Reading(Kind kind, boolean inDoubt, String why) {
             case 409 ->
                 hasRetryAfter
                         ? new Reading(Kind.RUNNING, true, "conflict, to be retried" + code)
-                        : new Reading(Kind.REFUSED, false, "conflict" + code);
+                        : new Reading(isReplayed(response) ? Kind.REFUSED : Kind.CONFLICT, false, "conflict" + code);
             default -> new Reading(Kind.REFUSED, false, "refused" + code);
         };
     }

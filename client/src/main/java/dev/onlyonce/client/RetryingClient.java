@@ -15,7 +15,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -101,15 +101,25 @@ public final class RetryingClient implements AutoCloseable {
     /** As {@link #sendAsync(String, CallRequest)}, by another HTTP client. */
     public CompletableFuture<CallResult> sendAsync(String id, CallRequest request, Transport by) {
         CompletableFuture<CallResult> result = new CompletableFuture<>();
-        Future<?> task = threads.submit(() -> {
-            try {
-                result.complete(send(id, request, by));
-            } catch (InterruptedException e) {
-                result.cancel(false);
-            } catch (RuntimeException | Error e) {
-                result.completeExceptionally(e);
-            }
-        });
+        FutureTask<?> task =
+                new FutureTask<>(
+                        () -> {
+                            try {
+                                result.complete(send(id, request, by));
+                            } catch (InterruptedException e) {
+                                result.cancel(false);
+                            } catch (RuntimeException | Error e) {
+                                result.completeExceptionally(e);
+                            }
+                        },
+                        null) {
+                    @Override
+                    protected void done() {
+                        // Also if it never ran, because the client was closed.
+                        result.cancel(false);
+                    }
+                };
+        threads.execute(task);
         var unused = result.whenComplete((done, failure) -> {
             if (result.isCancelled()) {
                 task.cancel(true);
@@ -183,7 +193,9 @@ public final class RetryingClient implements AutoCloseable {
     /** Stops what is under way, which stays open in the journal, and closes the journal. */
     @Override
     public void close() {
-        threads.shutdownNow();
+        for (Runnable waiting : threads.shutdownNow()) {
+            ((FutureTask<?>) waiting).cancel(false);
+        }
         try {
             boolean ended = threads.awaitTermination(5, TimeUnit.SECONDS);
             assert ended || threads.isShutdown();
@@ -226,7 +238,7 @@ public final class RetryingClient implements AutoCloseable {
         if (answer != null) {
             Reading reading = Reading.of(answer, context.policy.server());
             switch (reading.kind()) {
-                case REFUSED -> {
+                case REFUSED, CONFLICT -> {
                     return new CallResult.Refused(call.id(), answer, reading.why(), List.of());
                 }
                 case REFUSED_NOW, REDIRECT -> {
@@ -235,8 +247,14 @@ public final class RetryingClient implements AutoCloseable {
                     context.journal.sending(call.id(), context.time.now());
                     return run(call(call, null), live, by);
                 }
-                default -> {
+                case DONE, RUNNING -> {
                     return new CallResult.Done(call.id(), answer, true, List.of());
+                }
+                default -> {
+                    // What was kept of the answer does not tell its meaning. The server does, for the same key.
+                    Instant sentAt = call.progress().sentAt();
+                    context.journal.sending(call.id(), sentAt == null ? context.time.now() : sentAt);
+                    return run(call, live, by);
                 }
             }
         }

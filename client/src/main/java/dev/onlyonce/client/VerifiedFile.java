@@ -27,9 +27,14 @@ final class VerifiedFile extends InputStream {
             throw new BodyChanged(body);
         }
         this.in = Files.newInputStream(body.file());
-        this.block = next();
-        this.ahead = next();
-        check();
+        try {
+            this.block = next();
+            this.ahead = next();
+            check();
+        } catch (IOException e) {
+            in.close();
+            throw e;
+        }
     }
 
     private byte[] next() throws IOException {

@@ -34,11 +34,15 @@ public final class RetryingInterceptor implements Interceptor {
         this.client = client;
     }
 
-    /** Adds the interceptor, and turns off OkHttp's redirects, which would turn a POST into a GET. */
+    /**
+     * Adds the interceptor, and turns off OkHttp's redirects, which would turn a POST into a GET, and its own retries: it would
+     * send a request again that was answered 408, also to a server that does not honour keys.
+     */
     public static OkHttpClient.Builder install(RetryingClient client, OkHttpClient.Builder builder) {
         return builder.addInterceptor(new RetryingInterceptor(client))
                 .followRedirects(false)
-                .followSslRedirects(false);
+                .followSslRedirects(false)
+                .retryOnConnectionFailure(false);
     }
 
     @Override

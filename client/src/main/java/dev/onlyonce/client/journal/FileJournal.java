@@ -39,7 +39,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class FileJournal implements Journal {
     private static final Duration KEEP = Duration.ofDays(30);
-    private static final int SETTLED_MAX = 100_000;
     private static final long COMPACT_FROM_BYTES = 1 << 20;
     private static final int BATCH_MAX = 256;
     private static final int BATCH_BYTES_MAX = Frames.FRAME_BYTES_MAX / 2;
@@ -93,10 +92,11 @@ public final class FileJournal implements Journal {
     /**
      * Opens a journal, or makes one.
      *
-     * @param keep how long answers are kept. A call with an id whose answer is forgotten gets a new key
+     * @param keep how long answers are kept. A call with an id whose answer is forgotten gets a new key. When there are a million
+     *     answers, new calls are refused
      */
     public static FileJournal open(Path file, Duration keep, ClientTime time) {
-        FileJournal journal = new FileJournal(file.toAbsolutePath(), time, keep);
+        FileJournal journal = new FileJournal(JournalFiles.real(file), time, keep);
         try {
             var unused = journal.locked(Frames::end);
             return journal;
@@ -117,7 +117,7 @@ public final class FileJournal implements Journal {
                 earlier.add(read(slot.get()));
                 return null;
             }
-            known.checkRoom();
+            known.checkRoom(time.now(), keep);
             return record;
         });
         return earlier.stream().findFirst();
@@ -161,7 +161,7 @@ public final class FileJournal implements Journal {
                 frames.close();
             }
             files.close();
-        } catch (IOException e) {
+        } catch (IOException | JournalException e) {
             log.warn("The journal {} could not be closed", files.path(), e);
         } finally {
             lock.unlock();
@@ -339,7 +339,7 @@ public final class FileJournal implements Journal {
         if (open.end() < compactAt) {
             return;
         }
-        Map<String, Slot> kept = index.kept(time.now(), keep, SETTLED_MAX);
+        Map<String, Slot> kept = index.kept(time.now(), keep);
         long useful = kept.values().stream().mapToLong(Slot::bytes).sum();
         if (useful * 2 < open.end()) {
             try {

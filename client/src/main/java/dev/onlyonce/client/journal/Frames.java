@@ -101,6 +101,7 @@ final class Frames implements Closeable {
             throw new JournalException(
                     path + " has become shorter; somebody else has changed it. Restart with a copy of it");
         }
+        long before = end;
         while (end < length) {
             byte[] payload = frameAt(end, length);
             if (payload == null) {
@@ -109,6 +110,11 @@ final class Frames implements Closeable {
             }
             reader.frame(end + PREFIX_BYTES, payload);
             end += PREFIX_BYTES + payload.length;
+        }
+        if (end > before) {
+            // Whoever wrote the last frame may have been killed before its sync. A key must be durable before it is
+            // used.
+            file.getFD().sync();
         }
     }
 

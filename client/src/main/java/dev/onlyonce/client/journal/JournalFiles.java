@@ -33,6 +33,7 @@ final class JournalFiles implements Closeable {
     private static final long LOCK_WAIT_MAX_NANOS = Duration.ofSeconds(10).toNanos();
     private static final long LOCK_PAUSE_NANOS = Duration.ofMillis(1).toNanos();
     private static final int GENERATION_BYTES = 16;
+    private static final int LINKS_MAX = 40;
     private static final Set<PosixFilePermission> OWNER =
             EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
@@ -56,6 +57,25 @@ final class JournalFiles implements Closeable {
 
     JournalFiles(Path path) {
         this.path = path;
+    }
+
+    /**
+     * The file that a symbolic link leads to. The journal is replaced as a whole, which would replace the link and leave the file
+     * behind; and the lock must be the same by every name.
+     */
+    static Path real(Path file) {
+        Path path = file.toAbsolutePath();
+        try {
+            for (int links = 0; Files.isSymbolicLink(path); links++) {
+                if (links == LINKS_MAX) {
+                    throw new JournalException(file + " is a symbolic link that leads in a circle");
+                }
+                path = path.resolveSibling(Files.readSymbolicLink(path));
+            }
+            return path;
+        } catch (IOException e) {
+            throw new JournalException(file + " is a symbolic link that cannot be followed: " + e.getMessage(), e);
+        }
     }
 
     Path path() {
@@ -168,10 +188,16 @@ final class JournalFiles implements Closeable {
         }
     }
 
+    /**
+     * Takes the lock first: when a process closes a file, the system drops all locks that the process has on it, also that of
+     * another journal here that is writing at this moment.
+     */
     @Override
     public void close() throws IOException {
         if (lockFile != null) {
+            var unused = hold();
             lockFile.close();
+            lockFile = null;
         }
     }
 }

@@ -21,6 +21,9 @@ final class JournalIndex {
     static final byte SETTLED = 3;
     static final byte FORGOTTEN = 4;
 
+    /** The most answers: they take memory. Dropping the oldest instead would give their ids new keys. */
+    static final int SETTLED_MAX = 1_000_000;
+
     /** What the heads of a call's records take at most, about. */
     private static final long HEADS_BYTES = 600;
 
@@ -102,10 +105,15 @@ final class JournalIndex {
         return Optional.ofNullable(slots.get(id));
     }
 
-    void checkRoom() {
+    void checkRoom(Instant now, Duration keep) {
         if (open >= Journal.OPEN_MAX) {
             throw new JournalException(
                     open + " calls are open in the journal, which is the most. Resume them before you send more");
+        }
+        if (slots.size() - open >= SETTLED_MAX && kept(now, keep).size() - open >= SETTLED_MAX) {
+            throw new JournalException(
+                    "The journal has " + SETTLED_MAX
+                            + " answers, which is the most, so nothing was sent. Keep answers for a shorter time, or use a JdbcJournal");
         }
     }
 
@@ -119,14 +127,13 @@ final class JournalIndex {
         return ids;
     }
 
-    /** The calls that are still worth keeping: those that are open, and the newest of those that were answered lately. */
-    Map<String, Slot> kept(Instant now, Duration keep, int most) {
+    /** The calls that are still worth keeping: those that are open, and those that were answered lately. */
+    Map<String, Slot> kept(Instant now, Duration keep) {
         Map<String, Slot> kept = new LinkedHashMap<>();
-        int tooMany = slots.size() - open - most;
         for (Map.Entry<String, Slot> entry : slots.entrySet()) {
             Instant settledAt = entry.getValue().settledAt;
-            boolean dropped = settledAt != null
-                    && (tooMany-- > 0 || Duration.between(settledAt, now).compareTo(keep) > 0);
+            boolean dropped =
+                    settledAt != null && Duration.between(settledAt, now).compareTo(keep) > 0;
             if (!dropped) {
                 kept.put(entry.getKey(), entry.getValue());
             }
