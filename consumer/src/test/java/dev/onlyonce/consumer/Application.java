@@ -34,21 +34,32 @@ final class Application implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
                 "-jar",
                 jar.toString()));
-        command.add("--server.port=0");
         command.addAll(Arrays.asList(arguments));
-        process = new ProcessBuilder(command)
+        ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(folder.toFile())
                 .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
+                .redirectOutput(log.toFile());
+        // Not an argument: an application may ignore its arguments.
+        builder.environment().put("SERVER_PORT", "0");
+        process = builder.start();
+        try {
+            port = awaitPort();
+        } catch (Throwable e) {
+            process.destroyForcibly();
+            throw e;
+        }
+    }
+
+    private int awaitPort() {
         awaitPrinted("Started ");
         Matcher started = Pattern.compile("started on port (\\d+)").matcher(printed());
         if (!started.find()) {
             throw new AssertionError("there is no port in:\n" + printed());
         }
-        port = Integer.parseInt(started.group(1));
+        return Integer.parseInt(started.group(1));
     }
 
     String printed() {

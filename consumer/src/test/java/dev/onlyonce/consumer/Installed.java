@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
@@ -15,7 +16,8 @@ import java.util.stream.Stream;
 
 /**
  * The artifacts of this build in a repository of their own, as {@code mvn install} puts them into the user's, and a Maven that
- * sees them there. Everything else comes from the user's local repository, or from where the user's Maven gets it.
+ * sees them there. Everything else comes from the user's local repository, which is only read, or from where the user's Maven
+ * gets it. What Maven has fetched once is kept for the next project and the next build.
  */
 final class Installed {
     static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -23,22 +25,35 @@ final class Installed {
     private static final String VERSION = "0.1.0-SNAPSHOT";
     private static final List<String> MODULES = List.of(
             "core", "http", "sql", "servlet", "micrometer", "testkit", "spring-boot-starter", "spring-boot-test");
+    private static final String QUICK = "-XX:TieredStopAtLevel=1";
     private static final long PATIENCE_MINUTES = 8;
 
-    private final Path folder;
+    private static final Path FOLDER = Path.of("target/maven").toAbsolutePath();
+
     private final Path settings;
 
-    /** Installs into a folder. */
-    Installed(Path folder) throws IOException {
-        this.folder = folder;
-        Path repository = folder.resolve("installed");
+    /** Installs. */
+    Installed() throws IOException {
+        Path repository = FOLDER.resolve("installed");
+        remove(repository);
+        remove(FOLDER.resolve("local/dev/onlyonce"));
         Files.copy(ROOT.resolve("pom.xml"), artifact(repository, "onlyonce-parent", "pom"));
         for (String module : MODULES) {
             String id = "onlyonce-" + module;
             Files.copy(ROOT.resolve(module).resolve("pom.xml"), artifact(repository, id, "pom"));
             jar(ROOT.resolve(module).resolve("target/classes"), artifact(repository, id, "jar"));
         }
-        settings = Files.writeString(folder.resolve("settings.xml"), settings(repository));
+        settings = Files.writeString(FOLDER.resolve("settings.xml"), settings(repository));
+    }
+
+    private static void remove(Path folder) throws IOException {
+        if (Files.exists(folder)) {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
     }
 
     private static Path artifact(Path repository, String id, String type) throws IOException {
@@ -61,9 +76,11 @@ final class Installed {
 
     private static String settings(Path repository) {
         String built = repository("built", repository, "snapshots", "releases");
-        String outer = repository("outer", Path.of(System.getProperty("outer.repository")), "releases", "snapshots");
+        Path user = Path.of(System.getProperty("outer.repository"));
+        String outer = repository("outer", user, "releases", "snapshots");
         return """
                 <settings>
+                  <mirrors>%s%s</mirrors>
                   <profiles>
                     <profile>
                       <id>built</id>
@@ -73,7 +90,17 @@ final class Installed {
                   </profiles>
                   <activeProfiles><activeProfile>built</activeProfile></activeProfiles>
                 </settings>
-                """.formatted(list(built, "repository"), list(outer, "repository"), list(outer, "pluginRepository"));
+                """.formatted(
+                        mirror("built", repository),
+                        mirror("outer", user),
+                        list(built, "repository"),
+                        list(outer, "repository"),
+                        list(outer, "pluginRepository"));
+    }
+
+    /** One for this repository alone goes before one for all of them, which the user's settings may have. */
+    private static String mirror(String id, Path path) {
+        return "<mirror><id>%s</id><mirrorOf>%s</mirrorOf><url>%s</url></mirror>".formatted(id, id, path.toUri());
     }
 
     private static String list(String content, String element) {
@@ -93,13 +120,16 @@ final class Installed {
                 "-ntp",
                 "-gs",
                 settings.toString(),
-                "-Dmaven.repo.local=" + folder.resolve("local")));
+                "-DargLine=" + QUICK,
+                "-Dmaven.repo.local=" + FOLDER.resolve("local")));
         command.addAll(Arrays.asList(arguments));
-        Path log = Files.createTempFile(folder, "maven", ".log");
+        Path log = Files.createTempFile(FOLDER, "maven", ".log");
         ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(project.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
+        // Little runs for long.
+        builder.environment().merge("MAVEN_OPTS", QUICK, (given, quick) -> given + " " + quick);
         Process process = builder.start();
         try {
             if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {

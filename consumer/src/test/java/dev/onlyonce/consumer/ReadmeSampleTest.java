@@ -27,7 +27,7 @@ class ReadmeSampleTest {
 
     @BeforeAll
     static void install() throws Exception {
-        installed = new Installed(folder);
+        installed = new Installed();
     }
 
     @ParameterizedTest

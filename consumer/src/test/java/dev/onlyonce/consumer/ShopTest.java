@@ -69,7 +69,7 @@ class ShopTest {
                 project.resolve("src/main/resources/application.properties"),
                 Files.readString(project.resolve("src/main/resources/application.properties"))
                         + "onlyonce.operations[POST\\ /orders].key-required=false\n");
-        String printed = new Installed(folder).maven(project, "package");
+        String printed = new Installed().maven(project, "package");
         assertThat(printed).contains("Tests run: 6, Failures: 0, Errors: 0, Skipped: 0");
         jar = project.resolve("target/shop.jar");
     }
@@ -117,13 +117,11 @@ class ShopTest {
             "R1 F1 C1 D1 K7 replays, refuses another request, runs once in a race, records a violated constraint, survives kill -9")
     void works(Database database) throws Exception {
         String url = database.url(folder);
-        try (Application shop = start(url)) {
+        try (Application shop = start(url, "--shop.stuck=k-1")) {
             replays(shop);
             races(shop);
             violates(shop);
             describes(shop);
-        }
-        try (Application shop = start(url, "--shop.stuck=true")) {
             CompletableFuture<HttpResponse<String>> lost =
                     shop.begin("alice", "/shop/orders", "killed", order("k-1", 1));
             shop.awaitPrinted("written k-1");

@@ -7,12 +7,15 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
@@ -27,11 +30,15 @@ public final class Wire implements AutoCloseable {
     private static final int LINES_MAX = 1000;
     private static final int PIECE_BYTES = 16 << 10;
 
+    private final Socket plain;
     private final Socket socket;
+    private final Duration patience;
     private final InputStream in;
 
-    private Wire(Socket socket, Duration patience) throws IOException {
+    private Wire(Socket plain, Socket socket, Duration patience) throws IOException {
+        this.plain = plain;
         this.socket = socket;
+        this.patience = patience;
         this.in = new BufferedInputStream(new BoundedInput(socket, patience));
     }
 
@@ -45,7 +52,7 @@ public final class Wire implements AutoCloseable {
             plain.connect(new InetSocketAddress(host, port), (int) patience.toMillis());
             plain.setSoTimeout((int) patience.toMillis());
             plain.setTcpNoDelay(true);
-            return new Wire(tls ? secure(plain, host, port) : plain, patience);
+            return new Wire(plain, tls ? secure(plain, host, port) : plain, patience);
         } catch (IOException | RuntimeException e) {
             plain.close();
             throw e;
@@ -74,38 +81,40 @@ public final class Wire implements AutoCloseable {
     public void writeAll(RawRequest request) throws IOException {
         write(request.headBytes());
         byte[] body = request.bodyBytes();
-        for (int from = 0; from < body.length && in.available() == 0; from += PIECE_BYTES) {
-            try {
-                socket.getOutputStream().write(body, from, Math.min(PIECE_BYTES, body.length - from));
-            } catch (IOException e) {
-                return;
+        bounded(() -> {
+            for (int from = 0; from < body.length && in.available() == 0; from += PIECE_BYTES) {
+                try {
+                    socket.getOutputStream().write(body, from, Math.min(PIECE_BYTES, body.length - from));
+                } catch (IOException e) {
+                    return;
+                }
             }
-        }
+        });
     }
 
     /** Sends everything but the last byte, so that {@link #writeLast} completes the request at once. */
     public void writeAllButLast(RawRequest request) throws IOException {
         byte[] all = all(request);
-        socket.getOutputStream().write(all, 0, all.length - 1);
+        write(all, 0, all.length - 1);
     }
 
     /** Completes what {@link #writeAllButLast} began. */
     public void writeLast(RawRequest request) throws IOException {
         byte[] all = all(request);
-        socket.getOutputStream().write(all, all.length - 1, 1);
+        write(all, all.length - 1, 1);
     }
 
     /** Sends the head and the first half of the body. */
     public void writeHalf(RawRequest request) throws IOException {
         write(request.headBytes());
         byte[] body = request.bodyBytes();
-        socket.getOutputStream().write(body, 0, body.length / 2);
+        write(body, 0, body.length / 2);
     }
 
     /** Sends the other half. */
     public void writeOtherHalf(RawRequest request) throws IOException {
         byte[] body = request.bodyBytes();
-        socket.getOutputStream().write(body, body.length / 2, body.length - body.length / 2);
+        write(body, body.length / 2, body.length - body.length / 2);
     }
 
     private static byte[] all(RawRequest request) {
@@ -116,7 +125,44 @@ public final class Wire implements AutoCloseable {
     }
 
     private void write(byte[] bytes) throws IOException {
-        socket.getOutputStream().write(bytes);
+        write(bytes, 0, bytes.length);
+    }
+
+    private void write(byte[] bytes, int from, int length) throws IOException {
+        bounded(() -> socket.getOutputStream().write(bytes, from, length));
+    }
+
+    @FunctionalInterface
+    private interface Write {
+        void run() throws IOException;
+    }
+
+    /** Sockets have no time-out for writes: a server that reads nothing would hold us up forever. */
+    private void bounded(Write write) throws IOException {
+        CompletableFuture<Boolean> written = new CompletableFuture<>();
+        var unused = written.orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).exceptionally(late -> abort());
+        IOException failure = null;
+        try {
+            write.run();
+        } catch (IOException e) {
+            failure = e;
+        }
+        if (!written.complete(true)) {
+            throw new SocketTimeoutException("the server does not read the request");
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private boolean abort() {
+        try {
+            // A TLS socket would first try to say good-bye.
+            plain.close();
+        } catch (IOException ignored) {
+            // It is gone either way.
+        }
+        return false;
     }
 
     /** Reads the final answer to a request with this method. */

@@ -149,4 +149,19 @@ class WireTest {
     void headers(String line) {
         assertThatThrownBy(() -> HeaderLine.parse(line)).isInstanceOf(IllegalArgumentException.class);
     }
+
+    @Test
+    @DisplayName("ends if the server reads nothing")
+    void unread() throws IOException {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            RawRequest request = post().body("x".repeat(16 << 20))
+                    .url(URI.create("http://127.0.0.1:" + server.getLocalPort() + "/"));
+            assertThatThrownBy(() -> Wire.exchange(request, Duration.ofMillis(200)))
+                    .hasMessage("the server does not read the request");
+            try (Wire wire = Wire.open(request.url(), Duration.ofMillis(200))) {
+                assertThatThrownBy(() -> wire.writeAllButLast(request))
+                        .hasMessage("the server does not read the request");
+            }
+        }
+    }
 }

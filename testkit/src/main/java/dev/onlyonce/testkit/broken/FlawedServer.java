@@ -3,12 +3,14 @@ package dev.onlyonce.testkit.broken;
 import dev.onlyonce.check.EffectCounter;
 import dev.onlyonce.check.Plan;
 import dev.onlyonce.check.wire.HeaderLine;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -34,6 +36,9 @@ public final class FlawedServer implements AutoCloseable {
     private final TinyServer server;
     private final Map<String, KeyEntry> entries = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> inFlight = new ConcurrentHashMap<>();
+    /** Requests in flight that have not found out yet whether their key is claimed. */
+    private final Map<String, Set<TinyRequest>> unclaimed = new ConcurrentHashMap<>();
+
     private final AtomicInteger effects = new AtomicInteger();
 
     private FlawedServer(@Nullable Flaw flaw) {
@@ -76,7 +81,7 @@ public final class FlawedServer implements AutoCloseable {
             return asks ? TinyAnswer.of(400, "{\"error\": \"no key\"}") : TinyAnswer.of(200, "{}");
         }
         if (flaw == Flaw.HOP_BY_HOP && request.lines("Connection").toString().contains("Idempotency-Key")) {
-            return run(new String(request.body(), StandardCharsets.UTF_8));
+            return run("", new String(request.body(), StandardCharsets.UTF_8));
         }
         String key = KeySyntax.of(flaw).read(request.lines("Idempotency-Key"));
         if (key == null || key.equals(KeySyntax.OVERFLOW)) {
@@ -84,32 +89,28 @@ public final class FlawedServer implements AutoCloseable {
             return TinyAnswer.of(key == null ? 400 : 500, "{\"error\": \"the key is missing or malformed\"}");
         }
         String tenant = flaw == Flaw.OTHER_TENANT ? "all" : String.valueOf(request.header("Authorization"));
-        return count(tenant + " " + key, id -> protect(request, id));
+        return count(tenant + " " + key, request);
     }
 
-    @FunctionalInterface
-    private interface Body {
-        TinyAnswer run(String id) throws IOException;
-    }
-
-    private TinyAnswer count(String id, Body body) throws IOException {
+    private TinyAnswer count(String id, TinyRequest request) throws IOException {
         AtomicInteger flying = inFlight.computeIfAbsent(id, any -> new AtomicInteger());
         flying.incrementAndGet();
+        unclaimed(id).add(request);
         try {
-            return body.run(id);
+            return protect(request, id);
         } finally {
+            unclaimed(id).remove(request);
             flying.decrementAndGet();
         }
     }
 
+    private Set<TinyRequest> unclaimed(String id) {
+        return unclaimed.computeIfAbsent(id, any -> ConcurrentHashMap.newKeySet());
+    }
+
     private TinyAnswer protect(TinyRequest request, String id) throws IOException {
         boolean free = !entries.containsKey(id);
-        KeyEntry early = new KeyEntry(null);
-        boolean mine = flaw == Flaw.HALF_SENT && entries.putIfAbsent(id, early) == null;
-        byte[] bytes = request.body();
-        if (mine) {
-            entries.remove(id, early);
-        }
+        byte[] bytes = body(request, id);
         if (bytes.length > BODY_BYTES_MAX) {
             return refuse(id, 413, flaw == Flaw.TOO_LARGE);
         }
@@ -128,12 +129,35 @@ public final class FlawedServer implements AutoCloseable {
         if (present != null && isRaceLost(id, present)) {
             present = null;
         }
-        return present == null ? execute(request, id, entry, requested) : again(request, present, requested);
+        boolean running = present != null && present.isRunning();
+        unclaimed(id).remove(request);
+        return present == null ? execute(request, id, entry, requested) : again(request, present, running, requested);
     }
 
-    private boolean isRaceLost(String id, KeyEntry present) {
+    private byte[] body(TinyRequest request, String id) throws IOException {
+        if (flaw != Flaw.HALF_SENT) {
+            return request.body();
+        }
+        try {
+            byte[] bytes = request.body();
+            // Whoever hung up before this request was sent has claimed the key before.
+            unclaimed(id).remove(request);
+            server.awaitHeads();
+            TinyServer.await(() -> unclaimed(id).isEmpty());
+            return bytes;
+        } catch (EOFException e) {
+            entries.putIfAbsent(id, new KeyEntry(null));
+            throw e;
+        }
+    }
+
+    private boolean isRaceLost(String id, KeyEntry present) throws IOException {
+        if (flaw != Flaw.RACE || !present.isRunning()) {
+            return false;
+        }
+        server.awaitHeads();
         AtomicInteger flying = inFlight.get(id);
-        return flaw == Flaw.RACE && present.isRunning() && flying != null && flying.get() > 2;
+        return flying != null && flying.get() > 2;
     }
 
     private TinyAnswer refuse(String id, int status, boolean burn) {
@@ -143,8 +167,8 @@ public final class FlawedServer implements AutoCloseable {
         return TinyAnswer.of(status, "{\"error\": \"refused\"}");
     }
 
-    private TinyAnswer again(TinyRequest request, KeyEntry present, Requested requested) {
-        if (flaw == Flaw.WHILE_RUNNING && present.isRunning()) {
+    private TinyAnswer again(TinyRequest request, KeyEntry present, boolean running, Requested requested) {
+        if (flaw == Flaw.WHILE_RUNNING && running) {
             return replay(present.await());
         }
         boolean ended = flaw == Flaw.OTHER_BODY && present.isSuccess();
@@ -152,7 +176,7 @@ public final class FlawedServer implements AutoCloseable {
         if (!same) {
             return TinyAnswer.of(422, "{\"error\": \"the key was used for another request\"}");
         }
-        TinyAnswer answer = present.answer();
+        TinyAnswer answer = running ? null : present.answer();
         if (answer != null) {
             return replay(answer);
         }
@@ -175,7 +199,7 @@ public final class FlawedServer implements AutoCloseable {
             return TinyAnswer.of(500, "{\"error\": \"failed\"}");
         }
         TinyAnswer answer =
-                requested.isDeclined() ? TinyAnswer.of(402, "{\"error\": \"declined\"}") : run(requested.body());
+                requested.isDeclined() ? TinyAnswer.of(402, "{\"error\": \"declined\"}") : run(id, requested.body());
         boolean forgotten = (flaw == Flaw.CLIENT_ERROR && requested.isDeclined())
                 || (flaw == Flaw.HANG_UP && request.isClientGone());
         if (!forgotten) {
@@ -184,8 +208,11 @@ public final class FlawedServer implements AutoCloseable {
         return answer.has("Date") ? answer : answer.with("Date", HttpDates.now());
     }
 
-    private TinyAnswer run(String body) {
+    /** Ends after all requests with this key that were sent before have met it, however busy the machine is. */
+    private TinyAnswer run(String id, String body) throws IOException {
         LockSupport.parkNanos(RUN_NANOS);
+        server.awaitHeads();
+        TinyServer.await(() -> unclaimed(id).isEmpty());
         String payment = "pay_" + effects.incrementAndGet();
         TinyAnswer answer = TinyAnswer.of(201, "{\"id\": \"" + payment + "\", \"request\": " + body.strip() + "}")
                 .with("Location", "/payments/" + payment)

@@ -21,14 +21,16 @@ final class TinyRequest {
     private static final int PATIENCE_MILLIS = 30_000;
 
     private final Socket socket;
+    private final Runnable known;
     private final InputStream in;
     private final String method;
     private final String target;
     private final List<HeaderLine> headers = new ArrayList<>();
     private boolean slow;
 
-    private TinyRequest(Socket socket) throws IOException {
+    private TinyRequest(Socket socket, Runnable known) throws IOException {
         this.socket = socket;
+        this.known = known;
         this.in = new BufferedInputStream(socket.getInputStream());
         String[] start = line().split(" ");
         if (start.length != 3) {
@@ -44,9 +46,10 @@ final class TinyRequest {
         }
     }
 
-    static TinyRequest read(Socket socket) throws IOException {
+    /** Reads a head; {@code known} is called when the application asks for the body. */
+    static TinyRequest read(Socket socket, Runnable known) throws IOException {
         socket.setSoTimeout(PATIENCE_MILLIS);
-        return new TinyRequest(socket);
+        return new TinyRequest(socket, known);
     }
 
     String method() {
@@ -84,6 +87,7 @@ final class TinyRequest {
     }
 
     byte[] body() throws IOException {
+        known.run();
         if (isChunked()) {
             ByteArrayOutputStream body = new ByteArrayOutputStream();
             for (int size = size(); size > 0; size = size()) {

@@ -9,9 +9,9 @@ import org.springframework.transaction.annotation.Transactional;
 @Service
 public class OrderService {
     private final OrderRepository orders;
-    private final boolean stuck;
+    private final String stuck;
 
-    public OrderService(OrderRepository orders, @Value("${shop.stuck:false}") boolean stuck) {
+    public OrderService(OrderRepository orders, @Value("${shop.stuck:}") String stuck) {
         this.orders = orders;
         this.stuck = stuck;
     }
@@ -19,7 +19,7 @@ public class OrderService {
     @Transactional
     public Order place(NewOrder order) throws InterruptedException {
         Order placed = orders.saveAndFlush(new Order(UUID.randomUUID().toString(), order.number(), order.quantity()));
-        if (stuck) {
+        if (stuck.equals(order.number())) {
             System.out.println("written " + order.number());
             new CountDownLatch(1).await();
         }
