@@ -24,8 +24,9 @@ import picocli.CommandLine;
 
 @DisplayName("The command line and the admin API")
 class AdminActionsTest {
-    /** Commands that ask a running gateway for nothing: they run one, load one, or serve the shell. */
-    private static final List<String> NOT_ASKED = List.of("gateway", "bench", "generate-completion");
+    /** Commands that ask a running gateway for nothing: they run one, send requests, copy a file, or serve the shell. */
+    private static final List<String> NOT_ASKED =
+            List.of("gateway", "bench", "check", "send", "backup", "generate-completion");
 
     @TempDir
     Path folder;
