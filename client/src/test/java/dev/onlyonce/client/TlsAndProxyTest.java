@@ -25,6 +25,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -33,18 +34,22 @@ import org.junit.jupiter.api.io.TempDir;
 @DisplayName("Over TLS and through proxies")
 class TlsAndProxyTest {
     private static final char[] PASSWORD = "password".toCharArray();
+    private static SSLContext trusting;
 
     @TempDir
     private Path folder;
 
     private final ScriptedServer proxy = new ScriptedServer();
     private final List<String> keys = new CopyOnWriteArrayList<>();
-    private SSLContext trusting;
     private HttpsServer server;
+
+    @BeforeAll
+    static void certify(@TempDir Path folder) throws Exception {
+        trusting = selfSigned(folder.resolve("keys.p12"));
+    }
 
     @BeforeEach
     void start() throws Exception {
-        trusting = selfSigned();
         server = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setHttpsConfigurator(new HttpsConfigurator(trusting));
         server.createContext("/pay", exchange -> {
@@ -63,8 +68,7 @@ class TlsAndProxyTest {
     }
 
     /** A context that has a certificate for 127.0.0.1 and trusts it. */
-    private SSLContext selfSigned() throws Exception {
-        Path file = folder.resolve("keys.p12");
+    private static SSLContext selfSigned(Path file) throws Exception {
         Process keytool = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "keytool")
                                 .toString(),
@@ -124,7 +128,8 @@ class TlsAndProxyTest {
     }
 
     @Test
-    @DisplayName("X4 a certificate that is not trusted is no doubt: nothing was sent, and the key waits for a better trust store")
+    @DisplayName(
+            "X4 a certificate that is not trusted is no doubt: nothing was sent, and the key waits for a better trust store")
     void certificates() throws Exception {
         String key;
         try (RetryingClient client = client(HttpClient.newBuilder(), false)) {
@@ -183,9 +188,12 @@ class TlsAndProxyTest {
                 assertThat(result.attempts()).hasSize(2);
             }
             assertThat(keys).hasSize(1);
-            assertThat(tunnel.heads()).hasSize(2).allSatisfy(head -> assertThat(head)
-                    .startsWith("CONNECT 127.0.0.1:" + server.getAddress().getPort())
-                    .doesNotContain(keys.get(0)));
+            assertThat(tunnel.heads())
+                    .hasSize(2)
+                    .allSatisfy(head -> assertThat(head)
+                            .startsWith(
+                                    "CONNECT 127.0.0.1:" + server.getAddress().getPort())
+                            .doesNotContain(keys.get(0)));
         }
     }
 

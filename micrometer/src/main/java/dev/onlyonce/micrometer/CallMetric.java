@@ -13,14 +13,21 @@ public enum CallMetric {
     /** No definitive answer. */
     IN_DOUBT("in_doubt", Metric.Kind.COUNTER, "reason", "Calls that stopped without a definitive answer"),
     /** Attempts after the first. */
-    RETRIES("retries", Metric.Kind.COUNTER, "", "Attempts after the first of a call, questions for the status included"),
+    RETRIES(
+            "retries",
+            Metric.Kind.COUNTER,
+            "",
+            "Attempts after the first of a call, questions for the status included"),
     /** The journal failed. */
     JOURNAL_FAILED("journal_failed", Metric.Kind.COUNTER, "", "Reads and writes of the journal that failed"),
     /** A call. */
     CALL_DURATION("call.duration", Metric.Kind.TIMER, "", "From the beginning of a call to its end, pauses included"),
     /** An attempt. */
     ATTEMPT_DURATION(
-            "attempt.duration", Metric.Kind.TIMER, "status", "From sending an attempt until it was answered or given up"),
+            "attempt.duration",
+            Metric.Kind.TIMER,
+            "status",
+            "From sending an attempt until it was answered or given up"),
     /** A pause. */
     WAIT_DURATION("wait.duration", Metric.Kind.TIMER, "", "Pauses before a further attempt");
 
