@@ -31,7 +31,7 @@ class TracedAttemptsTest {
     }
 
     @Test
-    @DisplayName("are made anew for every attempt, also after a redirect and a restart, and are not stored")
+    @DisplayName("are made for each attempt, also after a redirect and a restart, and are not stored")
     void everyAttempt() throws Exception {
         Path journal = folder.resolve("journal");
         List<Attempt> ended = new ArrayList<>();
