@@ -119,7 +119,7 @@ class TlsAndProxyTest {
         return HttpClient.newBuilder()
                 .sslContext(trusting)
                 .proxy(ProxySelector.of(
-                        new InetSocketAddress("127.0.0.1", proxy.url("/").getPort())));
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), proxy.url("/").getPort())));
     }
 
     private CallRequest secure() {
@@ -181,7 +181,7 @@ class TlsAndProxyTest {
         try (Tunnel tunnel = new Tunnel(1)) {
             HttpClient.Builder http = HttpClient.newBuilder()
                     .sslContext(trusting)
-                    .proxy(ProxySelector.of(new InetSocketAddress("127.0.0.1", tunnel.port())));
+                    .proxy(ProxySelector.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), tunnel.port())));
             try (RetryingClient client = client(http, false)) {
                 CallResult result = client.send("order-1", secure());
                 assertThat(result).isInstanceOf(Done.class);

@@ -64,7 +64,12 @@ class ClientHttp2Test {
                 .actualPort();
         request = CallRequest.post(URI.create("https://127.0.0.1:" + port + "/pay"), "{}");
         client = RetryingClient.builder(FileJournal.open(folder.resolve("journal")))
-                .policy(RetryPolicy.builder().firstPause(Duration.ofMillis(1)).build())
+                .policy(RetryPolicy.builder()
+                        .firstPause(Duration.ofMillis(1))
+                        // A time-out would reset the stream too.
+                        .attemptTimeout(Duration.ofMinutes(5))
+                        .deadline(Duration.ofMinutes(5))
+                        .build())
                 .http(HttpClient.newBuilder().sslContext(certificate.trusting()).build())
                 .build();
     }
