@@ -118,8 +118,8 @@ class TlsAndProxyTest {
     private HttpClient.Builder throughProxy() {
         return HttpClient.newBuilder()
                 .sslContext(trusting)
-                .proxy(ProxySelector.of(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), proxy.url("/").getPort())));
+                .proxy(ProxySelector.of(new InetSocketAddress(
+                        InetAddress.getLoopbackAddress(), proxy.url("/").getPort())));
     }
 
     private CallRequest secure() {
