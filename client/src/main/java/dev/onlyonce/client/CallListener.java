@@ -15,4 +15,7 @@ public interface CallListener {
 
     /** A call has ended. */
     default void finished(CallResult result, Duration took) {}
+
+    /** The journal could not be read or written. */
+    default void journalFailed(JournalException failure) {}
 }

@@ -23,7 +23,7 @@ final class ClientContext {
     private final List<CallListener> listeners;
 
     ClientContext(RetryingClient.Builder builder) {
-        journal = builder.journal;
+        journal = new WatchedJournal(builder.journal, failure -> tell(listener -> listener.journalFailed(failure)));
         policy = builder.policy;
         time = builder.time;
         budget = new RetryBudget(policy.pauses().retryShare());

@@ -91,6 +91,11 @@ public enum Metric {
         Kind(String suffix) {
             this.suffix = suffix;
         }
+
+        /** The name of a meter of this kind in Prometheus. */
+        String prometheusName(String meterName) {
+            return meterName.replace('.', '_') + suffix;
+        }
     }
 
     /** What it is broken down by. */
@@ -135,7 +140,7 @@ public enum Metric {
 
     /** Its name in Prometheus; a timer has it with {@code _bucket}, {@code _count} and {@code _sum} behind. */
     public String prometheusName() {
-        return name.replace('.', '_') + kind.suffix;
+        return kind.prometheusName(name);
     }
 
     /** What it measures with. */

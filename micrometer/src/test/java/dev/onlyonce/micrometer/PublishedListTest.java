@@ -12,6 +12,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,14 +34,24 @@ class PublishedListTest {
                 .filter(line -> line.startsWith("| `"))
                 .toList();
         assertThat(rows)
-                .isEqualTo(Arrays.stream(Metric.values())
-                        .map(metric -> "| `%s` | `%s` | %s | %s |"
-                                .formatted(
-                                        metric.meterName(),
-                                        metric.prometheusName(),
-                                        String.join(", ", metric.tags().names()),
-                                        metric.description()))
+                .isEqualTo(Stream.concat(
+                                Arrays.stream(Metric.values())
+                                        .map(metric -> row(
+                                                metric.meterName(),
+                                                metric.prometheusName(),
+                                                metric.tags().names(),
+                                                metric.description())),
+                                Arrays.stream(CallMetric.values())
+                                        .map(metric -> row(
+                                                metric.meterName(),
+                                                metric.prometheusName(),
+                                                metric.tags(),
+                                                metric.description())))
                         .toList());
+    }
+
+    private static String row(String name, String inPrometheus, List<String> tags, String description) {
+        return "| `%s` | `%s` | %s | %s |".formatted(name, inPrometheus, String.join(", ", tags), description);
     }
 
     @ParameterizedTest

@@ -15,7 +15,7 @@ class RingsTest {
             .importPackages("dev.onlyonce.micrometer");
 
     @Test
-    @DisplayName("know the core alone")
+    @DisplayName("know the core and the client alone")
     void imports() {
         noClasses()
                 .should()
