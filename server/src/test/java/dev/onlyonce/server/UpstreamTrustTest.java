@@ -129,7 +129,8 @@ class UpstreamTrustTest {
     private void lookUpRefused(Running gateway) throws Exception {
         assertThat(gateway.post("/lost", "lost-1", "{}").statusCode()).isEqualTo(504);
         HttpRequest.Builder ask = admin(gateway, "/v1/reconcile/run").POST(HttpRequest.BodyPublishers.noBody());
-        assertThat(gateway.send(ask).body()).isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1,\"withoutLookUp\":0}");
+        assertThat(gateway.send(ask).body())
+                .isEqualTo("{\"asked\":1,\"found\":0,\"absent\":0,\"undecided\":1,\"withoutLookUp\":0}");
         assertThat(gateway.post("/lost", "lost-1", "{}").body()).contains("outcome_unknown");
         assertThat(requests).as("the look-up was not sent").hasValue(1);
     }
