@@ -129,6 +129,10 @@ public final class FlawedServer implements AutoCloseable {
         if (present != null && isRaceLost(id, present)) {
             present = null;
         }
+        if (flaw == Flaw.HANG_UP && present != null && request.isClientGone()) {
+            // Its retry overtook it on a busy machine; the key ends as if it had not.
+            entries.put(id, entry);
+        }
         boolean running = present != null && present.isRunning();
         unclaimed(id).remove(request);
         return present == null ? execute(request, id, entry, requested) : again(request, present, running, requested);

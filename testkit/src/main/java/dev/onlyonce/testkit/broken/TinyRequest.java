@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** The head of a request, read without any opinion on what is in it, and its body on demand. */
 final class TinyRequest {
     private static final int SLOW_MILLIS = 150;
-    private static final int GONE_MILLIS = 30;
+    private static final int GONE_MILLIS = 250;
     private static final int PATIENCE_MILLIS = 30_000;
 
     private final Socket socket;
