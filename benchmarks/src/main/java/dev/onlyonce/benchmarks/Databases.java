@@ -63,7 +63,11 @@ final class Databases implements AutoCloseable {
     private DatabaseServer postgres() {
         if (postgres == null) {
             // Room for the work, so that neither side waits for checkpoints; both run on the same server.
-            postgres = PostgresServer.start("shared_buffers=512MB", "max_wal_size=4GB");
+            postgres = PostgresServer.start(
+                    "shared_buffers=512MB",
+                    "max_wal_size=4GB",
+                    "shared_preload_libraries=pg_stat_statements",
+                    "pg_stat_statements.track=none");
             opened.add(postgres::close);
         }
         return postgres;
