@@ -45,12 +45,12 @@ public interface Codec<T> {
         return of(text -> text.getBytes(StandardCharsets.UTF_8), bytes -> new String(bytes, StandardCharsets.UTF_8));
     }
 
-    /** JSON by a mapper of its own, with the modules on the class path. */
+    /** JSON, with a mapper of its own and the modules on the class path. */
     static <T> Codec<T> json(Class<T> type) {
         return json(type, new ObjectMapper().findAndRegisterModules());
     }
 
-    /** JSON by the application's mapper. */
+    /** JSON, with the application's mapper. */
     static <T> Codec<T> json(Class<T> type, ObjectMapper mapper) {
         return of(
                 value -> {

@@ -306,7 +306,7 @@ final class Engine {
     SettleResult resolve(Resolution resolution, String operation) {
         cache.drop(resolution.id());
         Resolution wrapped = resolution.withResult(envelope(resolution));
-        SettleResult result = store.resolve(List.of(wrapped)).get(0);
+        SettleResult result = parts.store().resolve(List.of(wrapped)).get(0);
         if (result instanceof SettleResult.Settled) {
             parts.tell(new Event.Changed(new Transition(
                     resolution.id(),
@@ -334,7 +334,7 @@ final class Engine {
 
     /** See {@link Operator#evict}. */
     boolean evict(EntryId id, String who, String reason) {
-        Optional<Transition> evicted = store.evict(id, who, reason);
+        Optional<Transition> evicted = parts.store().evict(id, who, reason);
         cache.drop(id);
         evicted.ifPresent(transition -> parts.tell(new Event.Changed(transition)));
         return evicted.isPresent();

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.onlyonce.store.EntryId;
 
 /**
- * Whose operation is to take effect once, and the client's name for it.
+ * Identifies an operation that must take effect once: whose it is, and the client's string for it.
  *
  * @param tenant who the key belongs to; from authentication, never from the request's body; 1-255 characters
  * @param operation the named state-changing action, e.g. {@code POST /payments}; 1-255 characters

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every method that talks to the store throws {@link StoreException} when the store cannot do its part. Before the action
  * has run this means that it did not run. After it has run (only {@link dev.onlyonce.store.StoreOutcomeUnknown}) it means
- * that the effect happened and its record is in doubt: tell the client to retry, and nothing else.
+ * that the effect happened and its record is in doubt: tell the client only to retry.
  */
 public final class Onlyonce implements AutoCloseable {
     private final Registry registry;
@@ -167,7 +167,7 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
-        /** Registers an operation with its settings, which start from those that this builder has by now. */
+        /** Registers an operation with its settings. They start from those that this builder has so far. */
         public Builder operation(String operation, Consumer<OperationOptions> settings) {
             OperationOptions options = new OperationOptions(policy());
             settings.accept(options);
@@ -187,7 +187,7 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
-        /** Finds out about unknown entries of one operation. */
+        /** Finds out whether unknown entries of one operation took effect. */
         public Builder reconciler(String operation, Reconciler reconciler) {
             reconcilers.put(operation, reconciler);
             return this;
@@ -259,7 +259,7 @@ public final class Onlyonce implements AutoCloseable {
             return this;
         }
 
-        /** How long audit records are kept, whatever becomes of their entries; 400 days by default. */
+        /** How long audit records are kept, independently of their entries; 400 days by default. */
         public Builder auditRetention(Duration auditRetention) {
             this.auditRetention = auditRetention;
             return this;

@@ -16,13 +16,7 @@ public final class OperationOptions extends PolicyOptions<OperationOptions> {
         return this;
     }
 
-    /** Starts again from a whole policy. */
-    public OperationOptions policy(Policy policy) {
-        start(policy);
-        return this;
-    }
-
-    /** Finds out what became of entries whose outcome is unknown. */
+    /** Finds out whether unknown entries took effect. */
     public OperationOptions reconciler(Reconciler reconciler) {
         this.reconciler = reconciler;
         return this;

@@ -48,7 +48,7 @@ public abstract sealed class PolicyOptions<B extends PolicyOptions<B>>
         return self();
     }
 
-    /** What becomes of an entry whose owner died. */
+    /** The next state of an entry whose owner died. */
     public final B onLeaseLost(OnLeaseLost onLeaseLost) {
         this.onLeaseLost = onLeaseLost;
         return self();

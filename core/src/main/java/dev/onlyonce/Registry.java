@@ -6,7 +6,6 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What every way to execute shares: the store, the node's name, the operations with their policies, the listeners, and the
- * engine. For code that offers a way of its own, such as transactions or HTTP; applications have no need of it.
+ * engine. For code that offers a way of its own, such as transactions or HTTP; applications do not need it.
  */
 public final class Registry {
     /** Operations are few; more than this means that their names contain ids. */
@@ -177,22 +176,6 @@ public final class Registry {
     public Begun claim(Key key, Fingerprint fingerprint, Policy policy) {
         fix(key.operation(), Way.LEASED);
         return engine.claim(key, fingerprint, policy);
-    }
-
-    /**
-     * The same key under the name that its entry is stored with, if that is a former name of its operation. Everything else about
-     * the entry, downstream keys too, then stays as it was. Reads the store.
-     *
-     * @throws StoreException if the store cannot answer
-     */
-    public Key stored(Key key, Collection<String> formerly) {
-        return formerly.isEmpty()
-                ? key
-                : engine.find(key.entryId())
-                        .map(Entry::operation)
-                        .filter(formerly::contains)
-                        .map(name -> new Key(key.tenant(), name, key.value(), key.scope()))
-                        .orElse(key);
     }
 
     /**

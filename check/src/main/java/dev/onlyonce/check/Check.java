@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** One thing that is checked, and what the IETF draft (revision 07), Stripe's documentation and Onlyonce ask there. */
+/** One check, and what the IETF draft (revision 07), Stripe's documentation and Onlyonce require. */
 public enum Check {
     /** A retry gets the first answer. */
     REPLAY(
@@ -58,14 +58,14 @@ public enum Check {
     OTHER_PATH(
             Weight.CONTRACT,
             "The same key on another endpoint is refused",
-            "2.2: not reused for another request",
+            "2.2: every request has a key of its own",
             "400",
             "422 (400 in stripe)"),
     /** Another method. */
     OTHER_METHOD(
             Weight.CONTRACT,
             "The same key with PATCH is refused",
-            "2.2: not reused for another request",
+            "2.2: every request has a key of its own",
             "400",
             "422 (400 in stripe)"),
     /** Another body at the same time. */
@@ -86,7 +86,7 @@ public enum Check {
     KEY_QUOTED(
             Weight.COURTESY,
             "A quoted and a bare key are one key",
-            "2.1: a string (RFC 8941), in quotes",
+            "2.1: a structured-field string, in quotes",
             "bare",
             "both, as one key"),
     /** An empty key. */
@@ -166,13 +166,8 @@ public enum Check {
     UNSUPPORTED_TYPE(Weight.CONTRACT, "415 does not use up a key", "", "recorded once execution began", "not recorded"),
     /** Chunked bodies. */
     CHUNKED(Weight.SAFETY, "A chunked body is the same request as one with a length", "", "", "the same request"),
-    /** A key that calls itself a matter of one hop. */
-    HOP_BY_HOP(
-            Weight.SAFETY,
-            "Connection: Idempotency-Key does not strip the key",
-            "2: the key is end to end",
-            "",
-            "the key counts"),
+    /** A key that {@code Connection} declares hop-by-hop. */
+    HOP_BY_HOP(Weight.SAFETY, "Connection: Idempotency-Key does not strip the key", "", "", "the key counts"),
     /** HTTP/2. */
     HTTP_2(Weight.SAFETY, "A retry over another HTTP version is the same request", "", "", "the same request");
 

@@ -7,7 +7,7 @@ import java.util.List;
  * How a check ended.
  *
  * @param detail what was seen, or why it could not be checked
- * @param evidence of a failure: the two exchanges that do not fit together
+ * @param evidence of a failure: the two exchanges that contradict each other
  */
 public record CheckResult(Check check, Kind kind, String detail, List<RoundTrip> evidence) {
     /** The three ends of a check. */

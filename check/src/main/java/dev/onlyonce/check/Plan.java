@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What to check: where, with which request, and what the caller knows of the API. Immutable. */
+/** What to check: where, with which request, and what the caller knows about the API. Immutable. */
 public final class Plan {
     private static final String JSON = "application/json";
 
@@ -44,7 +44,7 @@ public final class Plan {
     }
 
     /**
-     * A request with which the API ends in a certain way.
+     * A request that makes the API refuse or fail.
      *
      * @param url null for that of the plan
      * @param body null for that of the plan

@@ -18,6 +18,15 @@ final class Results {
         add(new CheckResult(check, Kind.FAIL, detail, List.of(evidence)));
     }
 
+    /** Fails for a reason, or passes if there is none. */
+    void judge(Check check, @Nullable String failure, String passed, RoundTrip... evidence) {
+        if (failure == null) {
+            pass(check, passed);
+        } else {
+            fail(check, failure, evidence);
+        }
+    }
+
     void skip(Check check, String why) {
         add(new CheckResult(check, Kind.NOT_APPLICABLE, why, List.of()));
     }

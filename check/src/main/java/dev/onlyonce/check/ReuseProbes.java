@@ -96,16 +96,7 @@ final class ReuseProbes {
         Tally tally = session.tally();
         RoundTrip first = session.settled(request);
         RoundTrip second = session.settled(form);
-        List<RoundTrip> trips = List.of(first, second);
-        if (!first.isSuccess()) {
-            results.fail(check, "the first form got " + first.brief(), first, second);
-        } else if (tally.isNot(1, trips)) {
-            results.fail(check, tally.said(1, trips) + ": the second form ran as a new request", first, second);
-        } else if (!second.sameEffect(first)) {
-            results.fail(check, "the second form got " + second.brief(), first, second);
-        } else {
-            results.pass(check, "both forms got the same answer");
-        }
+        results.judge(check, tally.difference(first, second), "both forms got the same answer", first, second);
     }
 
     private static void tenant(Session session, Results results) throws CannotCheck {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** Counts the effects from its creation on: by the API's counter, or by how many different answers it gave. */
 final class Tally {
@@ -46,6 +47,19 @@ final class Tally {
     boolean isNot(long expected, List<RoundTrip> trips) throws CannotCheck {
         OptionalLong effects = effects(expected, trips);
         return effects.isPresent() && effects.getAsLong() != expected;
+    }
+
+    /** Why the second request did not count as a retry of the first; null if it did. */
+    @Nullable
+    String difference(RoundTrip first, RoundTrip second) throws CannotCheck {
+        List<RoundTrip> trips = List.of(first, second);
+        if (!first.isSuccess()) {
+            return "the first request got " + first.brief();
+        }
+        if (isNot(1, trips)) {
+            return said(1, trips) + ": the second request ran as a new one";
+        }
+        return second.sameEffect(first) ? null : "the second request got " + second.brief();
     }
 
     /** For the detail of a failure. */

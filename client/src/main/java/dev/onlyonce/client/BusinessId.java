@@ -1,7 +1,7 @@
 package dev.onlyonce.client;
 
 /**
- * The business id of a request to another HTTP client that has an interceptor of ours: a tag in OkHttp, the attribute {@link
+ * The business id of a request that one of our interceptors sends: a tag in OkHttp, the attribute {@link
  * #ATTRIBUTE} in Spring. Requests without one pass untouched.
  *
  * @param value such as {@code order-42/pay}

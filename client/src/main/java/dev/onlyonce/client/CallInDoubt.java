@@ -2,7 +2,7 @@ package dev.onlyonce.client;
 
 import java.io.IOException;
 
-/** What an interceptor throws for a call that is in doubt: its HTTP client knows answers and I/O errors only. */
+/** Thrown by an interceptor for a call in doubt, because its HTTP client knows only answers and I/O errors. */
 public final class CallInDoubt extends IOException {
     private static final long serialVersionUID = 1;
 

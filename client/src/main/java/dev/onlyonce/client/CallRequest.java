@@ -122,9 +122,14 @@ public record CallRequest(String method, URI uri, Map<String, String> headers, C
                 && body.sha256().equals(other.body.sha256());
     }
 
-    /** Leaves the headers out, which may have credentials. */
+    /** The URL for logs and messages: a query may have credentials. */
+    String place() {
+        return uri.getRawQuery() == null ? uri.toString() : uri.toString().replaceFirst("\\?.*", "?…");
+    }
+
+    /** Leaves out the headers and the query, which may have credentials. */
     @Override
     public String toString() {
-        return method + " " + uri + ", " + body.length() + " bytes";
+        return method + " " + place() + ", " + body.length() + " bytes";
     }
 }

@@ -10,7 +10,7 @@ public sealed interface CallResult {
     /** What was tried; empty if the journal had the answer. */
     List<Attempt> attempts();
 
-    /** Takes it apart. */
+    /** Calls the method for this case. */
     <R> R accept(Visitor<R> visitor);
 
     /**
@@ -18,7 +18,9 @@ public sealed interface CallResult {
      *
      * @throws CallFailed if it was refused or is in doubt
      */
-    CallResponse orElseThrow();
+    default CallResponse orElseThrow() {
+        throw new CallFailed(this);
+    }
 
     /**
      * It took effect.
@@ -44,7 +46,7 @@ public sealed interface CallResult {
     }
 
     /**
-     * It was refused for good and had no effect that the server would tell of. The journal has closed it.
+     * It was refused for good; according to the server it had no effect. The journal has closed it.
      *
      * @param response the refusal
      * @param reason what it means
@@ -56,18 +58,13 @@ public sealed interface CallResult {
         }
 
         @Override
-        public CallResponse orElseThrow() {
-            throw new CallFailed(this);
-        }
-
-        @Override
         public String toString() {
             return explain(id + " was refused: " + response + ", " + reason, attempts);
         }
     }
 
     /**
-     * There is no definitive answer yet. The journal keeps the key and the request; {@link RetryingClient#resume(String)} goes on with
+     * There is no definitive answer yet. The journal keeps the key and the request; {@link RetryingClient#resume(String)} continues with
      * both.
      *
      * @param reason why the client stopped
@@ -77,11 +74,6 @@ public sealed interface CallResult {
         @Override
         public <R> R accept(Visitor<R> visitor) {
             return visitor.inDoubt(this);
-        }
-
-        @Override
-        public CallResponse orElseThrow() {
-            throw new CallFailed(this);
         }
 
         @Override

@@ -40,6 +40,7 @@ final class CallRun {
     private static final int ATTEMPTS_TOLD_MAX = 100;
     private static final Duration TIMEOUT_MIN = Duration.ofMillis(1);
     private static final Duration AGE_MAX = Duration.ofDays(36500);
+    private static final Duration EXPIRY_STEP = Duration.ofSeconds(5);
 
     private final ClientContext context;
     private final JournaledCall call;
@@ -52,6 +53,11 @@ final class CallRun {
     private boolean doubt;
     /** When the server may forget the key, on the monotonic clock: as it said itself, or as the policy expects. */
     private long keyEndsAt;
+
+    /** The same on the wall clock, as an answer said; the journal has it for a later process. */
+    private @Nullable Instant keyExpiresAt;
+
+    private @Nullable Instant expiryRecorded;
 
     private int failures;
     private int waits;
@@ -70,15 +76,26 @@ final class CallRun {
         this.wire = new Redirects(context, transport);
         this.doubt = call.progress().sentAt() != null;
         this.begun = context.time.nanos();
-        this.keyEndsAt =
-                begun + context.policy.server().keyLifetime().minus(age(call)).toNanos();
+        this.keyEndsAt = begun + keyLifetime(call).minus(age(call)).toNanos();
+        this.expiryRecorded = call.progress().keyExpiresAt();
+    }
+
+    /** From the first attempt on: as an answer to an earlier run said, or as the policy expects. */
+    private Duration keyLifetime(JournaledCall call) {
+        JournaledCall.Progress progress = call.progress();
+        return progress.keyExpiresAt() == null || progress.sentAt() == null
+                ? context.policy.server().keyLifetime()
+                : bounded(Duration.between(progress.sentAt(), progress.keyExpiresAt()));
+    }
+
+    private static Duration bounded(Duration duration) {
+        return max(Duration.ZERO, min(duration, AGE_MAX));
     }
 
     /** A clock that was set back makes it younger, never negative; one in the far future does not overflow. */
     private Duration age(JournaledCall call) {
         Instant sentAt = call.progress().sentAt();
-        Duration age = sentAt == null ? Duration.ZERO : Duration.between(sentAt, context.time.now());
-        return max(Duration.ZERO, min(age, AGE_MAX));
+        return sentAt == null ? Duration.ZERO : bounded(Duration.between(sentAt, context.time.now()));
     }
 
     CallResult run() throws InterruptedException {
@@ -105,6 +122,7 @@ final class CallRun {
             if (end.isPresent()) {
                 return end.get();
             }
+            recordExpiry();
             Reason tired = pause(reading);
             if (tired != null) {
                 return inDoubt(tired);
@@ -135,8 +153,7 @@ final class CallRun {
             CallResponse response = wire.exchange(request, timeout);
             last = response;
             reading = Reading.of(response, context.policy.server());
-            AnswerTimes.keyLeft(response, context.time.now())
-                    .ifPresent(lives -> keyEndsAt = context.time.nanos() + lives.toNanos());
+            AnswerTimes.keyLeft(response, context.time.now()).ifPresent(this::keyLives);
         } catch (BodyChanged e) {
             throw e;
         } catch (IOException e) {
@@ -147,6 +164,27 @@ final class CallRun {
         }
         tell(after, last == null ? 0 : last.status(), reading.why());
         return reading;
+    }
+
+    private void keyLives(Duration left) {
+        keyEndsAt = context.time.nanos() + left.toNanos();
+        keyExpiresAt = context.time.now().plus(left);
+    }
+
+    /** Before a pause or an end without an answer. Answers repeat the expiry, so only a change is worth a write. */
+    private void recordExpiry() {
+        Instant expiry = keyExpiresAt;
+        if (expiry == null
+                || (expiryRecorded != null
+                        && Duration.between(expiryRecorded, expiry).abs().compareTo(EXPIRY_STEP) < 0)) {
+            return;
+        }
+        try {
+            context.journal.expires(call.id(), expiry);
+            expiryRecorded = expiry;
+        } catch (JournalException e) {
+            log.warn("The expiry of the key of {} could not be recorded in the journal", call.id(), e);
+        }
     }
 
     /** Positive, even if the deadline has passed since it was looked at. */
@@ -265,6 +303,7 @@ final class CallRun {
     }
 
     private CallResult inDoubt(Reason reason) {
+        recordExpiry();
         return new CallResult.InDoubt(call.id(), reason, doubt, told());
     }
 

@@ -3,7 +3,7 @@ package dev.onlyonce.client;
 import java.time.Duration;
 import java.time.Instant;
 
-/** Where a client takes time from. Deadlines and pauses follow the monotonic clock, so that a jump of the wall clock does no harm. */
+/** A client's source of time. Deadlines and pauses follow the monotonic clock, so that a jump of the wall clock does no harm. */
 public interface ClientTime {
     /** The wall clock. */
     Instant now();

@@ -16,10 +16,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Sends by the HTTP client of the JDK. */
+/** Sends with the JDK's HTTP client. */
 final class HttpTransport implements Transport {
     /** More of an answer is not read. The status has told the outcome by then. */
     static final int RESPONSE_BYTES_MAX = 16 << 20;
+
+    private static final int EXPECTATION_FAILED = 417;
 
     private final HttpClient http;
     private final boolean expectContinue;
@@ -31,9 +33,21 @@ final class HttpTransport implements Transport {
 
     @Override
     public CallResponse exchange(CallRequest request, Duration timeout) throws IOException, InterruptedException {
+        boolean expects = expectContinue && request.body().length() > 0;
+        long begun = System.nanoTime();
+        CallResponse response = exchange(request, timeout, expects);
+        Duration left = timeout.minusNanos(System.nanoTime() - begun);
+        // The server cannot do what we expect, and has not executed anything: ask without it (RFC 9110, 10.1.1).
+        return expects && response.status() == EXPECTATION_FAILED && left.toMillis() > 0
+                ? exchange(request, left, false)
+                : response;
+    }
+
+    private CallResponse exchange(CallRequest request, Duration timeout, boolean expects)
+            throws IOException, InterruptedException {
         HttpRequest.Builder builder = HttpRequest.newBuilder(request.uri())
                 .timeout(timeout)
-                .expectContinue(expectContinue && request.body().length() > 0)
+                .expectContinue(expects)
                 .method(request.method(), publisher(request.body()));
         if ("http".equalsIgnoreCase(request.uri().getScheme())) {
             // An upgrade to HTTP/2 without TLS is one more thing that servers and proxies between get wrong.

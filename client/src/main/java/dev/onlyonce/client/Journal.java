@@ -20,10 +20,13 @@ public interface Journal extends AutoCloseable {
      */
     Optional<JournaledCall> begin(JournaledCall call);
 
-    /** Records that the call is about to be sent. If it has an answer, it loses it: it is open again. */
+    /** Records that the call is about to be sent. An answered call loses its answer and is open again. */
     void sending(String id, Instant at);
 
-    /** Records the definitive answer. The first one stays; does nothing if there is no such call either. */
+    /** Records when the server forgets the key, as it said itself. Does nothing if there is no such call. */
+    void expires(String id, Instant keyExpiresAt);
+
+    /** Records the definitive answer. Does nothing if there is one already, or no such call. */
     void settle(String id, CallResponse answer, Instant at);
 
     /** The call with this id, open or answered. */
@@ -35,7 +38,7 @@ public interface Journal extends AutoCloseable {
     /** Removes a call. The next call with its id gets a new key. Returns whether there was one. */
     boolean forget(String id);
 
-    /** Nothing is lost by not closing. */
+    /** Nothing is lost if it is not closed. */
     @Override
     void close();
 }

@@ -21,12 +21,20 @@ public record JournaledCall(String id, String key, CallRequest request, Progress
      *
      * @param createdAt when it was made
      * @param sentAt when the first attempt began; null if nothing was ever sent
+     * @param keyExpiresAt when the server forgets the key; null if it has not said so
      * @param answer the definitive answer; null while there is none
      */
     public record Progress(
             Instant createdAt,
             @Nullable Instant sentAt,
-            @Nullable CallResponse answer) {}
+            @Nullable Instant keyExpiresAt,
+            @Nullable CallResponse answer) {
+
+        /** Of a call whose server has not said when it forgets the key. */
+        public Progress(Instant createdAt, @Nullable Instant sentAt, @Nullable CallResponse answer) {
+            this(createdAt, sentAt, null, answer);
+        }
+    }
 
     /** Throws {@link IllegalArgumentException} if the id or the key cannot be stored. */
     public JournaledCall {
@@ -43,10 +51,10 @@ public record JournaledCall(String id, String key, CallRequest request, Progress
         }
     }
 
-    /** Leaves the key out but for its beginning. */
+    /** Leaves out the query and all of the key but its beginning. */
     @Override
     public String toString() {
-        return id + " (" + request.method() + " " + request.uri() + ", key "
+        return id + " (" + request.method() + " " + request.place() + ", key "
                 + key.substring(0, Math.min(4, key.length())) + "…)";
     }
 }

@@ -22,7 +22,7 @@ public record RetryPolicy(Limits limits, Pauses pauses, Server server) {
     public record Limits(Duration deadline, Duration attemptTimeout, int attemptsMax) {}
 
     /**
-     * Pauses: a random time up to a bound that doubles with each failure. {@code Retry-After} is the least.
+     * Pauses: a random time up to a bound that doubles with each failure, and never less than {@code Retry-After}.
      *
      * @param first the bound after the first failure
      * @param longest the largest bound
@@ -34,7 +34,7 @@ public record RetryPolicy(Limits limits, Pauses pauses, Server server) {
      * What to expect of the server.
      *
      * @param keyLifetime how long it remembers a key
-     * @param honoursKeys whether it knows keys at all
+     * @param honoursKeys whether it recognises keys at all
      * @param acceptedIsDone whether a 202 with {@code Retry-After} is the final answer
      */
     public record Server(Duration keyLifetime, boolean honoursKeys, boolean acceptedIsDone) {}
@@ -106,15 +106,15 @@ public record RetryPolicy(Limits limits, Pauses pauses, Server server) {
         }
 
         /**
-         * How long the server remembers a key. A call that was sent longer ago is not sent again by itself: the server could
-         * take it for a new one.
+         * How long the server remembers a key. The client does not repeat a call that was sent longer ago: the server could take it
+         * for a new one. If an answer says when the key expires, that counts instead.
          */
         public Builder keyLifetime(Duration lifetime) {
             this.keyLifetime = positive("keyLifetime", lifetime);
             return this;
         }
 
-        /** Set it to false for a server that does not know keys: only what was certainly not executed is then tried again. */
+        /** False for a server that ignores keys: then the client repeats only what was certainly not executed. */
         public Builder honoursKeys(boolean honours) {
             this.honoursKeys = honours;
             return this;

@@ -65,7 +65,7 @@ public final class RetryingClient implements AutoCloseable {
 
     /**
      * Sends until the answer is definitive or the policy says stop. If the journal has the answer to this id already, it
-     * returns that and sends nothing; if the call is open, it goes on with its key.
+     * returns that and sends nothing; if the call is open, it continues with its key.
      *
      * @throws JournalException if the journal cannot be written; nothing was sent
      * @throws IdReused if the id was used for another request; nothing was sent
@@ -76,7 +76,7 @@ public final class RetryingClient implements AutoCloseable {
         return send(id, request, transport);
     }
 
-    /** As {@link #send(String, CallRequest)}, by another HTTP client. */
+    /** As {@link #send(String, CallRequest)}, with another HTTP client. */
     public CallResult send(String id, CallRequest request, Transport by) throws InterruptedException {
         JournaledCall fresh = call(id, request, context.time.now());
         Optional<JournaledCall> earlier = context.journal.begin(fresh);
@@ -98,7 +98,7 @@ public final class RetryingClient implements AutoCloseable {
         return sendAsync(id, request, transport);
     }
 
-    /** As {@link #sendAsync(String, CallRequest)}, by another HTTP client. */
+    /** As {@link #sendAsync(String, CallRequest)}, with another HTTP client. */
     public CompletableFuture<CallResult> sendAsync(String id, CallRequest request, Transport by) {
         CompletableFuture<CallResult> result = new CompletableFuture<>();
         FutureTask<?> task =
@@ -149,7 +149,7 @@ public final class RetryingClient implements AutoCloseable {
         return pending;
     }
 
-    /** Goes on with one call: the same key, the same bytes. Credentials come from {@link Builder#attemptHeaders}. */
+    /** Continues one call: the same key, the same bytes. Credentials come from {@link Builder#attemptHeaders}. */
     public CallResult resume(String id) throws InterruptedException {
         JournaledCall call = context.journal
                 .find(id)
@@ -157,7 +157,7 @@ public final class RetryingClient implements AutoCloseable {
         return goOn(call, call.request(), transport);
     }
 
-    /** Goes on with all open calls that are not under way here, one after the other. Returns what became of each. */
+    /** Continues all open calls that are not under way here, one after the other. Returns the result of each. */
     public Map<String, CallResult> resume() throws InterruptedException {
         Map<String, CallResult> results = new LinkedHashMap<>();
         for (String id : context.journal.pending()) {
@@ -182,7 +182,7 @@ public final class RetryingClient implements AutoCloseable {
     }
 
     /**
-     * Removes a call from the journal, answered or not: you know what became of it. The next call with its id gets a new key.
+     * Removes a call from the journal, answered or not. Use it when you know the outcome: the next call with its id gets a new key.
      *
      * @return whether there was one
      */
@@ -312,7 +312,7 @@ public final class RetryingClient implements AutoCloseable {
             return this;
         }
 
-        /** Sends keys as RFC 8941 strings, in quotation marks, as the IETF's draft says. Most servers want them bare. */
+        /** Sends keys as RFC 8941 strings, in quotation marks, as the IETF's draft says. Most servers expect bare keys. */
         public Builder quotedKeys(boolean quoted) {
             this.quotedKeys = quoted;
             return this;
@@ -332,7 +332,10 @@ public final class RetryingClient implements AutoCloseable {
             return this;
         }
 
-        /** Whether to send the body only after the server has said 100 (Continue). */
+        /**
+         * Whether to send the body only after the server has said 100 (Continue). A server that answers 417 gets the request again
+         * without the expectation.
+         */
         public Builder expectContinue(boolean expect) {
             this.expectContinue = expect;
             return this;

@@ -21,7 +21,7 @@ public interface Transport {
      */
     CallResponse exchange(CallRequest request, Duration timeout) throws IOException, InterruptedException;
 
-    /** Sends by an HTTP client of the JDK, which must not follow redirects. */
+    /** Sends with an HTTP client of the JDK, which must not follow redirects. */
     static Transport of(HttpClient http) {
         return new HttpTransport(http, false);
     }

@@ -27,6 +27,11 @@ final class WatchedJournal implements Journal {
     }
 
     @Override
+    public void expires(String id, Instant keyExpiresAt) {
+        watchedChange(() -> journal.expires(id, keyExpiresAt));
+    }
+
+    @Override
     public void settle(String id, CallResponse answer, Instant at) {
         watchedChange(() -> journal.settle(id, answer, at));
     }

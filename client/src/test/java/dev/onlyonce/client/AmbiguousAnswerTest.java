@@ -9,67 +9,19 @@ import dev.onlyonce.client.CallResult.Done;
 import dev.onlyonce.client.CallResult.InDoubt;
 import dev.onlyonce.client.CallResult.Reason;
 import dev.onlyonce.client.CallResult.Refused;
-import dev.onlyonce.client.ScriptedServer.Received;
-import dev.onlyonce.client.journal.FileJournal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("An answer that can mean two things")
-class AmbiguousAnswerTest {
-    private static final String ID = "order-42/pay";
-
-    @TempDir
-    private Path folder;
-
-    private final ManualClientTime time = new ManualClientTime();
-    private final ScriptedServer server = new ScriptedServer();
-    private final List<AutoCloseable> opened = new ArrayList<>();
-
-    @AfterEach
-    void stop() throws Exception {
-        server.close();
-        for (AutoCloseable each : opened) {
-            each.close();
-        }
-    }
-
-    private RetryingClient client(ClientTime clock) {
-        RetryingClient client = RetryingClient.builder(
-                        FileJournal.open(folder.resolve("journal"), Duration.ofDays(30), clock))
-                .time(clock)
-                .build();
-        opened.add(client);
-        return client;
-    }
-
-    private RetryingClient client() {
-        return client(time);
-    }
-
-    private CallRequest request() {
-        return CallRequest.post(server.url("/pay"), "{\"cents\":990}");
-    }
-
-    private void assertOneKey(int requests) {
-        assertThat(server.received()).hasSize(requests);
-        assertThat(server.received().stream().map(Received::key).distinct()).hasSize(1);
-    }
-
+class AmbiguousAnswerTest extends ScriptedCalls {
     @ParameterizedTest
     @ValueSource(ints = {101, 102, 103, 199})
     @DisplayName("An interim answer is not an effect")
@@ -160,7 +112,7 @@ class AmbiguousAnswerTest {
             public void pause(Duration duration) {}
         };
         server.always(problem(409, "outcome_unknown"));
-        InDoubt doubt = (InDoubt) client(leaping).send(ID, request());
+        InDoubt doubt = (InDoubt) client(builder(leaping)).send(ID, request());
         assertThat(doubt.reason()).isEqualTo(Reason.DEADLINE);
     }
 
@@ -195,32 +147,9 @@ class AmbiguousAnswerTest {
         assertThat(secret.toString()).doesNotContain("hunter2");
         assertThat(client().send(ID, secret.header("X-Account", "kept"))).isInstanceOf(Done.class);
         assertThat(server.received().get(0).headers()).containsEntry("private-token", "hunter2");
-        assertThat(Files.readString(folder.resolve("journal"), StandardCharsets.ISO_8859_1))
+        assertThat(Files.readString(journal(), StandardCharsets.ISO_8859_1))
                 .contains("kept")
                 .doesNotContain("hunter2");
         assertThat(secret.headers()).containsAllEntriesOf(Map.of("apikey", "hunter2"));
-    }
-
-    @Test
-    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    @DisplayName("Closing the client ends the futures of calls that wait for a thread")
-    void closedWhileWaiting() throws Exception {
-        CountDownLatch over = new CountDownLatch(1);
-        CountDownLatch busy = new CountDownLatch(256);
-        Transport stuck = (request, timeout) -> {
-            busy.countDown();
-            over.await();
-            throw new java.io.IOException("over");
-        };
-        RetryingClient client = client();
-        List<CompletableFuture<CallResult>> calls = new ArrayList<>();
-        for (int i = 0; i < 260; i++) {
-            calls.add(client.sendAsync("order-" + i, request(), stuck));
-        }
-        busy.await();
-        client.close();
-        for (CompletableFuture<CallResult> call : calls) {
-            assertThat(call).failsWithin(30, TimeUnit.SECONDS);
-        }
     }
 }

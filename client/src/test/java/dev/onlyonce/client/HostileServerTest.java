@@ -5,53 +5,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.client.CallResult.Done;
 import dev.onlyonce.client.CallResult.InDoubt;
-import dev.onlyonce.client.ScriptedServer.Received;
 import dev.onlyonce.client.ScriptedServer.Reply;
-import dev.onlyonce.client.journal.FileJournal;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("A server that misbehaves")
-class HostileServerTest {
-    @TempDir
-    private Path folder;
-
-    private final ScriptedServer server = new ScriptedServer();
+class HostileServerTest extends ScriptedCalls {
     private RetryingClient client;
 
     @BeforeEach
-    void start() {
+    void open() {
         client = client(Duration.ofSeconds(2));
     }
 
     private RetryingClient client(Duration attemptTimeout) {
-        return RetryingClient.builder(FileJournal.open(folder.resolve("journal")))
-                .time(new ManualClientTime())
-                .policy(RetryPolicy.builder().attemptTimeout(attemptTimeout).build())
-                .build();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
-        client.close();
+        RetryPolicy policy =
+                RetryPolicy.builder().attemptTimeout(attemptTimeout).build();
+        return client(builder().policy(policy));
     }
 
     private CallResult send() throws InterruptedException {
-        return client.send("order-1", CallRequest.post(server.url("/pay"), "{}"));
-    }
-
-    private void assertOneKey(int requests) {
-        assertThat(server.received()).hasSize(requests);
-        assertThat(server.received().stream().map(Received::key).distinct()).hasSize(1);
+        return client.send(ID, request());
     }
 
     @ParameterizedTest
@@ -113,7 +92,6 @@ class HostileServerTest {
         };
         server.then(endless);
         // A slow machine does not read 16 MB in two seconds.
-        client.close();
         client = client(Duration.ofMinutes(1));
         Done done = (Done) send();
         assertThat(done.response().isWhole()).isFalse();
@@ -131,8 +109,7 @@ class HostileServerTest {
         server.then(
                 raw("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"));
         assertThat(send()).isInstanceOf(Done.class);
-        assertThat(client.send("order-2", CallRequest.post(server.url("/pay"), "{}")))
-                .isInstanceOf(Done.class);
+        assertThat(client.send("order-2", request())).isInstanceOf(Done.class);
     }
 
     @Test
@@ -142,8 +119,7 @@ class HostileServerTest {
                 .then(ScriptedServer.status(422, "{\"code\":\"key_reu"))
                 .then(ScriptedServer.status(400, "{\"code\":{\"code\":\"in_progress\"}}"));
         for (int i = 0; i < 3; i++) {
-            assertThat(client.send("order-" + i, CallRequest.post(server.url("/pay"), "{}")))
-                    .isInstanceOf(CallResult.Refused.class);
+            assertThat(client.send("order-" + i, request())).isInstanceOf(CallResult.Refused.class);
         }
     }
 }

@@ -16,10 +16,12 @@ import java.net.InetSocketAddress;
 import java.net.ProxySelector;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -210,5 +212,34 @@ class TlsAndProxyTest {
                     .isInstanceOf(Done.class);
             assertThat(careful.nextBody()).isEqualTo("{\"cents\":2}");
         }
+    }
+
+    @Test
+    @DisplayName("a server that cannot say 100 (Continue) and answers 417 is asked again without it, with the same key")
+    void expectationRefused() throws Exception {
+        List<String> heads = new CopyOnWriteArrayList<>();
+        try (SocketServer old = new SocketServer(socket -> {
+                    String head = SocketServer.head(socket.getInputStream()).toLowerCase(Locale.ROOT);
+                    heads.add(head);
+                    boolean refused = head.contains("expect:");
+                    socket.getInputStream().readNBytes(refused ? 0 : 2);
+                    String answer = "HTTP/1.1 " + (refused ? 417 : 201) + " X\r\nContent-Length: 0\r\n\r\n";
+                    socket.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
+                });
+                RetryingClient client = client(HttpClient.newBuilder(), true)) {
+            URI url = URI.create("http://127.0.0.1:" + old.port() + "/pay");
+            CallResult result = client.send("order-1", CallRequest.post(url, "{}"));
+            assertThat(result).isInstanceOf(Done.class);
+            assertThat(result.attempts()).hasSize(1);
+        }
+        assertThat(heads).hasSize(2);
+        assertThat(key(heads.get(1))).isEqualTo(key(heads.get(0)));
+    }
+
+    private static String key(String head) {
+        return head.lines()
+                .filter(line -> line.startsWith("idempotency-key:"))
+                .findFirst()
+                .orElseThrow();
     }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request is known by: the SHA-256 of its canonical bytes, and the version of the algorithm that made it. Two
+ * Identifies a request: the SHA-256 of its canonical bytes, and the version of the algorithm that made it. Two
  * requests have the same fingerprint if and only if they ask for the same thing.
  *
  * <p>The version holds the algorithm in its low 8 bits and the id of a secret in the bits above (0: none). With a
@@ -89,7 +89,7 @@ public final class Fingerprint {
     }
 
     /**
-     * What a store read back. It can be compared, but not brought into another version.
+     * A fingerprint that a store read back. It can be compared, but not converted to another version.
      *
      * @throws IllegalArgumentException if the digest does not have {@link #DIGEST_BYTES} bytes
      */

@@ -1,31 +1,22 @@
 package dev.onlyonce.internal;
 
 import dev.onlyonce.internal.PendingCall.Kind;
-import dev.onlyonce.store.AuditQuery;
-import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.EntryQuery;
-import dev.onlyonce.store.RenewResult;
-import dev.onlyonce.store.Renewal;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
-import dev.onlyonce.store.Transition;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Group commit: a store that sends many callers' claims, settlements and look-ups to another store in one call.
+ * Group commit: sends many callers' claims, settlements and look-ups to a store in one call.
  *
  * <ol>
  *   <li>A caller takes a free lane and leads, or joins the queue and waits. It also waits, although a lane is free, while
@@ -45,11 +36,10 @@ import org.jspecify.annotations.Nullable;
  * <p>While the store is unavailable, callers are refused without an attempt for a short, growing time; see {@link Pause}. A
  * caller that waits too long gives up by itself; one scheduled check does the same for all callers that do not block.
  *
- * <p>Lists with more than one item are batches already and go to the store as they are, as does every other verb. The pieces:
- * {@link CallQueue} decides who leads and when, {@link Lanes} knows the calls under way, {@link BatchWriter} makes one call.
+ * <p>Background work and operators have batches of their own and call the store itself. The pieces: {@link CallQueue} decides who
+ * leads and when, {@link Lanes} knows the calls under way, {@link BatchWriter} makes one call.
  */
-public final class GroupingStore implements Store {
-    private final Store store;
+public final class GroupingStore {
     private final Time time;
     private final CallQueue queue;
     private final Kind<ClaimRequest, ClaimResult> claims;
@@ -62,7 +52,6 @@ public final class GroupingStore implements Store {
      * @param onFailure receives every failure of a grouped call
      */
     public GroupingStore(Store store, Time time, Limits limits, Consumer<StoreException> onFailure) {
-        this.store = store;
         this.time = time;
         this.claims = store::claim;
         this.settlements = store::settle;
@@ -118,73 +107,7 @@ public final class GroupingStore implements Store {
         return queue.size();
     }
 
-    @Override
-    public List<ClaimResult> claim(List<ClaimRequest> requests) {
-        return requests.size() == 1 ? List.of(claim(requests.get(0))) : store.claim(requests);
-    }
-
-    @Override
-    public List<SettleResult> settle(List<Settlement> settlements) {
-        return settlements.size() == 1 ? List.of(settle(settlements.get(0))) : store.settle(settlements);
-    }
-
-    @Override
-    public List<Optional<Entry>> find(List<EntryId> ids) {
-        return ids.size() == 1 ? List.of(find(ids.get(0))) : store.find(ids);
-    }
-
-    @Override
-    public List<RenewResult> renew(List<Renewal> renewals) {
-        return store.renew(renewals);
-    }
-
-    @Override
-    public List<Transition> sweep(int limit) {
-        return store.sweep(limit);
-    }
-
-    @Override
-    public int purge(int limit) {
-        return store.purge(limit);
-    }
-
-    @Override
-    public List<SettleResult> resolve(List<Resolution> resolutions) {
-        return store.resolve(resolutions);
-    }
-
-    @Override
-    public Optional<Transition> evict(EntryId id, String who, String reason) {
-        return store.evict(id, who, reason);
-    }
-
-    @Override
-    public List<Entry> list(EntryQuery query) {
-        return store.list(query);
-    }
-
-    @Override
-    public int countStored(@Nullable String tenant, int max) {
-        return store.countStored(tenant, max);
-    }
-
-    @Override
-    public List<AuditRecord> history(EntryId id) {
-        return store.history(id);
-    }
-
-    @Override
-    public List<AuditRecord> audit(AuditQuery query) {
-        return store.audit(query);
-    }
-
-    @Override
-    public int purgeAudit(Duration retention, int limit) {
-        return store.purgeAudit(retention, limit);
-    }
-
     /** Ends our idle threads. Later calls still reach the store, which stays open. */
-    @Override
     public void close() {
         queue.close();
     }

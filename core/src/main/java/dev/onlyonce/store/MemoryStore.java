@@ -14,8 +14,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Entries in this process's memory: for tests, and for what need not survive the process. It is also the shortest
- * complete statement of what {@link Store} asks for. One lock guards everything.
+ * Entries in this process's memory: for tests, and for data that need not survive the process. It is also the shortest
+ * complete implementation of {@link Store}. One lock guards everything.
  */
 public final class MemoryStore implements Store {
     private static final String CLAIMED = "claimed";

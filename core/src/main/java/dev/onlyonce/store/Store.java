@@ -74,7 +74,7 @@ public interface Store extends AutoCloseable {
      * Removes expired entries, at most {@code limit} entries: purgeable entries past retention become tombstones, if
      * their terms ask for it, and are deleted after that. Skips rows that others have locked. Never touches pending,
      * processing and unknown entries. Makes no audit records: what it does follows from the settlement and its terms. A record
-     * that was kept with an entry stays, unless the store was told to let it go (see {@link AuditLevel}).
+     * that was kept with an entry stays, unless the store is configured to drop it (see {@link AuditLevel}).
      *
      * @return how many entries were deleted or made tombstones
      */

@@ -6,7 +6,7 @@ import java.time.Duration;
  * The part of an operation's policy that is stored with every entry, so that any node can apply it.
  *
  * @param lease how long a claim holds without renewal (for an accepted entry: how long it may stay pending)
- * @param onLeaseLost what becomes of the entry when the lease runs out
+ * @param onLeaseLost the next state of the entry when the lease runs out
  * @param retention how long the settled entry answers, counted from settling
  * @param tombstone how long after that the key is remembered without its result; zero for not at all
  */

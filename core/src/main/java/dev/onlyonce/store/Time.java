@@ -26,7 +26,7 @@ public interface Time extends AutoCloseable {
      */
     boolean await(CompletableFuture<?> signal, Duration max) throws InterruptedException;
 
-    /** Has the work run on one of the threads. A simulation that has one thread only runs it there, when its time has come. */
+    /** Runs the work on one of the threads. A single-threaded simulation runs it on its own thread, when its turn comes. */
     default void run(Executor threads, Runnable work) {
         threads.execute(work);
     }
@@ -37,7 +37,7 @@ public interface Time extends AutoCloseable {
 
     /** A task that is to run. */
     interface Scheduled {
-        /** Keeps it from starting, if it has not. */
+        /** Prevents it from starting, if it has not. */
         void cancel();
     }
 

@@ -4,7 +4,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a caller that must not block goes on.
+ * The executors of a caller that must not block.
  *
  * @param loop runs what follows on an answer of the store; many come at once
  * @param blocking runs what blocks, which is rare: waiting for a store that did not take a record at once, or claiming what

@@ -226,7 +226,7 @@ public final class Exchange {
         }
         try {
             if (!operation().formerly().isEmpty()) {
-                Key stored = once.registry().stored(key(), operation().formerly());
+                Key stored = FormerNames.stored(once, key(), operation().formerly());
                 accepted = new RequestCheck.Accepted(stored, fingerprint());
             }
             reservation.admit(() -> once.find(key())).ifPresent(report -> answered(answers.refusal(report)));
@@ -322,7 +322,7 @@ public final class Exchange {
 
     /**
      * The handler has begun to answer with a body over {@link #responseBytesMax}. It is recorded without its body and may be
-     * streamed from now on: whatever becomes of the rest, it does not run again (unless the profile says so of its status).
+     * streamed from now on: whatever happens to the rest, it does not run again (unless the profile says so of its status).
      */
     public Large finishLarge(int status, Headers headers) {
         return recorder().finishLarge(status, headers);

@@ -4,7 +4,7 @@ import dev.onlyonce.MalformedKey;
 import java.util.regex.Pattern;
 
 /**
- * What an operation asks of its keys, beyond what holds for all. Published, so that clients can know.
+ * The format that an operation requires of its keys, beyond the rules for all keys. Published for clients.
  *
  * @param name {@code any}, {@code uuid} or {@code length}
  * @param lengthMin the fewest characters

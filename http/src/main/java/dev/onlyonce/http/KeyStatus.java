@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What became of a caller's own key. Entries are found by tenant and key only, so another tenant's is simply not there. */
+/** The status of a caller's own key. Entries are found by tenant and key only, so another tenant's is simply not there. */
 final class KeyStatus {
     private final Onlyonce once;
     private final Routes routes;

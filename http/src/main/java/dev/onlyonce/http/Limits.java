@@ -1,7 +1,7 @@
 package dev.onlyonce.http;
 
 /**
- * What one tenant may do; 0 is no limit. Going over gets 429. Each node counts by itself: on n nodes a tenant may use n times
+ * What one tenant may do; 0 is no limit. Requests over a limit get 429. Each node counts by itself: on n nodes a tenant may use n times
  * the new keys, live keys and look-ups. Stored keys are counted in the store that all nodes share. Immutable; {@link #builder}
  * makes one.
  */

@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param aheadMax how far the client's clock may be ahead
  */
 public record RequestAge(String header, Duration max, Duration aheadMax) {
-    /** What clocks that are set by the network stay within. */
+    /** Clocks that are set over the network stay within this. */
     public static final Duration AHEAD_MAX = Duration.ofMinutes(5);
 
     /** Checks the signs. */

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Runs what the guide shows; with {@code -Dupdate.docs=true} it writes the results into it. */
+/** Runs what the guide shows; with {@code -Dreference.write=true} it writes the results into it. */
 @DisplayName("docs/guides/check.md")
 class CheckGuideTest {
     private static final Path PAGE = ConfigFileTest.root().resolve("docs/guides/check.md");
@@ -73,7 +73,7 @@ class CheckGuideTest {
         Matcher block = Pattern.compile("(<!-- " + name + " -->\n```\n)(.*?)(```\n)", Pattern.DOTALL)
                 .matcher(page);
         assertThat(block.find()).as("a block " + name).isTrue();
-        if (Boolean.getBoolean("update.docs")) {
+        if (Boolean.getBoolean("reference.write")) {
             Files.writeString(PAGE, page.substring(0, block.start(2)) + shown + page.substring(block.end(2)));
             return;
         }

@@ -15,12 +15,12 @@ import picocli.CommandLine;
 class CliReferenceTest {
 
     @Test
-    @DisplayName("is what --help prints; run with -Dupdate.docs=true to write it")
+    @DisplayName("is what --help prints; run with -Dreference.write=true to write it")
     void same() throws IOException {
         StringBuilder page = new StringBuilder("# The command line\n\nWhat `--help` prints, for every command.\n");
         describe(page, "onlyonce", Cli.commandLine());
         Path file = ConfigFileTest.root().resolve("docs/reference/cli.md");
-        if (Boolean.getBoolean("update.docs")) {
+        if (Boolean.getBoolean("reference.write")) {
             Files.writeString(file, page);
         }
         assertThat(Files.readString(file)).isEqualTo(page.toString());

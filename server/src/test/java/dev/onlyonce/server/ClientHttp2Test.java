@@ -17,6 +17,7 @@ import java.net.http.HttpClient;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -38,13 +39,14 @@ class ClientHttp2Test {
     private final List<Integer> connections = new CopyOnWriteArrayList<>();
     private volatile Consumer<HttpServerRequest> service =
             request -> request.response().end();
+    private SelfSigned certificate;
     private Vertx vertx;
     private RetryingClient client;
     private CallRequest request;
 
     @BeforeEach
     void start() throws Exception {
-        SelfSigned certificate = SelfSigned.in(folder);
+        certificate = SelfSigned.in(folder);
         vertx = Vertx.vertx();
         int port = vertx.createHttpServer(new HttpServerOptions()
                         .setHost("127.0.0.1")
@@ -63,7 +65,11 @@ class ClientHttp2Test {
                 .await(60, TimeUnit.SECONDS)
                 .actualPort();
         request = CallRequest.post(URI.create("https://127.0.0.1:" + port + "/pay"), "{}");
-        client = RetryingClient.builder(FileJournal.open(folder.resolve("journal")))
+        client = client(false);
+    }
+
+    private RetryingClient client(boolean expectContinue) throws Exception {
+        return RetryingClient.builder(FileJournal.open(folder.resolve("journal")))
                 .policy(RetryPolicy.builder()
                         .firstPause(Duration.ofMillis(1))
                         // A time-out would reset the stream too.
@@ -71,6 +77,7 @@ class ClientHttp2Test {
                         .deadline(Duration.ofMinutes(5))
                         .build())
                 .http(HttpClient.newBuilder().sslContext(certificate.trusting()).build())
+                .expectContinue(expectContinue)
                 .build();
     }
 
@@ -117,5 +124,28 @@ class ClientHttp2Test {
         assertThat(keys).hasSize(2).containsOnly(keys.get(0));
         assertThat(versions).containsOnly(HttpVersion.HTTP_2);
         assertThat(connections).containsOnly(connections.get(0));
+    }
+
+    @Test
+    @DisplayName("holds a body back until the server says 100 (Continue)")
+    void expectContinue() throws Exception {
+        List<String> events = new CopyOnWriteArrayList<>();
+        service = received -> {
+            events.add(String.valueOf(received.getHeader("Expect")).toLowerCase(Locale.ROOT));
+            received.bodyHandler(body -> {
+                events.add("body " + body);
+                received.response().setStatusCode(201).end();
+            });
+            // Nothing tells that a body does not come; a client that did not wait would have sent it by then.
+            vertx.setTimer(200, late -> {
+                events.add("continue");
+                received.response().writeContinue();
+            });
+        };
+        try (RetryingClient careful = client(true)) {
+            assertThat(careful.send("order-1", request)).isInstanceOf(CallResult.Done.class);
+        }
+        assertThat(events).containsExactly("100-continue", "continue", "body {}");
+        assertThat(versions).containsOnly(HttpVersion.HTTP_2);
     }
 }

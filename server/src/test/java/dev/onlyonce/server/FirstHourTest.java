@@ -54,7 +54,7 @@ class FirstHourTest extends AdminFixture {
     }
 
     @Test
-    @DisplayName("a client that begins with HTTP/2 without TLS is told to use HTTP/1.1, in HTTP/2")
+    @DisplayName("a client that speaks HTTP/2 without TLS gets an answer in HTTP/2 that asks for HTTP/1.1")
     void priorKnowledge() throws Exception {
         byte[] preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
         // Whole, and byte by byte.

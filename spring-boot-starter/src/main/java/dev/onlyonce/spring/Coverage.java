@@ -6,7 +6,7 @@ import java.util.List;
  * Which POST and PATCH handlers are protected: a flow with one unprotected call is not protected.
  *
  * @param protectedHandlers those with an operation
- * @param unprotectedHandlers those that nobody has thought of
+ * @param unprotectedHandlers those without one, and without a reason
  * @param exempt those that are {@link Unprotected} on purpose, with the reason
  */
 public record Coverage(List<String> protectedHandlers, List<String> unprotectedHandlers, List<String> exempt) {

@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Says whose calls a bean of type {@link dev.onlyonce.sql.outbox.DeliveryHandler} makes. On the bean's class or on the {@code @Bean}
+ * Names the topics whose calls a bean of type {@link dev.onlyonce.sql.outbox.DeliveryHandler} makes. On the bean's class or on the {@code @Bean}
  * method that makes it. The starter builds an outbox with all of these beans, and starts and stops it with the application.
  */
 @Documented

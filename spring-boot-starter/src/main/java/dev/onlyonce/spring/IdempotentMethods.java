@@ -6,6 +6,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.OutcomeException;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.http.FormerNames;
 import dev.onlyonce.spring.MethodPlans.Plan;
 import java.lang.reflect.Method;
 import java.lang.reflect.UndeclaredThrowableException;
@@ -133,6 +134,6 @@ final class IdempotentMethods implements MethodInterceptor {
                     + plan.annotation().tenant() + ") is null");
         }
         Key key = new Key(owner, plan.operation(), value, plan.annotation().scope());
-        return once.registry().stored(key, plan.formerly());
+        return FormerNames.stored(once, key, plan.formerly());
     }
 }

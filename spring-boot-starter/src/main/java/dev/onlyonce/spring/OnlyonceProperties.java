@@ -21,16 +21,16 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param profile How operations behave towards clients: ietf, stripe or strict.
  * @param lease How long a claim holds without a heartbeat.
  * @param heldMax How long a claim may be held before it is settled; then heartbeats stop. One hour, or the lease if longer.
- * @param onLeaseLost What becomes of an entry whose owner died.
+ * @param onLeaseLost The next state of an entry whose owner died.
  * @param retention How long retries are answered, counted from settling.
  * @param tombstone How long after that a key is remembered and refused with 410.
- * @param waitMax How long a duplicate waits for the running one before it is told to come back.
+ * @param waitMax How long a duplicate waits for the running request before it gets 409 or 202.
  * @param resultBytesMax The largest response that is stored; larger ones are sent but not replayed.
  * @param bodyBytesMax The largest request body of a protected operation.
  * @param refusePersonalKeys Whether keys that look like e-mail addresses, telephone or card numbers are refused.
  * @param anonymousTenant The tenant of requests without authentication. Without it they are refused with 401.
  * @param tenant The tenant of bean methods that name none.
- * @param statusPath Where clients ask what became of their key.
+ * @param statusPath Where clients ask for the status of a key.
  * @param filterOrder Where the filter stands; after Spring Security, whose filter is at -100.
  * @param coverage What to do about POST and PATCH handlers that are not protected.
  * @param store Where entries are kept.
@@ -168,7 +168,7 @@ public record OnlyonceProperties(
      * @param refusePersonalKeys Whether keys that look like personal data are refused.
      * @param lease How long a claim holds without a heartbeat.
      * @param heldMax How long a claim may be held before it is settled.
-     * @param onLeaseLost What becomes of an entry whose owner died.
+     * @param onLeaseLost The next state of an entry whose owner died.
      * @param retention How long retries are answered.
      * @param tombstone How long after that the key is remembered.
      * @param waitMax How long a duplicate waits for the running one.

@@ -362,7 +362,7 @@ public final class SqlStore implements Store {
             this.opening = opening;
         }
 
-        /** What to do about the tables; {@link SchemaMode#CREATE} unless told otherwise. */
+        /** What to do about the tables; {@link SchemaMode#CREATE} by default. */
         public Builder schema(SchemaMode mode) {
             schema = mode;
             return this;

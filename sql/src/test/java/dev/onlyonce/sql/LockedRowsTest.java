@@ -80,11 +80,7 @@ final class LockedRowsTest {
             List<ClaimRequest> claims = Claims.claims("key", 5);
             store.claim(claims);
             try (Connection foreign = lock(dataSource, "key2")) {
-                List<SettleResult> settled = quickly(() -> store.settle(Claims.complete(claims)));
-                for (int i = 0; i < 5; i++) {
-                    assertThat(settled.get(i))
-                            .isInstanceOf(i == 2 ? SettleResult.Busy.class : SettleResult.Settled.class);
-                }
+                assertOnlyThirdBusy(quickly(() -> store.settle(Claims.complete(claims))));
                 assertThat(quickly(() -> store.settle(Claims.complete(claims))).get(2))
                         .isInstanceOf(SettleResult.Busy.class);
                 foreign.rollback();
@@ -112,11 +108,7 @@ final class LockedRowsTest {
             recordStep(dataSource, "key2");
             store.access().halfDone().register(halfDone.token());
             try (Connection foreign = lock(dataSource, "key2")) {
-                List<SettleResult> settled = quickly(() -> store.settle(settlements));
-                for (int i = 0; i < 5; i++) {
-                    assertThat(settled.get(i))
-                            .isInstanceOf(i == 2 ? SettleResult.Busy.class : SettleResult.Settled.class);
-                }
+                assertOnlyThirdBusy(quickly(() -> store.settle(settlements)));
                 foreign.rollback();
             }
             assertThat(store.settle(settlements))
@@ -125,6 +117,12 @@ final class LockedRowsTest {
             Entry kept = store.find(List.of(halfDone.id())).get(0).orElseThrow();
             assertThat(kept.state()).isEqualTo(State.RETRYABLE);
             assertThat(kept.terms().retention()).isGreaterThan(Claims.RETENTION);
+        }
+    }
+
+    private static void assertOnlyThirdBusy(List<SettleResult> settled) {
+        for (int i = 0; i < 5; i++) {
+            assertThat(settled.get(i)).isInstanceOf(i == 2 ? SettleResult.Busy.class : SettleResult.Settled.class);
         }
     }
 

@@ -129,6 +129,11 @@ public final class FileJournal implements Journal {
     }
 
     @Override
+    public void expires(String id, Instant keyExpiresAt) {
+        changeIfThere(id, JournalIndex.record(JournalIndex.EXPIRES, id, keyExpiresAt, new byte[0]));
+    }
+
+    @Override
     public void settle(String id, CallResponse answer, Instant at) {
         byte[] record = JournalIndex.record(JournalIndex.SETTLED, id, at, RecordCodec.encode(answer));
         change(id, known -> known.find(id).filter(Slot::isOpen).isPresent() ? record : null);
@@ -173,8 +178,8 @@ public final class FileJournal implements Journal {
         Span answer = slot.answer();
         CallResponse response =
                 answer == null ? null : RecordCodec.decodeAnswer(open.read(answer.position(), answer.length()));
-        return RecordCodec.decode(
-                open.read(slot.begun().position(), slot.begun().length()), slot.sentAt(), response);
+        byte[] begun = open.read(slot.begun().position(), slot.begun().length());
+        return RecordCodec.decode(begun, slot.sentAt(), slot.keyExpiresAt(), response);
     }
 
     private Frames opened() {
@@ -324,7 +329,9 @@ public final class FileJournal implements Journal {
             Frames opened = Frames.open(files.path());
             try {
                 files.checkOwnerOnly();
-            } catch (JournalException e) {
+                // Whoever made the file may have died before its name was durable.
+                files.syncDirectory();
+            } catch (IOException | JournalException e) {
                 opened.close();
                 throw e;
             }
@@ -365,6 +372,9 @@ public final class FileJournal implements Journal {
                 JournalIndex.BEGUN, id, Instant.EPOCH, open.read(begun.position(), begun.length())));
         if (slot.sentAt() != null) {
             records.writeBytes(JournalIndex.record(JournalIndex.SENDING, id, slot.sentAt(), new byte[0]));
+        }
+        if (slot.keyExpiresAt() != null) {
+            records.writeBytes(JournalIndex.record(JournalIndex.EXPIRES, id, slot.keyExpiresAt(), new byte[0]));
         }
         Span answer = slot.answer();
         if (answer != null && slot.settledAt() != null) {

@@ -54,6 +54,7 @@ enum JdbcDialect {
                     created_at BIGINT NOT NULL,
                     sent_at BIGINT,
                     settled_at BIGINT,
+                    key_expires_at BIGINT,
                     call_record %s NOT NULL,
                     answer_record %s%s
                 )

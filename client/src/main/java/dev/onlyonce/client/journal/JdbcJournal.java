@@ -25,17 +25,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A journal in a table of the application's database. {@link #begin(Connection, JournaledCall)} writes a call in the
- * transaction that decides on it: they commit together or not at all.
+ * transaction that decides on it: they commit together or not at all. Everything else commits in a transaction of its own, so
+ * give it the plain pool, not a {@code DataSource} that hands out the caller's transaction.
  */
 public final class JdbcJournal implements Journal {
     private static final Duration KEEP = Duration.ofDays(30);
     private static final int PURGE_EVERY = 100;
 
     private static final String PROBE = """
-            SELECT id_hash FROM onlyonce_client_call WHERE 1 = 0
+            SELECT key_expires_at FROM onlyonce_client_call WHERE 1 = 0
             """;
+    /** For a table that an earlier release has made. */
+    private static final String ADD_EXPIRY = """
+            ALTER TABLE onlyonce_client_call ADD COLUMN key_expires_at BIGINT
+            """;
+
     private static final String FIND = """
-            SELECT call_record, sent_at, answer_record FROM onlyonce_client_call WHERE id_hash = ?
+            SELECT call_record, sent_at, key_expires_at, answer_record FROM onlyonce_client_call WHERE id_hash = ?
             """;
     private static final String COUNT = """
             SELECT COUNT(*) FROM onlyonce_client_call WHERE settled_at IS NULL
@@ -45,6 +51,9 @@ public final class JdbcJournal implements Journal {
             """;
     private static final String SENDING = """
             UPDATE onlyonce_client_call SET sent_at = ?, settled_at = NULL, answer_record = NULL WHERE id_hash = ?
+            """;
+    private static final String EXPIRES = """
+            UPDATE onlyonce_client_call SET key_expires_at = ? WHERE id_hash = ?
             """;
     private static final String SETTLE = """
             UPDATE onlyonce_client_call SET settled_at = ?, answer_record = ? WHERE id_hash = ? AND settled_at IS NULL
@@ -56,15 +65,20 @@ public final class JdbcJournal implements Journal {
             DELETE FROM onlyonce_client_call WHERE settled_at < ?
             """;
 
-    private final DataSource source;
-    private final JdbcDialect dialect;
+    private final Source source;
     private final Duration keep;
     private final ClientTime time;
     private final AtomicInteger settled = new AtomicInteger();
 
-    private JdbcJournal(DataSource source, JdbcDialect dialect, Duration keep, ClientTime time) {
+    /**
+     * Connections of the data source.
+     *
+     * @param autoCommit whether they commit by themselves, as pools usually have it
+     */
+    private record Source(DataSource dataSource, JdbcDialect dialect, boolean autoCommit) {}
+
+    private JdbcJournal(Source source, Duration keep, ClientTime time) {
         this.source = source;
-        this.dialect = dialect;
         this.keep = keep;
         this.time = time;
     }
@@ -85,7 +99,7 @@ public final class JdbcJournal implements Journal {
             if (!isThere(connection)) {
                 make(connection, dialect);
             }
-            return new JdbcJournal(source, dialect, keep, time);
+            return new JdbcJournal(new Source(source, dialect, connection.getAutoCommit()), keep, time);
         } catch (SQLException e) {
             throw trouble(e);
         }
@@ -105,11 +119,11 @@ public final class JdbcJournal implements Journal {
     private static void make(Connection connection, JdbcDialect dialect) throws SQLException {
         try {
             for (String sql : dialect.table()) {
-                try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                    statement.execute();
-                }
+                execute(connection, sql);
             }
-            commit(connection);
+            if (!isThere(connection)) {
+                execute(connection, ADD_EXPIRY);
+            }
         } catch (SQLException e) {
             rollback(connection);
             // Two processes that make it at the same time collide in some databases.
@@ -117,6 +131,13 @@ public final class JdbcJournal implements Journal {
                 throw e;
             }
         }
+    }
+
+    private static void execute(Connection connection, String sql) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.execute();
+        }
+        commit(connection);
     }
 
     @Override
@@ -133,7 +154,7 @@ public final class JdbcJournal implements Journal {
     public Optional<JournaledCall> begin(Connection connection, JournaledCall call) {
         try {
             checkRoom(connection);
-            try (PreparedStatement insert = connection.prepareStatement(dialect.insert())) {
+            try (PreparedStatement insert = connection.prepareStatement(source.dialect.insert())) {
                 insert.setString(1, hash(call.id()));
                 insert.setString(2, call.id());
                 insert.setLong(3, call.progress().createdAt().toEpochMilli());
@@ -143,7 +164,7 @@ public final class JdbcJournal implements Journal {
                     return Optional.empty();
                 }
             } catch (SQLException e) {
-                if (!dialect.isThere(e)) {
+                if (!source.dialect.isThere(e)) {
                     throw e;
                 }
             }
@@ -170,8 +191,17 @@ public final class JdbcJournal implements Journal {
 
     @Override
     public void sending(String id, Instant at) {
+        setTime(SENDING, id, at);
+    }
+
+    @Override
+    public void expires(String id, Instant keyExpiresAt) {
+        setTime(EXPIRES, id, keyExpiresAt);
+    }
+
+    private void setTime(String sql, String id, Instant at) {
         own(connection -> {
-            try (PreparedStatement update = connection.prepareStatement(SENDING)) {
+            try (PreparedStatement update = connection.prepareStatement(sql)) {
                 set(update, 1, at);
                 update.setString(2, hash(id));
                 return update.executeUpdate();
@@ -215,14 +245,19 @@ public final class JdbcJournal implements Journal {
                 if (!row.next()) {
                     return Optional.empty();
                 }
-                byte[] call = row.getBytes(1);
-                long sent = row.getLong(2);
-                Instant sentAt = row.wasNull() ? null : Instant.ofEpochMilli(sent);
-                byte[] answer = row.getBytes(3);
-                return Optional.of(
-                        RecordCodec.decode(call, sentAt, answer == null ? null : RecordCodec.decodeAnswer(answer)));
+                byte[] answer = row.getBytes(4);
+                return Optional.of(RecordCodec.decode(
+                        row.getBytes(1),
+                        instant(row, 2),
+                        instant(row, 3),
+                        answer == null ? null : RecordCodec.decodeAnswer(answer)));
             }
         }
+    }
+
+    private static @Nullable Instant instant(ResultSet row, int column) throws SQLException {
+        long millis = row.getLong(column);
+        return row.wasNull() ? null : Instant.ofEpochMilli(millis);
     }
 
     @Override
@@ -259,7 +294,12 @@ public final class JdbcJournal implements Journal {
 
     /** In a transaction of its own. */
     private <T> T own(Work<T> work) {
-        try (Connection connection = source.getConnection()) {
+        try (Connection connection = source.dataSource.getConnection()) {
+            if (connection.getAutoCommit() != source.autoCommit) {
+                throw new JournalException("The DataSource gave the journal the connection of a running transaction,"
+                        + " which would be committed here. Give the journal the pool behind it; to write in your"
+                        + " transaction, use begin(Connection, JournaledCall)");
+            }
             T result = work.with(connection);
             commit(connection);
             return result;

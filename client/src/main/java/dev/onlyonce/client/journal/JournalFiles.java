@@ -85,10 +85,7 @@ final class JournalFiles implements Closeable {
     /** Waits for the lock, in bounds: a process that was stopped while it had it must not stop us too. */
     Held hold() throws IOException {
         if (lockFile == null) {
-            Path parent = path.getParent();
-            if (parent != null && !Files.exists(parent)) {
-                Files.createDirectories(parent);
-            }
+            makeDirectory(path.getParent());
             Path beside = path.resolveSibling(path.getFileName() + ".lock");
             create(beside);
             lockFile = new RandomAccessFile(beside.toFile(), "rw");
@@ -172,13 +169,32 @@ final class JournalFiles implements Closeable {
         return path != null && Files.getFileStore(path).supportsFileAttributeView("posix");
     }
 
-    /** So that the new name survives a power cut too. Interrupts close channels, so it is tried without one. */
-    private void syncDirectory() throws IOException {
+    /** Makes a directory and those above it, so that all of them survive a power cut. */
+    private static void makeDirectory(@Nullable Path directory) throws IOException {
+        if (directory == null || Files.exists(directory)) {
+            return;
+        }
+        Path above = directory.getParent();
+        makeDirectory(above);
+        Files.createDirectories(directory);
+        sync(above);
+    }
+
+    /** So that the name of the file survives a power cut too. */
+    void syncDirectory() throws IOException {
+        sync(path.getParent());
+    }
+
+    /** Interrupts close channels, so it is tried without one. */
+    private static void sync(@Nullable Path directory) throws IOException {
+        if (directory == null) {
+            return;
+        }
         boolean interrupted = Thread.interrupted();
-        try (FileChannel directory = FileChannel.open(path.toAbsolutePath().getParent(), StandardOpenOption.READ)) {
-            directory.force(true);
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
         } catch (IOException e) {
-            if (isPosix(path)) {
+            if (isPosix(directory)) {
                 throw e;
             }
         } finally {

@@ -20,6 +20,7 @@ final class JournalIndex {
     static final byte SENDING = 2;
     static final byte SETTLED = 3;
     static final byte FORGOTTEN = 4;
+    static final byte EXPIRES = 5;
 
     /** The most answers: they take memory. Dropping the oldest instead would give their ids new keys. */
     static final int SETTLED_MAX = 1_000_000;
@@ -39,6 +40,7 @@ final class JournalIndex {
     record Slot(
             Span begun,
             @Nullable Instant sentAt,
+            @Nullable Instant keyExpiresAt,
             @Nullable Span answer,
             @Nullable Instant settledAt) {
         boolean isOpen() {
@@ -81,13 +83,15 @@ final class JournalIndex {
     private void apply(byte type, String id, Instant at, Span content) {
         Slot old = slots.get(id);
         if (type == BEGUN) {
-            put(id, new Slot(content, null, null, null));
+            put(id, new Slot(content, null, null, null, null));
         } else if (type == FORGOTTEN) {
             remove(id);
         } else if (old != null && type == SENDING) {
-            put(id, new Slot(old.begun, at, null, null));
+            put(id, new Slot(old.begun, at, old.keyExpiresAt, null, null));
         } else if (old != null && type == SETTLED) {
-            put(id, new Slot(old.begun, old.sentAt, content, at));
+            put(id, new Slot(old.begun, old.sentAt, old.keyExpiresAt, content, at));
+        } else if (old != null && type == EXPIRES) {
+            put(id, new Slot(old.begun, old.sentAt, at, old.answer, old.settledAt));
         }
     }
 

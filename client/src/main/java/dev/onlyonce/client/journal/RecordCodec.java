@@ -70,8 +70,13 @@ final class RecordCodec {
         });
     }
 
-    /** The call, with other times or an answer if they are given. */
-    static JournaledCall decode(byte[] bytes, @Nullable Instant sentLater, @Nullable CallResponse answer) {
+    /**
+     * The call, and what became of it since it was recorded.
+     *
+     * @param sentLater null if it was not sent, or when it was recorded
+     */
+    static JournaledCall decode(
+            byte[] bytes, @Nullable Instant sentLater, @Nullable Instant keyExpiresAt, @Nullable CallResponse answer) {
         return read(bytes, in -> {
             String id = text(in);
             String key = text(in);
@@ -91,7 +96,7 @@ final class RecordCodec {
                     id,
                     key,
                     new CallRequest(method, uri, headers, body),
-                    new JournaledCall.Progress(createdAt, sentAt, answer));
+                    new JournaledCall.Progress(createdAt, sentAt, keyExpiresAt, answer));
         });
     }
 

@@ -1,14 +1,19 @@
 package dev.onlyonce.client.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.client.Journal;
+import dev.onlyonce.client.JournalException;
 import java.io.PrintWriter;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
@@ -65,6 +70,48 @@ abstract class JdbcJournalContract extends JournalContract {
             assertThat(journal.find("order-2").orElseThrow().progress().sentAt())
                     .isNull();
         }
+    }
+
+    @Test
+    @DisplayName("a transaction that the DataSource hands out is refused, and not committed")
+    void joined() throws SQLException {
+        AtomicReference<Connection> current = new AtomicReference<>();
+        DataSource joining = (DataSource) Proxy.newProxyInstance(
+                DataSource.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    Connection running = current.get();
+                    return running == null ? DriverManager.getConnection(url()) : running;
+                });
+        JdbcJournal journal = JdbcJournal.open(joining);
+        try (Connection connection = DriverManager.getConnection(url());
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE orders (id INT)");
+            connection.setAutoCommit(false);
+            statement.execute("INSERT INTO orders VALUES (1)");
+            current.set(connection);
+            assertThatThrownBy(() -> journal.begin(call("order-1", "key-1", null)))
+                    .isInstanceOf(JournalException.class)
+                    .hasMessageContaining("begin(Connection, JournaledCall)");
+        }
+        try (Connection connection = DriverManager.getConnection(url());
+                Statement statement = connection.createStatement();
+                ResultSet orders = statement.executeQuery("SELECT id FROM orders")) {
+            assertThat(orders.next()).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("a table that an earlier release has made gets what it lacks, and keeps its calls")
+    void earlierTable() throws SQLException {
+        journal().begin(call("order-1", "key-1", NOW));
+        try (Connection connection = DriverManager.getConnection(url());
+                Statement statement = connection.createStatement()) {
+            statement.execute("ALTER TABLE onlyonce_client_call DROP COLUMN key_expires_at");
+        }
+        JdbcJournal journal = journal();
+        journal.expires("order-1", NOW.plusSeconds(9));
+        assertThat(journal.find("order-1").orElseThrow().key()).isEqualTo("key-1");
+        assertThat(journal.find("order-1").orElseThrow().progress().keyExpiresAt())
+                .isEqualTo(NOW.plusSeconds(9));
     }
 
     /** Connections of the driver, as they come. */

@@ -146,6 +146,22 @@ abstract class JournalContract {
     }
 
     @Test
+    @DisplayName("the expiry of a key is there after the journal is opened again, and the last one counts")
+    void expiry() throws Exception {
+        journal.begin(call("a", "key-1", NOW));
+        assertThat(journal.find("a").orElseThrow().progress().keyExpiresAt()).isNull();
+        journal.expires("a", NOW.plusSeconds(60));
+        journal.expires("a", NOW.plusSeconds(90));
+        journal.expires("nobody", NOW);
+        try (Journal again = open()) {
+            JournaledCall.Progress progress = again.find("a").orElseThrow().progress();
+            assertThat(progress.keyExpiresAt()).isEqualTo(NOW.plusSeconds(90));
+            assertThat(progress.sentAt()).isEqualTo(NOW);
+            assertThat(again.find("nobody")).isEmpty();
+        }
+    }
+
+    @Test
     @DisplayName("a forgotten call is gone; the next one with its id is a new one")
     void forgotten() {
         journal.begin(call("a", "key-1", NOW));
@@ -197,6 +213,7 @@ abstract class JournalContract {
     @DisplayName("answers are dropped after a while, open calls never")
     void retention() throws Exception {
         journal.begin(call("open", "key-0", NOW));
+        journal.expires("open", NOW.plusSeconds(60));
         journal.begin(call("old", "key-1", NOW));
         journal.settle("old", CREATED, time.now());
         time.advance(Duration.ofDays(31));
@@ -211,7 +228,9 @@ abstract class JournalContract {
         assertThat(journal.find("old")).isEmpty();
         assertThat(journal.pending()).containsExactly("open");
         try (Journal again = open()) {
-            assertThat(again.find("open").orElseThrow().key()).isEqualTo("key-0");
+            JournaledCall open = again.find("open").orElseThrow();
+            assertThat(open.key()).isEqualTo("key-0");
+            assertThat(open.progress().keyExpiresAt()).isEqualTo(NOW.plusSeconds(60));
             assertThat(again.find("new-105").orElseThrow().progress().answer()).isNotNull();
         }
     }

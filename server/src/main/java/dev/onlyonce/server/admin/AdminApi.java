@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The operators' listener: {@code /v1/…} with a credential; health and metrics without, because the programs that read them
- * have none and they tell no keys. Listens on loopback unless told otherwise.
+ * have none and they tell no keys. Listens on loopback unless configured otherwise.
  */
 public final class AdminApi {
     private static final Logger log = LoggerFactory.getLogger(AdminApi.class);

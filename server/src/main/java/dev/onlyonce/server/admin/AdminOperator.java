@@ -91,7 +91,7 @@ public interface AdminOperator extends AutoCloseable {
     /**
      * Which entries; empty parts do not restrict.
      *
-     * @param olderThan first claimed at least so long ago, e.g. {@code 10m}
+     * @param olderThan first claimed at least this long ago, e.g. {@code 10m}
      * @param after continue after the entry with this cursor
      */
     record KeyFilter(

@@ -14,13 +14,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /**
  * Copies a SQLite database that is in use. A copy of the file alone would lack what is in its write-ahead log.
@@ -33,7 +30,6 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "backup",
-        mixinStandardHelpOptions = true,
         description = {
             "Copies the SQLite database of a gateway or an application, also while it runs.",
             "Read docs/operating/backup.md before you restore one: a restored database has forgotten every key since then."
@@ -43,11 +39,8 @@ import picocli.CommandLine.Spec;
             "  onlyonce backup /backups/onlyonce-monday.db",
             "  onlyonce backup --db jdbc:sqlite:/var/lib/shop/onlyonce.db /backups/shop.db"
         })
-final class BackupCommand implements Callable<Integer> {
+final class BackupCommand extends PrintingCommand {
     private static final int BUSY_MILLIS = 10_000;
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Parameters(paramLabel = "FILE", description = "The copy to make; it must not exist")
     private Path to = Path.of("backup.db");
@@ -78,7 +71,8 @@ final class BackupCommand implements Callable<Integer> {
             long entries = check(partial);
             flush(partial);
             Files.move(partial, to);
-            print("Copied " + from + " to " + to + ": " + entries + " keys, " + Files.size(to) + " bytes.");
+            out().println("Copied " + from + " to " + to + ": " + entries + " keys, " + Files.size(to) + " bytes.");
+            out().flush();
             return Cli.OK;
         } catch (FileAlreadyExistsException e) {
             throw new Cli.Failed(Cli.FAILED, to + " has appeared meanwhile; the back-up is in " + partial);
@@ -145,13 +139,6 @@ final class BackupCommand implements Callable<Integer> {
             Files.deleteIfExists(partial);
         } catch (IOException e) {
             // The next back-up to this name removes it.
-        }
-    }
-
-    private void print(String line) {
-        if (spec != null) {
-            spec.commandLine().getOut().println(line);
-            spec.commandLine().getOut().flush();
         }
     }
 }

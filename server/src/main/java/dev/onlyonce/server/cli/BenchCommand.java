@@ -1,19 +1,13 @@
 package dev.onlyonce.server.cli;
 
 import dev.onlyonce.server.admin.Json;
-import java.io.PrintWriter;
 import java.net.URI;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "bench",
-        mixinStandardHelpOptions = true,
         description = {
             "Sends POST requests with keys to a gateway and measures the answers.",
             "Every request gets a new key; with --replay they share a few. The service behind the gateway executes the"
@@ -21,11 +15,8 @@ import picocli.CommandLine.Spec;
         },
         footerHeading = "%nExample:%n",
         footer = "  onlyonce bench http://127.0.0.1:8090/payments --connections 64 --requests 20000 --yes")
-final class BenchCommand implements Callable<Integer> {
+final class BenchCommand extends PrintingCommand {
     private final Confirmation confirmation;
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Parameters(paramLabel = "URL", description = "Where to send them")
     private URI url = URI.create("http://127.0.0.1:8090/");
@@ -54,9 +45,6 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Cli.Failed {
-        if (spec == null) {
-            throw new IllegalStateException("the command line was not parsed");
-        }
         Bench bench;
         try {
             bench = new Bench(url, new Bench.Load(connections, requests, body, replay));
@@ -68,9 +56,8 @@ final class BenchCommand implements Callable<Integer> {
                     "This sends " + requests + " requests to " + url + ", and the service executes them. Send them?");
         }
         Bench.Report report = bench.run();
-        PrintWriter out = spec.commandLine().getOut();
         if (json) {
-            out.println(Json.pretty(report));
+            out().println(Json.pretty(report));
         } else {
             Table table = new Table("WHAT", "NUMBER");
             table.row("requests a second", report.requestsPerSecond());
@@ -78,9 +65,9 @@ final class BenchCommand implements Callable<Integer> {
             table.row("p99 milliseconds", report.p99Millis());
             table.row("max milliseconds", report.maxMillis());
             report.answers().forEach((answer, count) -> table.row("answers " + answer, count));
-            table.print(out);
+            table.print(out());
         }
-        out.flush();
+        out().flush();
         return report.allWell() ? Cli.OK : Cli.FAILED;
     }
 }

@@ -12,7 +12,6 @@ import dev.onlyonce.check.report.JunitReport;
 import dev.onlyonce.check.report.TextReport;
 import dev.onlyonce.check.wire.HeaderLine;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,19 +19,15 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "check",
-        mixinStandardHelpOptions = true,
         description = {
             "Checks whether an HTTP API keeps the promise of idempotency keys.",
             "Sends POST requests to the URL, in any state of a key, and reports what the IETF draft, Stripe and Onlyonce"
@@ -50,11 +45,8 @@ import picocli.CommandLine.Spec;
             "  onlyonce check http://127.0.0.1:8080/payments --body '{\"amount\": 1}' \\",
             "      --count http://127.0.0.1:8080/payments#/total --html check.html"
         })
-final class CheckCommand implements Callable<Integer> {
+final class CheckCommand extends PrintingCommand {
     private final Confirmation confirmation;
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Parameters(paramLabel = "URL", description = "Where the API takes POST requests with keys")
     private String url = "";
@@ -63,7 +55,7 @@ final class CheckCommand implements Callable<Integer> {
     private String body = "";
 
     @Option(
-            names = "--header",
+            names = {"-H", "--header"},
             paramLabel = "NAME: VALUE",
             description = "Sent with every request, such as credentials; may be repeated")
     private List<String> headers = List.of();
@@ -121,26 +113,21 @@ final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Cli.Failed {
-        if (spec == null) {
-            throw new IllegalStateException("the command line was not parsed");
-        }
         Plan plan = plan();
         writable(junit);
         writable(html);
         permitted(plan);
-        PrintWriter err = spec.commandLine().getErr();
         CheckReport report;
         try {
             report = Checker.run(plan, id -> {
-                err.println("checking " + id);
-                err.flush();
+                err().println("checking " + id);
+                err().flush();
             });
         } catch (CannotCheck e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }
-        PrintWriter out = spec.commandLine().getOut();
-        out.print(json ? JsonReport.of(report) + "\n" : new TextReport(Ansi.AUTO.enabled()).of(report));
-        out.flush();
+        out().print(json ? JsonReport.of(report) + "\n" : new TextReport(Ansi.AUTO.enabled()).of(report));
+        out().flush();
         write(junit, JunitReport.of(report));
         write(html, HtmlReport.of(report));
         return report.isPassed() ? Cli.OK : Cli.FAILED;

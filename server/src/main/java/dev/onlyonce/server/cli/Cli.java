@@ -20,7 +20,7 @@ public final class Cli {
     public static final int NOT_FOUND = 3;
     /** The gateway or the database cannot be reached. */
     public static final int UNAVAILABLE = 4;
-    /** It was sent, and nobody knows yet what became of it. */
+    /** It was sent, and its outcome is not known yet. */
     public static final int IN_DOUBT = 5;
 
     private Cli() {}

@@ -17,17 +17,14 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "gateway",
-        mixinStandardHelpOptions = true,
         description = {
             "Runs the gateway in front of a service.",
             "Without --config it protects every POST and PATCH, tells callers apart by host name and Authorization header,"
@@ -40,10 +37,7 @@ import picocli.CommandLine.Spec;
             "  onlyonce gateway --upstream http://127.0.0.1:9000 --db jdbc:postgresql://127.0.0.1/onlyonce?user=app",
             "  onlyonce gateway --config gateway.yaml --check"
         })
-final class GatewayCommand implements Callable<Integer> {
-    @Spec
-    private CommandLine.Model.@Nullable CommandSpec spec;
-
+final class GatewayCommand extends PrintingCommand {
     @Option(names = "--upstream", paramLabel = "URL", description = "The service behind, e.g. http://127.0.0.1:9000")
     private @Nullable String upstream;
 
@@ -83,22 +77,14 @@ final class GatewayCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Settings settings = settings();
-        PrintWriter out = spec().commandLine().getOut();
         if (check) {
-            out.println("The configuration is valid: "
+            out().println("The configuration is valid: "
                     + settings.protection().operations().size() + " operations, "
                     + settings.upstreams().size() + " upstreams, store " + settings.store());
             return Cli.OK;
         }
-        run(settings, out);
+        run(settings, out());
         return Cli.OK;
-    }
-
-    private CommandLine.Model.CommandSpec spec() {
-        if (spec == null) {
-            throw new IllegalStateException("the command line was not parsed");
-        }
-        return spec;
     }
 
     private Settings settings() throws Cli.Failed {
@@ -113,8 +99,7 @@ final class GatewayCommand implements Callable<Integer> {
     private Settings fromOptions() {
         if (upstream == null) {
             throw new CommandLine.ParameterException(
-                    spec().commandLine(),
-                    "Say where the service is: --upstream http://127.0.0.1:9000, or --config FILE");
+                    commandLine(), "Say where the service is: --upstream http://127.0.0.1:9000, or --config FILE");
         }
         return ConfigFile.standard(ConfigFile.url(upstream), profile == null ? Profile.ietf() : Profile.of(profile));
     }
@@ -122,7 +107,7 @@ final class GatewayCommand implements Callable<Integer> {
     private Settings overridden(Settings settings) {
         if (config != null && profile != null) {
             throw new CommandLine.ParameterException(
-                    spec().commandLine(), "With --config the profile stands in the file, under defaults");
+                    commandLine(), "With --config the profile stands in the file, under defaults");
         }
         Listen listen = settings.listen();
         Settings.Admin admin = settings.admin();
@@ -159,7 +144,7 @@ final class GatewayCommand implements Callable<Integer> {
                 settings.node(),
                 settings.observe());
         if (Settings.isSamePort(changed.listen(), changed.admin())) {
-            throw new CommandLine.ParameterException(spec().commandLine(), Settings.SAME_PORT);
+            throw new CommandLine.ParameterException(commandLine(), Settings.SAME_PORT);
         }
         return changed;
     }
@@ -167,7 +152,7 @@ final class GatewayCommand implements Callable<Integer> {
     private int port(String option, @Nullable Integer given, int otherwise) {
         if (given != null && (given < 0 || given > ConfigFile.PORT_MAX)) {
             throw new CommandLine.ParameterException(
-                    spec().commandLine(), option + " must be between 0 and " + ConfigFile.PORT_MAX);
+                    commandLine(), option + " must be between 0 and " + ConfigFile.PORT_MAX);
         }
         return given == null ? otherwise : given;
     }
@@ -184,13 +169,13 @@ final class GatewayCommand implements Callable<Integer> {
     private Upstream moved(Settings settings, URI url) {
         if (settings.upstreams().size() != 1) {
             throw new CommandLine.ParameterException(
-                    spec().commandLine(), "--upstream goes with a configuration of one upstream only");
+                    commandLine(), "--upstream goes with a configuration of one upstream only");
         }
         Upstream only = settings.upstreams().get(0);
         Upstream moved = only.at(url);
         if (only.authorities() != null && !moved.isSecure()) {
             throw new CommandLine.ParameterException(
-                    spec().commandLine(),
+                    commandLine(),
                     "The upstream's certificate must be verified, as tls in the configuration says: --upstream needs https://");
         }
         return moved;

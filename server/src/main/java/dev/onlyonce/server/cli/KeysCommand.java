@@ -64,7 +64,7 @@ final class KeysCommand extends CommandGroup {
         @Option(
                 names = "--older-than",
                 paramLabel = "AGE",
-                description = "First claimed at least so long ago, e.g. 10m")
+                description = "First claimed at least this long ago, e.g. 10m")
         private @Nullable String olderThan;
 
         @Option(names = "--after", paramLabel = "CURSOR", description = "Continues where an earlier page ended")

@@ -3,21 +3,13 @@ package dev.onlyonce.server.cli;
 import dev.onlyonce.server.admin.AdminOperator;
 import dev.onlyonce.server.admin.Json;
 import dev.onlyonce.sql.SchemaMode;
-import java.io.PrintWriter;
-import java.util.concurrent.Callable;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Spec;
 
 /** A command that works on a gateway or a database. */
-@Command(mixinStandardHelpOptions = true, footerHeading = "%nExample:%n")
-abstract class OperatorCommand implements Callable<Integer> {
-    @Spec
-    private CommandLine.Model.@Nullable CommandSpec spec;
-
+@Command(footerHeading = "%nExample:%n")
+abstract class OperatorCommand extends PrintingCommand {
     @Mixin
     private OperatorConnection target = new OperatorConnection();
 
@@ -40,13 +32,6 @@ abstract class OperatorCommand implements Callable<Integer> {
     /** A release changes no database whose tables it does not know. */
     SchemaMode schema() {
         return SchemaMode.VALIDATE;
-    }
-
-    PrintWriter out() {
-        if (spec == null) {
-            throw new IllegalStateException("the command line was not parsed");
-        }
-        return spec.commandLine().getOut();
     }
 
     /** Prints JSON if that was asked for, or a table. */

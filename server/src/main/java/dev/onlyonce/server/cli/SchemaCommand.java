@@ -4,12 +4,8 @@ import dev.onlyonce.server.admin.AdminOperator;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.schema.Schema;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "schema",
@@ -18,23 +14,17 @@ import picocli.CommandLine.Spec;
 final class SchemaCommand extends CommandGroup {
     @Command(
             name = "print",
-            mixinStandardHelpOptions = true,
             description = "Prints the whole schema as a script.",
             footerHeading = "%nExample:%n",
             footer = "  onlyonce schema print postgresql | psql onlyonce")
-    static final class Print implements Callable<Integer> {
-        @Spec
-        private @Nullable CommandSpec spec;
-
+    static final class Print extends PrintingCommand {
         @Parameters(paramLabel = "DATABASE", description = "postgresql, mysql or sqlite")
         private SqlDatabase database = SqlDatabase.POSTGRESQL;
 
         @Override
         public Integer call() {
-            if (spec != null) {
-                spec.commandLine().getOut().print(Schema.script(database));
-                spec.commandLine().getOut().flush();
-            }
+            out().print(Schema.script(database));
+            out().flush();
             return Cli.OK;
         }
     }

@@ -1,5 +1,6 @@
 package dev.onlyonce.server.cli;
 
+import dev.onlyonce.check.wire.HeaderLine;
 import dev.onlyonce.client.CallBody;
 import dev.onlyonce.client.CallRequest;
 import dev.onlyonce.client.CallResult;
@@ -11,7 +12,6 @@ import dev.onlyonce.client.RetryPolicy;
 import dev.onlyonce.client.RetryingClient;
 import dev.onlyonce.client.journal.FileJournal;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -21,23 +21,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 @Command(
         name = "send",
-        mixinStandardHelpOptions = true,
         description = {
             "Sends one request that must take effect once, and retries it safely.",
             "The key is made once for the id and is on disk before the first byte is sent. After Ctrl-C, a crash or a power cut,"
                     + " run the same command again: it goes on with the same key and the same bytes. Without a URL it resumes"
                     + " the id; without an id too, all that is open.",
-            "The body of the answer is printed; what happened is told on the standard error."
+            "Prints the body of the answer to standard output, and what happened to standard error."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -45,10 +41,7 @@ import picocli.CommandLine.Spec;
             "  onlyonce send --pending",
             "  onlyonce send --resume -H \"Authorization: Bearer ...\""
         })
-final class SendCommand implements Callable<Integer> {
-    @Spec
-    private @Nullable CommandSpec spec;
-
+final class SendCommand extends PrintingCommand {
     @Parameters(arity = "0..1", paramLabel = "URL", description = "Where to send it")
     private @Nullable URI url;
 
@@ -70,9 +63,8 @@ final class SendCommand implements Callable<Integer> {
 
     @Option(
             names = {"-H", "--header"},
-            paramLabel = "LINE",
-            description =
-                    "A header, as \"Name: value\"; may be repeated. Credentials are not stored, so give them again to resume")
+            paramLabel = "NAME: VALUE",
+            description = "A header; may be repeated. Credentials are not stored, so give them again to resume")
     private List<String> headers = new ArrayList<>();
 
     @Option(names = "--journal", paramLabel = "FILE", description = "Where keys are kept (.onlyonce/journal at home)")
@@ -98,7 +90,7 @@ final class SendCommand implements Callable<Integer> {
     @Option(names = "--resume", description = "Goes on with the id, or with all that is open")
     private boolean resume;
 
-    @Option(names = "--forget", description = "Drops the id: you know what became of it")
+    @Option(names = "--forget", description = "Drops the id, because you know the outcome")
     private boolean forget;
 
     @Override
@@ -135,13 +127,8 @@ final class SendCommand implements Callable<Integer> {
 
     private Map<String, String> headerLines() {
         Map<String, String> lines = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-        for (String line : headers) {
-            int colon = line.indexOf(':');
-            if (colon < 1) {
-                throw new IllegalArgumentException("\"" + line + "\" is not a header; write \"Name: value\"");
-            }
-            lines.put(
-                    line.substring(0, colon).strip(), line.substring(colon + 1).strip());
+        for (HeaderLine line : CheckCommand.lines(headers)) {
+            lines.put(line.name(), line.value());
         }
         return lines;
     }
@@ -215,7 +202,7 @@ final class SendCommand implements Callable<Integer> {
     }
 
     private int tell(CallResult result) {
-        commandLine().getErr().println(result);
+        err().println(result);
         return result.accept(new CallResult.Visitor<Integer>() {
             @Override
             public Integer done(CallResult.Done done) {
@@ -239,16 +226,5 @@ final class SendCommand implements Callable<Integer> {
     private void print(byte[] body) {
         out().println(new String(body, StandardCharsets.UTF_8));
         out().flush();
-    }
-
-    private PrintWriter out() {
-        return commandLine().getOut();
-    }
-
-    private picocli.CommandLine commandLine() {
-        if (spec == null) {
-            throw new IllegalStateException("the command line was not parsed");
-        }
-        return spec.commandLine();
     }
 }

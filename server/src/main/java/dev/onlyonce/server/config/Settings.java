@@ -41,7 +41,7 @@ public record Settings(
     /**
      * Where operators are let in.
      *
-     * @param host the address to bind: loopback unless told otherwise
+     * @param host the address to bind: loopback unless configured otherwise
      * @param port the port; 0 for one that the system chooses
      * @param tokenFile the credential; none for {@code admin-token} in the data directory, made at the first start
      * @param names the host names by which operators and monitoring may ask, besides addresses and {@code localhost}. A page

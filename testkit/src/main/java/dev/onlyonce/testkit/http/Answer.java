@@ -2,30 +2,32 @@ package dev.onlyonce.testkit.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.http.HttpHeaders;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
+import dev.onlyonce.check.wire.RawAnswer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What came back. */
-record Answer(int status, HttpHeaders headers, byte[] body) {
+record Answer(RawAnswer raw) {
 
-    static Answer of(HttpResponse<byte[]> response) {
-        return new Answer(response.statusCode(), response.headers(), response.body());
+    int status() {
+        return raw.status();
+    }
+
+    byte[] body() {
+        return raw.body();
     }
 
     String text() {
-        return new String(body, StandardCharsets.UTF_8);
+        return raw.text();
     }
 
     @Nullable
     String header(String name) {
-        return headers.firstValue(name).orElse(null);
+        return raw.header(name);
     }
 
     List<String> headerLines(String name) {
-        return headers.allValues(name);
+        return raw.lines(name);
     }
 
     boolean isReplay() {
@@ -34,7 +36,7 @@ record Answer(int status, HttpHeaders headers, byte[] body) {
 
     /** A refusal as RFC 9457 has it, with when to come back where that is promised. */
     Answer assertProblem(int expectedStatus, String code) {
-        assertThat(status).as(text()).isEqualTo(expectedStatus);
+        assertThat(status()).as(text()).isEqualTo(expectedStatus);
         assertThat(header("Content-Type")).isEqualTo("application/problem+json");
         assertThat(text())
                 .contains("\"code\":\"" + code + "\"")
@@ -45,7 +47,7 @@ record Answer(int status, HttpHeaders headers, byte[] body) {
 
     /** A refusal in Stripe's shape. */
     Answer assertStripeError(int expectedStatus, String type, String code) {
-        assertThat(status).as(text()).isEqualTo(expectedStatus);
+        assertThat(status()).as(text()).isEqualTo(expectedStatus);
         assertThat(text())
                 .startsWith("{\"error\":{")
                 .contains("\"type\":\"" + type + "\"")
@@ -54,7 +56,7 @@ record Answer(int status, HttpHeaders headers, byte[] body) {
     }
 
     private Answer assertComeBack() {
-        if (status == 409 || status == 429 || status == 503) {
+        if (status() == 409 || status() == 429 || status() == 503) {
             assertThat(header("Retry-After")).as("Retry-After").matches("[1-9][0-9]*");
         }
         return this;
@@ -64,8 +66,8 @@ record Answer(int status, HttpHeaders headers, byte[] body) {
     void assertReplayOf(Answer first) {
         assertThat(isReplay()).as("marked as a replay: " + this).isTrue();
         assertThat(first.isReplay()).as("the first answer is no replay").isFalse();
-        assertThat(status).isEqualTo(first.status());
-        assertThat(body).isEqualTo(first.body());
+        assertThat(status()).isEqualTo(first.status());
+        assertThat(body()).isEqualTo(first.body());
         for (String name : List.of("Content-Type", "Location", "X-Several", "Idempotency-Key-Expires")) {
             assertThat(headerLines(name)).as(name).isEqualTo(first.headerLines(name));
         }
@@ -73,6 +75,6 @@ record Answer(int status, HttpHeaders headers, byte[] body) {
 
     @Override
     public String toString() {
-        return status + " " + headers.map() + " " + text();
+        return raw.shown();
     }
 }

@@ -1,15 +1,13 @@
 package dev.onlyonce.testkit.http;
 
-import dev.onlyonce.check.wire.RawAnswer;
+import dev.onlyonce.check.wire.HeaderLine;
 import dev.onlyonce.check.wire.RawRequest;
 import dev.onlyonce.check.wire.Wire;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -27,11 +25,6 @@ public final class Client {
     /** The pause between two checks of a condition. */
     private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
-    private static final HttpClient HTTP = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .followRedirects(HttpClient.Redirect.NEVER)
-            .build();
-
     private final URI base;
     private final UnaryOperator<String> authorization;
 
@@ -42,25 +35,10 @@ public final class Client {
 
     Call call(String path) {
         String id = UUID.randomUUID().toString();
-        return new Call(this, "POST", path, "acme", id, id);
-    }
-
-    HttpRequest.Builder request(String path, String tenant) {
-        HttpRequest.Builder builder = HttpRequest.newBuilder(base.resolve(path)).timeout(PATIENCE);
-        return tenant.isEmpty() ? builder : builder.header("Authorization", authorization.apply(tenant));
-    }
-
-    CompletableFuture<Answer> send(HttpRequest request) {
-        return HTTP.sendAsync(request, BodyHandlers.ofByteArray()).thenApply(Answer::of);
-    }
-
-    /** A request as raw bytes, for what no client library would send. */
-    RawAnswer raw(RawRequest request) {
-        try {
-            return Wire.exchange(request, PATIENCE);
-        } catch (IOException e) {
-            throw new AssertionError("the application broke off", e);
-        }
+        return new Call(this, get(url(path)).method("POST"))
+                .json("{\"amount\":10,\"to\":\"bob\"}")
+                .effect(id)
+                .keys(id);
     }
 
     URI url(String path) {
@@ -71,19 +49,51 @@ public final class Client {
         return authorization.apply(tenant);
     }
 
-    /** How often handlers ran for this effect. */
-    int effects(String effect) {
-        return Integer.parseInt(get("/effects/" + effect).text().strip());
+    private RawRequest get(URI url) {
+        return RawRequest.get(url, List.of(new HeaderLine("Authorization", authorization("acme"))));
+    }
+
+    /** Sends a request. Cancelling the future hangs up. */
+    CompletableFuture<Answer> begin(RawRequest request) {
+        CompletableFuture<Answer> answer = new CompletableFuture<>();
+        Wire wire;
+        try {
+            wire = Wire.open(request.url(), PATIENCE);
+        } catch (IOException e) {
+            answer.completeExceptionally(e);
+            return answer;
+        }
+        var unused = answer.whenComplete((came, failure) -> hangUp(wire));
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        wire.writeAll(request);
+                        answer.complete(new Answer(wire.read(request.method())));
+                    } catch (IOException | RuntimeException e) {
+                        answer.completeExceptionally(e);
+                    }
+                },
+                "conformance");
+        thread.setDaemon(true);
+        thread.start();
+        return answer;
+    }
+
+    private static void hangUp(Wire wire) {
+        try {
+            wire.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     Answer get(String path) {
-        return join(send(request(path, "acme").GET().build()));
+        return join(begin(get(url(path))));
     }
 
     /** Lets those go on who wait at this gate. */
     void open(String gate) {
-        join(send(
-                request("/gates/" + gate, "acme").POST(BodyPublishers.noBody()).build()));
+        join(begin(get(url("/gates/" + gate)).method("POST")));
     }
 
     static <T> T join(CompletableFuture<T> future) {
