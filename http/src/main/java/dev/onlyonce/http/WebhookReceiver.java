@@ -102,22 +102,23 @@ public final class WebhookReceiver {
                     Problem.MESSAGE_ID_INVALID,
                     found.isEmpty() ? "there is none where this receiver looks for it" : e.getMessage());
         }
-        return apply(new Webhook(source, found.orElseThrow(), headers, body, content(headers, body)));
+        return apply(new Webhook(source, found.orElseThrow(), headers, body, content(body)));
     }
 
-    /** Signed bytes are never refused for their form: what is not the JSON that it claims to be is compared byte by byte. */
-    private Fingerprint content(Headers headers, byte[] body) {
+    /**
+     * As JSON if it is JSON, else byte by byte: signed bytes are never refused for their form. What the headers say does not
+     * count. They are not signed, and who changes one must not make a second delivery look like another webhook.
+     */
+    private Fingerprint content(byte[] body) {
         try {
-            return fingerprinter.fingerprint(new Fingerprinter.Request(
-                    "POST",
-                    "",
-                    null,
-                    headers.toMap(fingerprinter.headers()),
-                    headers.first("Content-Type").orElse(null),
-                    body));
+            return fingerprint("application/json", body);
         } catch (MalformedRequest e) {
-            return fingerprinter.fingerprint(new Fingerprinter.Request("POST", "", null, Map.of(), null, body));
+            return fingerprint("application/octet-stream", body);
         }
+    }
+
+    private Fingerprint fingerprint(String contentType, byte[] body) {
+        return fingerprinter.fingerprint(new Fingerprinter.Request("POST", "", null, Map.of(), contentType, body));
     }
 
     private HttpAnswer apply(Webhook webhook) {

@@ -109,7 +109,25 @@ class WebhookReceiverTest {
     }
 
     @Test
-    @DisplayName("compares what is not the JSON that it claims to be byte by byte")
+    @DisplayName("N6 takes a delivery whose unsigned headers were changed for the same")
+    void headers() {
+        byte[] body = EVENT.getBytes(StandardCharsets.UTF_8);
+        Headers signed = STRIPE.sign("", body, time.now());
+        assertThat(receiver.receive(signed.plus("Content-Type", "text/plain"), body)
+                        .status())
+                .isEqualTo(204);
+        assertThat(receiver.receive(signed.plus("Content-Type", "application/json"), body)
+                        .status())
+                .isEqualTo(204);
+        assertThat(receiver.receive(signed.plus("Content-Encoding", "gzip"), body)
+                        .status())
+                .isEqualTo(204);
+        assertThat(receiver.receive(signed, body).status()).isEqualTo(204);
+        assertThat(applied).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("compares what is not JSON byte by byte")
     void notJson() {
         WebhookReceiver byDigest = WebhookReceiver.builder(once, "stripe", STRIPE)
                 .id((headers, body) -> java.util.Optional.of("evt_1"))
