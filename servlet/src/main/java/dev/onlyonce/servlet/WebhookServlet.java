@@ -25,7 +25,12 @@ public final class WebhookServlet extends HttpServlet {
     }
 
     @Override
-    protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
+    protected void service(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        if (!request.getMethod().equals("POST")) {
+            response.setHeader("Allow", "POST");
+            response.setStatus(HttpServletResponse.SC_METHOD_NOT_ALLOWED);
+            return;
+        }
         byte[] body = RequestBody.raw(request, receiver.bodyBytesMax());
         OnlyonceFilter.send(response, receiver.receive(OnlyonceFilter.headers(request), body));
     }

@@ -149,7 +149,7 @@ class WebhookServletTest {
         @DisplayName("takes POST only")
         void method() throws Exception {
             byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
-            for (String method : List.of("GET", "PUT", "DELETE")) {
+            for (String method : List.of("GET", "HEAD", "OPTIONS", "PUT", "DELETE")) {
                 assertThat(send(signed(body)
                                         .method(method, BodyPublishers.ofByteArray(body))
                                         .build())
