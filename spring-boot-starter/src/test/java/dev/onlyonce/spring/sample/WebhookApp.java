@@ -5,6 +5,8 @@ import dev.onlyonce.http.WebhookReceiver;
 import dev.onlyonce.http.WebhookRejected;
 import dev.onlyonce.http.WebhookScheme;
 import dev.onlyonce.spring.WebhookEndpoint;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -27,6 +29,11 @@ class WebhookApp {
                 webhook -> orders.pay(webhook.text()));
     }
 
+    @Bean
+    static LosingCommits losingCommits() {
+        return new LosingCommits();
+    }
+
     /** A controller that would take every path. */
     @RestController
     static class Everything {
@@ -38,6 +45,11 @@ class WebhookApp {
 
     @Component
     static class Orders {
+        /** A slow effect has begun. */
+        final CountDownLatch entered = new CountDownLatch(1);
+        /** It may go on. */
+        final CompletableFuture<Void> release = new CompletableFuture<>();
+
         private final JdbcTemplate jdbc;
         private final Payments payments;
 
@@ -57,6 +69,9 @@ class WebhookApp {
                 payments.note(event);
             } else if (event.contains("swallowed")) {
                 swallow();
+            } else if (event.contains("slow")) {
+                entered.countDown();
+                release.join();
             }
         }
 

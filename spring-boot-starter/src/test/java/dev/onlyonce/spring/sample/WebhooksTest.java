@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,6 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -44,7 +47,7 @@ class WebhooksTest {
         private final HttpClient client = HttpClient.newHttpClient();
         private final Clock clock = Clock.systemUTC();
         private RunningSample running;
-        private WebhookApp.Orders orders;
+        WebhookApp.Orders orders;
 
         abstract String jdbcUrl(Path folder);
 
@@ -60,7 +63,7 @@ class WebhooksTest {
             running.close();
         }
 
-        private static String event(String id, String what) {
+        static String event(String id, String what) {
             return "{\"id\":\"" + id + "\",\"what\":\"" + what + "\"}";
         }
 
@@ -76,8 +79,12 @@ class WebhooksTest {
             return client.sendAsync(request, BodyHandlers.ofString());
         }
 
-        private HttpResponse<String> send(String event) {
-            return begin(event, clock.instant()).join();
+        HttpResponse<String> send(String event) {
+            return begin(event).join();
+        }
+
+        CompletableFuture<HttpResponse<String>> begin(String event) {
+            return begin(event, clock.instant());
         }
 
         @Test
@@ -118,6 +125,21 @@ class WebhooksTest {
                 assertThat(isReplay(applied)).isFalse();
                 assertThat(orders.paid("%" + id + "%")).isEqualTo(1);
             }
+        }
+
+        @ParameterizedTest
+        @EnumSource(
+                value = LosingCommits.Loss.class,
+                names = {"COMMIT", "ANSWER"})
+        @DisplayName("N6 whose commit was not acknowledged are asked for again, and applied once")
+        void lostCommit(LosingCommits.Loss loss) {
+            String event = event("evt_lost_" + loss, "lost");
+            running.bean(LosingCommits.class).lose(loss);
+            assertThat(send(event).statusCode()).isEqualTo(503);
+            HttpResponse<String> again = send(event);
+            assertThat(again.statusCode()).isEqualTo(204);
+            assertThat(isReplay(again)).isEqualTo(loss == LosingCommits.Loss.ANSWER);
+            assertThat(orders.paid("%evt_lost_" + loss + "%")).isEqualTo(1);
         }
 
         @Test
@@ -173,6 +195,23 @@ class WebhooksTest {
         @Override
         String jdbcUrl(Path folder) {
             return PostgresServer.shared().createDatabase();
+        }
+
+        @Test
+        @DisplayName("N6 are answered quickly while another delivery is being applied: 503, and 204 once it is")
+        void slow() throws Exception {
+            CompletableFuture<HttpResponse<String>> first = begin(event("evt_slow", "slow"));
+            try {
+                assertThat(orders.entered.await(30, TimeUnit.SECONDS)).isTrue();
+                HttpResponse<String> second = begin(event("evt_slow", "slow")).get(20, TimeUnit.SECONDS);
+                assertThat(second.statusCode()).isEqualTo(503);
+                assertThat(second.headers().firstValue("Retry-After")).hasValue("1");
+            } finally {
+                orders.release.complete(null);
+            }
+            assertThat(first.join().statusCode()).isEqualTo(204);
+            assertThat(isReplay(send(event("evt_slow", "slow")))).isTrue();
+            assertThat(orders.paid("%evt_slow%")).isEqualTo(1);
         }
     }
 
