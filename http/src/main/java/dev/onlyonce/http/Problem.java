@@ -28,6 +28,12 @@ public enum Problem {
     TIMESTAMP_REJECTED(400, "The request's time is not accepted"),
     /** Nobody is authenticated, so nobody owns the key. */
     AUTHENTICATION_REQUIRED(401, "Authentication is required"),
+    /** A webhook is not signed, not by its sender, or not in time. */
+    SIGNATURE_INVALID(401, "The signature is not valid"),
+    /** A webhook has no id, or one that cannot be remembered. */
+    MESSAGE_ID_INVALID(400, "The message has no id that can be remembered"),
+    /** A webhook with this id and other content was applied before. */
+    MESSAGE_CHANGED(422, "A message with this id and other content was applied before"),
     /** The key was used for another request. */
     KEY_REUSED(422, "The Idempotency-Key was used for another request"),
     /** Another request with this key is being executed. */

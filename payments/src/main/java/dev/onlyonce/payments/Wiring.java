@@ -3,7 +3,7 @@ package dev.onlyonce.payments;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.http.WebhookSignature;
+import dev.onlyonce.http.WebhookReceiver;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Dialect;
@@ -19,7 +19,8 @@ import dev.onlyonce.payments.domain.ProviderEvents;
 import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.payments.domain.Refunds;
 import dev.onlyonce.payments.domain.Transfers;
-import dev.onlyonce.sql.inbox.Inbox;
+import dev.onlyonce.payments.provider.Webhooks;
+import dev.onlyonce.spring.WebhookEndpoint;
 import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
@@ -164,13 +165,14 @@ class Wiring {
                 properties.provider().absentAfter());
     }
 
+    /** What the provider says by itself: believed only with its signature, and applied once. */
     @Bean
-    WebhookSignature webhookSignature(PaymentsProperties properties) {
-        return new WebhookSignature(properties.webhookSecret());
-    }
-
-    @Bean
-    ProviderEvents providerEvents(Onlyonce once, Database database, Payments payments) {
-        return new ProviderEvents(Inbox.of(once), database, payments);
+    WebhookEndpoint providerWebhooks(
+            Onlyonce once, PaymentsProperties properties, Database database, Payments payments) {
+        ProviderEvents events = new ProviderEvents(database, payments);
+        return new WebhookEndpoint(
+                "/webhooks/provider",
+                WebhookReceiver.builder(once, "provider", Webhooks.scheme(properties.webhookSecret())),
+                webhook -> events.apply(webhook.body()));
     }
 }

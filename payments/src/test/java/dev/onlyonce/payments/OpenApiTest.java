@@ -51,6 +51,8 @@ class OpenApiTest {
                             .status())
                     .isEqualTo(404);
             real.add("GET /.well-known/idempotency/status");
+            assertThat(server.send("POST", "/webhooks/provider", "{}").status()).isEqualTo(401);
+            real.add("POST /webhooks/provider");
 
             assertThat(documented).isEqualTo(real);
         }

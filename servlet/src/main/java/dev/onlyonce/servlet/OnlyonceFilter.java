@@ -166,7 +166,7 @@ public final class OnlyonceFilter extends HttpFilter {
                 tenants.tenant(request));
     }
 
-    private static void send(HttpServletResponse response, HttpAnswer answer) throws IOException {
+    static void send(HttpServletResponse response, HttpAnswer answer) throws IOException {
         CapturedResponse.sendHead(response, answer);
         if (answer.status() == HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE) {
             // The rest of the body may not have been read: nobody can use the connection again.
@@ -175,7 +175,7 @@ public final class OnlyonceFilter extends HttpFilter {
         CapturedResponse.write(response, answer);
     }
 
-    private static Headers headers(HttpServletRequest request) {
+    static Headers headers(HttpServletRequest request) {
         List<Headers.Field> fields = new ArrayList<>();
         for (String name : Collections.list(request.getHeaderNames())) {
             for (String value : Collections.list(request.getHeaders(name))) {

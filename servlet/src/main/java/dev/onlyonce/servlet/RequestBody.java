@@ -49,17 +49,23 @@ record RequestBody(byte[] compared, Optional<byte[]> readable) {
         if (isMultipart(request.getContentType())) {
             return new RequestBody(multipart(request, bytesMax), Optional.empty());
         }
+        byte[] bytes = raw(request, bytesMax);
+        if (bytes.length == 0 && isForm(request.getContentType())) {
+            // Somebody before us may have asked for a parameter: then the container has read the body.
+            return new RequestBody(form(request.getParameterMap()), Optional.of(bytes));
+        }
+        return new RequestBody(bytes, Optional.of(bytes));
+    }
+
+    /** The bytes as they were sent; one more than the bound if the body is larger. */
+    static byte[] raw(HttpServletRequest request, int bytesMax) throws IOException {
         byte[] bytes = request.getContentLengthLong() > bytesMax
                 ? tooLarge(bytesMax)
                 : request.getInputStream().readNBytes(bytesMax + 1);
         if (bytes.length > bytesMax) {
             discard(request.getInputStream());
         }
-        if (bytes.length == 0 && isForm(request.getContentType())) {
-            // Somebody before us may have asked for a parameter: then the container has read the body.
-            return new RequestBody(form(request.getParameterMap()), Optional.of(bytes));
-        }
-        return new RequestBody(bytes, Optional.of(bytes));
+        return bytes;
     }
 
     static boolean isForm(@Nullable String contentType) {

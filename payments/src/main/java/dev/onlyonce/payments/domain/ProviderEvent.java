@@ -7,12 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a provider's webhook says.
  *
- * @param id the same for every delivery of the same event
  * @param type such as {@code charge.succeeded}
  * @param data what it is about, as it stands
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
-public record ProviderEvent(
-        @Nullable String id,
-        @Nullable String type,
-        @Nullable Movement data) {}
+public record ProviderEvent(@Nullable String type, @Nullable Movement data) {}

@@ -1,44 +1,53 @@
 package dev.onlyonce.payments.domain;
 
-import static java.util.Objects.requireNonNull;
-
+import dev.onlyonce.http.WebhookRejected;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.payments.provider.Movement;
-import dev.onlyonce.sql.inbox.Inbox;
-import dev.onlyonce.sql.inbox.InboxMessage;
 import java.sql.SQLException;
 import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Applies the provider's events, each once. Events only add what the provider says to the payment; who asks for the outcome of
+ * Applies the provider's events. Events only add what the provider says to the payment; who asks for the outcome of
  * a payment in doubt finds it there ({@link ChargeReconciler}). What was said is not taken back, so the order in which events
  * arrive does not matter. Thread-safe.
  */
 public final class ProviderEvents {
-    private static final String SOURCE = "provider";
-
-    private final Inbox inbox;
     private final Database database;
     private final Payments payments;
+    /** The provider's spelling is its own, whatever ours is. */
+    private final JsonMapper json = new JsonMapper();
 
     /** Applies events to these payments. */
-    public ProviderEvents(Inbox inbox, Database database, Payments payments) {
-        this.inbox = inbox;
+    public ProviderEvents(Database database, Payments payments) {
         this.database = database;
         this.payments = payments;
     }
 
-    /** Applies an event unless it was applied before; says whether it did. */
-    public boolean receive(ProviderEvent event) {
+    /**
+     * Applies an event in the Spring transaction that this thread is in.
+     *
+     * @throws WebhookRejected if it cannot be read
+     */
+    public void apply(byte[] body) {
+        ProviderEvent event;
         try {
-            return inbox.apply(new InboxMessage(SOURCE, requireNonNull(event.id())), transaction -> {
-                if (event.data() != null && event.data().kind().equals("charge")) {
-                    apply(database.on(transaction), requireNonNull(event.type()), event.data());
-                }
+            event = json.readValue(body, ProviderEvent.class);
+        } catch (JacksonException e) {
+            throw new WebhookRejected("the event cannot be read");
+        }
+        String type = event.type();
+        if (type == null) {
+            throw new WebhookRejected("the event has no type");
+        }
+        Movement charge = event.data();
+        if (charge != null && "charge".equals(charge.kind())) {
+            database.inCurrentTransaction(sql -> {
+                apply(sql, type, charge);
+                return type;
             });
-        } catch (SQLException e) {
-            throw new Database.Unavailable(e);
         }
     }
 

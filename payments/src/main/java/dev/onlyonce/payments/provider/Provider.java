@@ -2,7 +2,6 @@ package dev.onlyonce.payments.provider;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.onlyonce.http.WebhookSignature;
 import dev.onlyonce.payments.faults.Chances;
 import dev.onlyonce.payments.faults.FaultyNetwork;
 import dev.onlyonce.payments.faults.NetworkFault;
@@ -75,10 +74,7 @@ public final class Provider implements AutoCloseable {
         Files.createDirectories(options.data());
         ledger = Ledger.open(options.data().resolve("provider.db"));
         webhooks = new Webhooks(
-                options.webhooks().url(),
-                new WebhookSignature(options.webhooks().secret()),
-                time,
-                json);
+                options.webhooks().url(), Webhooks.scheme(options.webhooks().secret()), time, json);
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), BACKLOG);
         network = FaultyNetwork.open(options.port(), server.getAddress(), Chances.none(NetworkFault.class));
         charging = new Charging(ledger, webhooks, time, options);

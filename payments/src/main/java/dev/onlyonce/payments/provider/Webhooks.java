@@ -2,7 +2,8 @@ package dev.onlyonce.payments.provider;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.http.WebhookSignature;
+import dev.onlyonce.http.HmacScheme;
+import dev.onlyonce.http.WebhookScheme;
 import dev.onlyonce.store.Time;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -36,8 +37,8 @@ public final class Webhooks implements AutoCloseable {
             .connectTimeout(TIMEOUT)
             .build();
     private final @Nullable URI url;
-    private final WebhookSignature signature;
-    private final WebhookSignature forger = new WebhookSignature("somebody else's secret");
+    private final HmacScheme scheme;
+    private final HmacScheme forger = scheme("somebody else's secret");
     private final Time time;
     private final JsonMapper json;
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
@@ -45,11 +46,16 @@ public final class Webhooks implements AutoCloseable {
     /** An event, and who signs it. */
     private record Event(byte[] body, boolean forged) {}
 
-    Webhooks(@Nullable URI url, WebhookSignature signature, Time time, JsonMapper json) {
+    Webhooks(@Nullable URI url, HmacScheme scheme, Time time, JsonMapper json) {
         this.url = url;
-        this.signature = signature;
+        this.scheme = scheme;
         this.time = time;
         this.json = json;
+    }
+
+    /** Signed as Stripe's are, in a header of its own. */
+    public static HmacScheme scheme(String secret) {
+        return WebhookScheme.stripe(secret).toBuilder().header(SIGNATURE_HEADER).build();
     }
 
     /** Sends what there is to say about a new movement, as the faults have it. */
@@ -111,7 +117,7 @@ public final class Webhooks implements AutoCloseable {
         HttpRequest request = HttpRequest.newBuilder(requireNonNull(url))
                 .timeout(TIMEOUT)
                 .header("Content-Type", "application/json")
-                .header(SIGNATURE_HEADER, (event.forged() ? forger : signature).sign(event.body(), time.now()))
+                .header(SIGNATURE_HEADER, signature(event))
                 .POST(HttpRequest.BodyPublishers.ofByteArray(event.body()))
                 .build();
         var unused = client.sendAsync(request, HttpResponse.BodyHandlers.discarding())
@@ -130,6 +136,13 @@ public final class Webhooks implements AutoCloseable {
                         count("given_up");
                     }
                 });
+    }
+
+    private String signature(Event event) {
+        return (event.forged() ? forger : scheme)
+                .sign("", event.body(), time.now())
+                .first(SIGNATURE_HEADER)
+                .orElseThrow();
     }
 
     private void count(String what) {

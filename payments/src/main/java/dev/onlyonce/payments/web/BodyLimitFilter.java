@@ -22,6 +22,12 @@ final class BodyLimitFilter extends OncePerRequestFilter {
         this.json = json;
     }
 
+    /** Webhooks have a limit of their own. */
+    @Override
+    protected boolean shouldNotFilter(HttpServletRequest request) {
+        return request.getRequestURI().startsWith("/webhooks/");
+    }
+
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.onlyonce.http.WebhookSignature;
+import dev.onlyonce.http.Headers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -195,8 +195,9 @@ class ProviderTest {
     }
 
     private static boolean isGenuine(Hook hook) {
-        return new WebhookSignature(SECRET)
-                .refusal(hook.signature(), hook.body(), Clock.systemUTC().instant())
+        Headers headers = Headers.of(Webhooks.SIGNATURE_HEADER, hook.signature());
+        return Webhooks.scheme(SECRET)
+                .refusal(headers, hook.body(), Clock.systemUTC().instant())
                 .isEmpty();
     }
 

@@ -4,6 +4,7 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.OutcomeException;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Registry;
 import dev.onlyonce.Scope;
@@ -18,6 +19,7 @@ import dev.onlyonce.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.HexFormat;
 
 /**
  * Messages that are delivered at least once, such as webhooks, applied once: that a message has come is written in the
@@ -78,13 +80,14 @@ public final class Inbox {
      *
      * @return whether it was applied now
      * @throws X what the effect throws, after a rollback
+     * @throws OutcomeException if a message with this id and other content was applied before, {@link Outcome.Mismatched}
      * @throws dev.onlyonce.MalformedKey if the id is not one
      * @throws TransactionConflict if it was rolled back because of concurrent work; call again
      * @throws StoreException if the database cannot answer, or the same message is just being applied: let it be
      *     delivered again
      */
     public <X extends Exception> boolean apply(InboxMessage message, Effect<X> effect) throws X {
-        return isNew(runner.execute(request(message), once(effect)));
+        return isNew(message, runner.execute(request(message), once(effect)));
     }
 
     /**
@@ -93,19 +96,34 @@ public final class Inbox {
      *
      * @param transaction a connection with auto-commit off
      * @throws X what the effect throws
+     * @throws OutcomeException as above; the transaction is unharmed
      * @throws TransactionConflict if the transaction must be rolled back and run again
      * @throws StoreException as above
      */
     public <X extends Exception> boolean apply(Connection transaction, InboxMessage message, Effect<X> effect)
             throws X {
-        return isNew(runner.execute(transaction, request(message), once(effect)));
+        return isNew(message, runner.execute(transaction, request(message), once(effect)));
     }
 
     private TransactionRunner.Request<byte[]> request(InboxMessage message) {
         Key key = Key.of(message.source(), OPERATION, message.id()).in(Scope.OPERATION);
-        // Of the id alone: a message that comes again with another content is a repeat all the same.
-        Fingerprint fingerprint = Fingerprint.of(message.id().getBytes(StandardCharsets.UTF_8));
-        return new TransactionRunner.Request<>(key, fingerprint, policy, Codec.bytes());
+        return new TransactionRunner.Request<>(key, fingerprint(message), policy, Codec.bytes());
+    }
+
+    /**
+     * The id, bound to the content as a request is bound to its caller's credentials: what was remembered by its id alone, by an
+     * earlier release too, matches any content.
+     */
+    private static Fingerprint fingerprint(InboxMessage message) {
+        Fingerprint name = Fingerprint.of(message.id().getBytes(StandardCharsets.UTF_8));
+        Fingerprint content = message.content();
+        if (content == null) {
+            // Stored as the id alone, but it can be compared with one that is bound.
+            return name.boundTo("").in(name.version()).orElseThrow();
+        }
+        // Without its secret, if it has one: secrets get replaced while messages are remembered.
+        Fingerprint plain = content.in(name.version()).orElse(content);
+        return name.boundTo(plain.version() + ":" + HexFormat.of().formatHex(plain.digest()));
     }
 
     private static <X extends Exception> TransactionalAction<byte[], X> once(Effect<X> effect) {
@@ -115,9 +133,16 @@ public final class Inbox {
         };
     }
 
-    private static boolean isNew(Outcome<byte[]> outcome) {
+    private static boolean isNew(InboxMessage message, Outcome<byte[]> outcome) {
         if (outcome instanceof Outcome.InFlight) {
             throw new StoreBusy("the message is just being applied; let it be delivered again", null);
+        }
+        if (outcome instanceof Outcome.Mismatched<byte[]> other
+                && other.reason() == Outcome.Mismatched.Reason.REQUEST) {
+            if (message.content() != null) {
+                throw new OutcomeException("a message with this id and other content was applied before", outcome);
+            }
+            return false;
         }
         if (outcome instanceof Outcome.Unknown || outcome instanceof Outcome.Mismatched) {
             throw new IllegalStateException(

@@ -9,6 +9,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.OutcomeException;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
@@ -166,6 +167,71 @@ class InboxTest {
             }
             assertThatThrownBy(() -> inbox.apply(new InboxMessage("provider", ""), c -> effect(c, false)))
                     .isInstanceOf(MalformedKey.class);
+        });
+    }
+
+    private static InboxMessage saying(String content) {
+        return new InboxMessage("provider", "evt_1", Fingerprint.of(content.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("N3 a message with a known id and other content is refused and leaves the caller's transaction alone")
+    void changed(TestDatabase database) throws Exception {
+        on(database, (source, inbox) -> {
+            assertThat(inbox.apply(saying("10 EUR"), c -> effect(c, false))).isTrue();
+            assertThat(inbox.apply(saying("10 EUR"), c -> effect(c, false))).isFalse();
+            assertThatThrownBy(() -> inbox.apply(saying("1000 EUR"), c -> effect(c, false)))
+                    .isInstanceOfSatisfying(
+                            OutcomeException.class,
+                            e -> assertThat(e.outcome())
+                                    .isEqualTo(new Outcome.Mismatched<>(Outcome.Mismatched.Reason.REQUEST)));
+            try (Connection transaction = source.getConnection()) {
+                transaction.setAutoCommit(false);
+                assertThatThrownBy(() -> inbox.apply(transaction, saying("1000 EUR"), c -> effect(c, false)))
+                        .isInstanceOf(OutcomeException.class);
+                assertThat(inbox.apply(transaction, new InboxMessage("provider", "evt_2"), c -> effect(c, false)))
+                        .isTrue();
+                transaction.commit();
+            }
+            assertThat(effects(source)).isEqualTo(2);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName(
+            "F4 a message that was remembered by its id alone is a repeat whatever it says, and the other way round")
+    void idAlone(TestDatabase database) throws Exception {
+        on(database, (source, inbox) -> {
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, false)))
+                    .isTrue();
+            assertThat(inbox.apply(saying("10 EUR"), c -> effect(c, false))).isFalse();
+            InboxMessage second = new InboxMessage("provider", "evt_2", Fingerprint.ofJson("{}"));
+            assertThat(inbox.apply(second, c -> effect(c, false))).isTrue();
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_2"), c -> effect(c, false)))
+                    .isFalse();
+            assertThat(effects(source)).isEqualTo(2);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("F4 a message that an earlier release remembered is a repeat")
+    void earlierRelease(TestDatabase database) throws Exception {
+        on(database, (source, inbox) -> {
+            inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, false));
+            byte[] digest =
+                    Fingerprint.of("evt_1".getBytes(StandardCharsets.UTF_8)).digest();
+            try (Connection connection = source.getConnection();
+                    Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(
+                            "SELECT fingerprint, fingerprint_version FROM onlyonce_entry WHERE key_ = 'evt_1'")) {
+                assertThat(row.next()).isTrue();
+                // What it has always been: so a node of either release reads what the other has written.
+                assertThat(row.getBytes(1)).isEqualTo(digest);
+                assertThat(row.getInt(2)).isEqualTo(1);
+            }
         });
     }
 }
