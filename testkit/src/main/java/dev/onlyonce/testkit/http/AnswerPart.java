@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +23,21 @@ interface AnswerPart extends Part {
             call.send().assertReplayOf(first);
         }
         assertThat(call.effects()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("R1 a kept connection carries a first request, its replay, a mismatch and the next requests")
+    default void keptConnection() {
+        Call call = call("/ietf/echo");
+        Call next = call("/ietf/echo").inChunks();
+        List<Answer> answers =
+                Client.onOneConnection(call, call, call.json("{\"amount\":11}"), next, next, call.keys(), call);
+        assertThat(answers).extracting(Answer::status).containsExactly(201, 201, 422, 201, 201, 400, 201);
+        answers.get(1).assertReplayOf(answers.get(0));
+        answers.get(4).assertReplayOf(answers.get(3));
+        answers.get(6).assertReplayOf(answers.get(0));
+        assertThat(call.effects()).isEqualTo(1);
+        assertThat(next.effects()).isEqualTo(1);
     }
 
     @Test

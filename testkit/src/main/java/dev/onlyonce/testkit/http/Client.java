@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -77,6 +78,21 @@ public final class Client {
         thread.setDaemon(true);
         thread.start();
         return answer;
+    }
+
+    /** Sends requests one after the other on one connection, which the application has to keep. */
+    static List<Answer> onOneConnection(Call... calls) {
+        List<Answer> answers = new ArrayList<>();
+        try (Wire wire = Wire.open(calls[0].request().url(), PATIENCE)) {
+            for (Call call : calls) {
+                RawRequest request = call.request().with("Connection", "keep-alive");
+                wire.writeAll(request);
+                answers.add(new Answer(wire.read(request.method())));
+            }
+        } catch (IOException e) {
+            throw new AssertionError("the application broke off after " + answers, e);
+        }
+        return answers;
     }
 
     private static void hangUp(Wire wire) {
