@@ -34,7 +34,7 @@ final class LockedRowsTest {
     private Path folder;
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("T3 are skipped by a purge, which deletes the others and comes back for them")
     void purgeSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -53,7 +53,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D1 are skipped by the sweeper, which ends the others and comes back for them")
     void sweepSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -72,7 +72,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 are busy to their own settlement; all others of the batch are recorded at once")
     void settlesOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -99,7 +99,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 D8 are busy to the release of a half-done operation, which holds up no other settlement")
     void releasesOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -138,7 +138,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 cost no other claim its lease, and are not lost")
     void renewsOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -164,7 +164,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 are busy to who would take them; other claims of the batch are made, and what stands is shown")
     void claimsOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {

@@ -26,7 +26,7 @@ final class SchemaCommand extends CommandGroup {
         @Spec
         private @Nullable CommandSpec spec;
 
-        @Parameters(paramLabel = "DATABASE", description = "postgresql, mysql or sqlite")
+        @Parameters(paramLabel = "DATABASE", description = "postgresql, mysql, sqlite or h2")
         private SqlDatabase database = SqlDatabase.POSTGRESQL;
 
         @Override

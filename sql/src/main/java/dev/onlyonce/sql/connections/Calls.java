@@ -39,21 +39,23 @@ public final class Calls implements AutoCloseable {
 
     /** As {@link #write}, in a transaction that the work's own code may look at: auto-commit is off. */
     public <T> T transaction(Work<T> work) {
-        return write(connection -> {
-            connection.setAutoCommit(false);
-            try {
-                T answer = work.run(connection);
-                connection.commit();
-                return answer;
-            } catch (Throwable e) {
-                rollBack(connection, e);
-                throw e;
-            } finally {
-                if (!connection.isClosed()) {
-                    connection.setAutoCommit(true);
-                }
+        return write(connection -> inTransaction(connection, work));
+    }
+
+    static <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
+        connection.setAutoCommit(false);
+        try {
+            T answer = work.run(connection);
+            connection.commit();
+            return answer;
+        } catch (Throwable e) {
+            rollBack(connection, e);
+            throw e;
+        } finally {
+            if (!connection.isClosed()) {
+                connection.setAutoCommit(true);
             }
-        });
+        }
     }
 
     private static void rollBack(Connection connection, Throwable cause) {

@@ -1,0 +1,10 @@
+package dev.onlyonce.sql;
+
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("H2 in a file, in PostgreSQL mode")
+final class H2FilePostgresModeStoreTest extends H2StoreContract {
+    H2FilePostgresModeStoreTest() {
+        super(true, POSTGRESQL);
+    }
+}

@@ -1,0 +1,10 @@
+package dev.onlyonce.sql;
+
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("H2 in a file")
+final class H2FileStoreTest extends H2StoreContract {
+    H2FileStoreTest() {
+        super(true, REGULAR);
+    }
+}
