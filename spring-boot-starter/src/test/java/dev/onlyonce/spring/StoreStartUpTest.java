@@ -116,7 +116,8 @@ class StoreStartUpTest extends StartUp {
                     assertThat(context).hasNotFailed().hasSingleBean(Transactions.class);
                     assertThat(context.getBean(Store.class))
                             .isInstanceOfSatisfying(
-                                    SqlStore.class, store -> assertThat(store.isIn(h2)).isTrue());
+                                    SqlStore.class,
+                                    store -> assertThat(store.isIn(h2)).isTrue());
                 });
     }
 

@@ -48,12 +48,20 @@ public final class StoreOpening {
     static SqlStore open(DataSource dataSource, Options options) {
         SqlDatabase kind = kind(dataSource);
         SourceCheck.check(dataSource, kind);
-        Calls calls = new Calls(new Pool(dataSource, SERVERS.contains(kind)), kind);
+        Calls calls = calls(dataSource, kind);
         if (kind == SqlDatabase.SQLITE) {
             calls.read(StoreOpening::checkSynchronous);
         }
         prepare(kind, calls, options.mode);
         return new SqlStore(new SqlAccess(database(kind, calls, options), calls, options.sealing));
+    }
+
+    private static Calls calls(DataSource dataSource, SqlDatabase kind) {
+        Pool pool = new Pool(dataSource, SERVERS.contains(kind));
+        if (kind != SqlDatabase.H2) {
+            return new Calls(pool, kind);
+        }
+        return new Calls(pool, kind, new Calls(pool, kind).read(H2Check::isInterruptible));
     }
 
     private static Database database(SqlDatabase kind, Calls calls, Options options) {

@@ -68,10 +68,11 @@ final class H2OpeningTest {
     }
 
     @Test
-    @DisplayName("E2 a user of H2 who may not have commits written at once is refused, until an administrator has done it")
+    @DisplayName(
+            "E2 a user of H2 who may not have commits written at once is refused, until an administrator has done it")
     void noAdministrator() {
-        String url = "jdbc:h2:file:" + folder.resolve("entries") + ";DB_CLOSE_DELAY=5";
-        DataSource administrator = source(url + ";USER=sa;PASSWORD=sa");
+        String url = "jdbc:h2:file:" + folder.resolve("entries");
+        DataSource administrator = source(url + ";DB_CLOSE_DELAY=5;USER=sa;PASSWORD=sa");
         DataSource application = source(url + ";USER=shop;PASSWORD=shop");
         SqlStore.open(administrator).close();
         SqlClock.execute(
@@ -104,7 +105,9 @@ final class H2OpeningTest {
             } while (later.isBefore(begun.plusMillis(50)));
             Key key = Key.of("tenant", "POST /payments", "key");
             Ways.transactions(store).execute(transaction, key, TransactionsChapter.REQUEST, Codec.text(), c -> "done");
-            assertThat(transactionTime(transaction)).as("H2's own clock stands still").isEqualTo(begun);
+            assertThat(transactionTime(transaction))
+                    .as("H2's own clock stands still")
+                    .isEqualTo(begun);
             transaction.commit();
             Entry entry = store.find(List.of(key.entryId())).get(0).orElseThrow();
             assertThat(entry.createdAt()).isAfterOrEqualTo(later.minusMillis(1));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.transactions.TransactionsChapter;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
@@ -44,7 +45,7 @@ final class LockedRowsTest {
             store.claim(claims);
             store.settle(Claims.complete(claims));
             clock.advance(Claims.RETENTION);
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 assertThat(store.purge(100)).isEqualTo(4);
                 foreign.rollback();
             }
@@ -61,7 +62,7 @@ final class LockedRowsTest {
             SqlStore store = SqlClock.store(dataSource).build();
             store.claim(Claims.claims("key", 5));
             clock.advance(Claims.LEASE);
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 assertThat(store.sweep(3)).hasSize(3);
                 assertThat(store.sweep(3)).hasSize(1);
                 assertThat(store.sweep(3)).isEmpty();
@@ -79,7 +80,7 @@ final class LockedRowsTest {
             SqlStore store = SqlStore.open(dataSource);
             List<ClaimRequest> claims = Claims.claims("key", 5);
             store.claim(claims);
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 List<SettleResult> settled = quickly(() -> store.settle(Claims.complete(claims)));
                 for (int i = 0; i < 5; i++) {
                     assertThat(settled.get(i))
@@ -109,9 +110,9 @@ final class LockedRowsTest {
             List<Settlement> settlements = new ArrayList<>(Claims.complete(claims));
             ClaimRequest halfDone = claims.get(2);
             settlements.set(2, Claims.settle(halfDone, State.RETRYABLE));
-            recordStep(dataSource, "key2");
+            recordStep(dataSource, database.kind(), "key2");
             store.access().halfDone().register(halfDone.token());
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 List<SettleResult> settled = quickly(() -> store.settle(settlements));
                 for (int i = 0; i < 5; i++) {
                     assertThat(settled.get(i))
@@ -128,12 +129,12 @@ final class LockedRowsTest {
         }
     }
 
-    private static void recordStep(HikariDataSource dataSource, String key) throws SQLException {
+    private static void recordStep(HikariDataSource dataSource, SqlDatabase kind, String key) throws SQLException {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("INSERT INTO onlyonce_step (tenant, space, key_, entry_created_at, number, name, state)"
                     + " SELECT tenant, space, key_, created_at, 1, 'reserve', 2 FROM onlyonce_entry"
-                    + " WHERE tenant = 'tenant' AND space = '' AND key_ = '" + key + "'");
+                    + " WHERE" + TestDatabase.key(kind, "tenant", key));
         }
     }
 
@@ -149,7 +150,7 @@ final class LockedRowsTest {
             List<Renewal> renewals = claims.stream()
                     .map(c -> new Renewal(c.id(), c.token(), Claims.LEASE))
                     .toList();
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 assertThat(quickly(() -> store.renew(renewals)))
                         .containsExactly(
                                 RenewResult.RENEWED,
@@ -177,8 +178,8 @@ final class LockedRowsTest {
                 foreign.setAutoCommit(false);
                 for (String key : List.of("running", "free")) {
                     try (Statement statement = foreign.createStatement()) {
-                        statement.execute("UPDATE onlyonce_entry SET owner = 'foreign'"
-                                + " WHERE tenant = 'tenant' AND space = '' AND key_ = '" + key + "'");
+                        statement.execute("UPDATE onlyonce_entry SET owner = 'foreign'" + " WHERE"
+                                + TestDatabase.key(database.kind(), "tenant", key));
                     }
                 }
                 Key unborn = Key.of("tenant", "POST /payments", "unborn");
@@ -211,12 +212,12 @@ final class LockedRowsTest {
         return answer;
     }
 
-    private static Connection lock(HikariDataSource dataSource, String key) throws SQLException {
+    private static Connection lock(HikariDataSource dataSource, SqlDatabase kind, String key) throws SQLException {
         Connection foreign = dataSource.getConnection();
         foreign.setAutoCommit(false);
         try (Statement statement = foreign.createStatement()) {
-            statement.execute("SELECT * FROM onlyonce_entry WHERE tenant = 'tenant' AND space = '' AND key_ = '" + key
-                    + "' FOR UPDATE");
+            statement.execute(
+                    "SELECT * FROM onlyonce_entry WHERE" + TestDatabase.key(kind, "tenant", key) + "FOR UPDATE");
         }
         return foreign;
     }

@@ -79,7 +79,8 @@ final class OpeningTest {
                 if (kind == TestDatabase.MARIADB) {
                     connection.setCatalog(TENANT.get());
                 } else {
-                    connection.setSchema(kind == TestDatabase.H2 ? TENANT.get().toUpperCase(Locale.ROOT) : TENANT.get());
+                    connection.setSchema(
+                            kind == TestDatabase.H2 ? TENANT.get().toUpperCase(Locale.ROOT) : TENANT.get());
                 }
                 return connection;
             });

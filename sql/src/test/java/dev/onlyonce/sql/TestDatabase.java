@@ -27,6 +27,17 @@ public enum TestDatabase {
         return kind;
     }
 
+    /** A name in an SQL text. */
+    public static String name(SqlDatabase kind, String text) {
+        return kind == SqlDatabase.H2 ? "STRINGTOUTF8('" + text + "')" : "'" + text + "'";
+    }
+
+    /** A condition in an SQL text: the row of a key of the tenant. */
+    public static String key(SqlDatabase kind, String tenant, String key) {
+        return " tenant = " + name(kind, tenant) + " AND space = " + name(kind, "") + " AND key_ = " + name(kind, key)
+                + " ";
+    }
+
     /** A pool on a new, empty database. */
     public HikariDataSource create(Path folder) {
         return Pools.open(url(folder), 16);

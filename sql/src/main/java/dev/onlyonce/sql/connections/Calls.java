@@ -4,6 +4,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
 
 /** Runs work on a connection, within bounds, and says what an error means. */
 public final class Calls implements AutoCloseable {
@@ -15,10 +16,21 @@ public final class Calls implements AutoCloseable {
 
     private final Source source;
     private final SqlDatabase database;
+    private final Optional<OwnThreads> threads;
 
     public Calls(Source source, SqlDatabase database) {
+        this(source, database, false);
+    }
+
+    /**
+     * For a database.
+     *
+     * @param ownThreads whether an interrupt of the caller would harm the database
+     */
+    public Calls(Source source, SqlDatabase database, boolean ownThreads) {
         this.source = source;
         this.database = database;
+        this.threads = ownThreads ? Optional.of(new OwnThreads()) : Optional.empty();
     }
 
     /** Something to do with a connection in auto-commit mode. */
@@ -69,7 +81,9 @@ public final class Calls implements AutoCloseable {
     private <T> T run(boolean writing, Work<T> work) {
         for (int tries = 1; ; tries++) {
             try {
-                return once(writing, work);
+                return threads.isEmpty()
+                        ? once(writing, work)
+                        : threads.get().run(() -> once(writing, work));
             } catch (SQLException e) {
                 SqlFailure failure = SqlFailure.of(database, e);
                 if (!failure.isCuredByRetry() || tries == TRIES_MAX) {

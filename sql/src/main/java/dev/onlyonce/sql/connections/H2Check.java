@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +22,8 @@ public final class H2Check {
 
     /** In others, names, empty values or the clock mean something else. */
     private static final Set<String> MODES = Set.of("REGULAR", "POSTGRESQL");
+
+    private static final Pattern UNINTERRUPTIBLE = Pattern.compile("jdbc:h2:(mem|async|tcp|ssl):");
 
     private static final int FILE_IN_USE = 90020;
     private static final int ADMIN_RIGHTS_REQUIRED = 90040;
@@ -49,8 +52,8 @@ public final class H2Check {
     private static Map<String, String> settings(Connection connection) throws SQLException {
         Map<String, String> settings = new HashMap<>();
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(
-                        "SELECT setting_name, setting_value FROM information_schema.settings")) {
+                ResultSet row =
+                        statement.executeQuery("SELECT setting_name, setting_value FROM information_schema.settings")) {
             while (row.next()) {
                 settings.put(row.getString(1), row.getString(2));
             }
@@ -61,7 +64,8 @@ public final class H2Check {
     private static void checkMode(String mode) {
         if (!MODES.contains(mode.toUpperCase(Locale.ROOT))) {
             throw new StoreRejected(
-                    "H2 is in its " + mode + " mode. Entries can be kept in its regular mode and with MODE=PostgreSQL: change"
+                    "H2 is in its " + mode
+                            + " mode. Entries can be kept in its regular mode and with MODE=PostgreSQL: change"
                             + " the URL, keep the entries elsewhere, or keep those of tests in memory (onlyonce.store=memory)",
                     null);
         }
@@ -98,8 +102,10 @@ public final class H2Check {
                 throw e;
             }
             throw new StoreRejected(
-                    "H2 would forget commits that it acknowledged up to " + writeDelay + " ms before its process is killed, and "
-                            + connection.getMetaData().getUserName() + " may not change that: run SET WRITE_DELAY 0 once"
+                    "H2 would forget commits that it acknowledged up to " + writeDelay
+                            + " ms before its process is killed, and "
+                            + connection.getMetaData().getUserName()
+                            + " may not change that: run SET WRITE_DELAY 0 once"
                             + " as an administrator of " + place,
                     e);
         }
@@ -108,6 +114,11 @@ public final class H2Check {
                         + " killed process. A power failure can still lose it",
                 place,
                 writeDelay);
+    }
+
+    /** Whether an interrupt of a thread that uses the database closes it: if it is in a file that H2 opens in its usual way. */
+    public static boolean isInterruptible(Connection connection) throws SQLException {
+        return !UNINTERRUPTIBLE.matcher(SourceCheck.place(connection)).lookingAt();
     }
 
     /** What to do about a connection that could not be had, if it is about a file that another process has. */

@@ -57,6 +57,7 @@ public enum SqlFailure {
 
     /** A deadlock; a row that changed after the transaction's snapshot (MariaDB 11 and newer). */
     private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
+
     private static final int H2_LOCK_TIMEOUT = 50200;
     /** A deadlock; a row that changed, or was deleted, while it was being changed. */
     private static final Set<Integer> H2_CONFLICT = Set.of(40001, 90112, 90131, 90143);

@@ -92,8 +92,7 @@ public final class H2 implements Database {
     /** An entry that is not committed shows itself by nothing but the wait for it. */
     @Override
     public Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return new Inserted(
-                Transaction.run(connection, BEGIN, c -> queries.insert(c, claims, HARDLY_MS)), Set.of());
+        return new Inserted(Transaction.run(connection, BEGIN, c -> queries.insert(c, claims, HARDLY_MS)), Set.of());
     }
 
     @Override
@@ -187,9 +186,7 @@ public final class H2 implements Database {
     public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
             throws SQLException {
         return H2LockTimeout.run(
-                connection,
-                WAIT_MS,
-                bounded -> Transaction.run(bounded, BEGIN, c -> changes.resolved(c, resolutions)));
+                connection, WAIT_MS, bounded -> Transaction.run(bounded, BEGIN, c -> changes.resolved(c, resolutions)));
     }
 
     @Override
@@ -200,10 +197,7 @@ public final class H2 implements Database {
 
     private Optional<Entry> evicted(Connection c, EntryId id, String who, String why) throws SQLException {
         Optional<AuditRow.Evicted> evicted = queries.one(
-                c,
-                H2Statements.LOCK_ONE,
-                H2Queries.of(id),
-                row -> AuditRow.Evicted.read(row, H2Queries.COLUMNS));
+                c, H2Statements.LOCK_ONE, H2Queries.of(id), row -> AuditRow.Evicted.read(row, H2Queries.COLUMNS));
         if (evicted.isPresent()) {
             queries.change(c, H2Statements.DELETE, H2Queries.of(id));
             changes.audit(c, AuditRow.evicted(evicted.get(), who, why));

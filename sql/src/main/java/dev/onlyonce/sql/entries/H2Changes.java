@@ -44,8 +44,8 @@ final class H2Changes {
     }
 
     /** Settles those that are processing with their token. */
-    Map<EntryId, SettleResult.Settled> settled(
-            Connection c, List<Settlement> settlements, UnaryOperator<String> locked) throws SQLException {
+    Map<EntryId, SettleResult.Settled> settled(Connection c, List<Settlement> settlements, UnaryOperator<String> locked)
+            throws SQLException {
         Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
         List<AuditRow> audit = new ArrayList<>();
         Change<Settlement, Ended> change = new Change<>(
@@ -63,8 +63,11 @@ final class H2Changes {
     /** As {@link Database#keep}. */
     Map<EntryId, Integer> kept(Connection c, List<ClaimRequest> claims) throws SQLException {
         Map<EntryId, Integer> kept = new HashMap<>();
-        each(c, claims, claiming(H2Statements.KEEP, H2Queries.SKIP), (claim, before, attempt) ->
-                kept.put(claim.id(), attempt));
+        each(
+                c,
+                claims,
+                claiming(H2Statements.KEEP, H2Queries.SKIP),
+                (claim, before, attempt) -> kept.put(claim.id(), attempt));
         return kept;
     }
 
@@ -96,11 +99,7 @@ final class H2Changes {
 
     private static Change<ClaimRequest, Integer> claiming(String sql, UnaryOperator<String> locked) {
         return new Change<>(
-                sql,
-                locked,
-                ClaimRequest::id,
-                claim -> RowParameters.of(H2Queries.COLUMNS, claim),
-                H2Queries::attempt);
+                sql, locked, ClaimRequest::id, claim -> RowParameters.of(H2Queries.COLUMNS, claim), H2Queries::attempt);
     }
 
     /** As {@link Database#renew}. */
@@ -175,11 +174,9 @@ final class H2Changes {
             throws SQLException {
         String lock = change.locked.apply(H2Statements.LOCK);
         for (T item : items) {
-            Optional<Before> before =
-                    queries.one(c, lock, H2Queries.of(change.id.apply(item)), Before::read);
+            Optional<Before> before = queries.one(c, lock, H2Queries.of(change.id.apply(item)), Before::read);
             if (before.isPresent()) {
-                Binding parameters =
-                        change.parameters.apply(item).then(Binding.longs(before.get().now));
+                Binding parameters = change.parameters.apply(item).then(Binding.longs(before.get().now));
                 Optional<R> answer = queries.one(c, change.sql, parameters, change.reader);
                 answer.ifPresent(a -> changed.accept(item, before.get(), a));
             }

@@ -246,7 +246,8 @@ final class SchemaTest {
             }
             assertThat(SqlClock.number(
                             dataSource,
-                            "SELECT count(*) FROM onlyonce_entry WHERE state = 3 AND space = '' AND on_lease_lost = 3"))
+                            "SELECT count(*) FROM onlyonce_entry WHERE state = 3 AND on_lease_lost = 3 AND space = "
+                                    + TestDatabase.name(database.kind(), "")))
                     .isEqualTo(1);
         }
     }
