@@ -22,7 +22,8 @@ final class H2InterruptsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"file", "async"})
-    @DisplayName("D11 neither close the database for their neighbours nor lose what they wrote, and keep their interrupt")
+    @DisplayName(
+            "D11 neither close the database for their neighbours nor lose what they wrote, and keep their interrupt")
     void interrupted(String system) throws Exception {
         String url = "jdbc:h2:" + system + ":" + folder.resolve("entries");
         try (HikariDataSource pool = Pools.open(url, 4);
@@ -32,7 +33,8 @@ final class H2InterruptsTest {
                 FutureTask<Boolean> caller = new FutureTask<>(() -> {
                     ClaimResult result = store.claim(List.of(claim)).get(0);
                     store.settle(Claims.complete(List.of(claim)));
-                    return result instanceof ClaimResult.Claimed && Thread.currentThread().isInterrupted();
+                    return result instanceof ClaimResult.Claimed
+                            && Thread.currentThread().isInterrupted();
                 });
                 Thread thread = new Thread(caller);
                 thread.start();
@@ -40,7 +42,8 @@ final class H2InterruptsTest {
                     thread.interrupt();
                 } while (thread.isAlive());
                 assertThat(caller.get()).isTrue();
-                assertThat(Claims.won(store.claim(Claims.claims("neighbour" + round, 1)))).isEqualTo(1);
+                assertThat(Claims.won(store.claim(Claims.claims("neighbour" + round, 1))))
+                        .isEqualTo(1);
             }
         }
     }

@@ -81,9 +81,7 @@ public final class Calls implements AutoCloseable {
     private <T> T run(boolean writing, Work<T> work) {
         for (int tries = 1; ; tries++) {
             try {
-                return threads.isEmpty()
-                        ? once(writing, work)
-                        : threads.get().run(() -> once(writing, work));
+                return threads.isEmpty() ? once(writing, work) : threads.get().run(() -> once(writing, work));
             } catch (SQLException e) {
                 SqlFailure failure = SqlFailure.of(database, e);
                 if (!failure.isCuredByRetry() || tries == TRIES_MAX) {
