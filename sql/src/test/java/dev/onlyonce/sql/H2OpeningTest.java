@@ -87,7 +87,21 @@ final class H2OpeningTest {
         SqlClock.execute(administrator, "SET WRITE_DELAY 0");
         try (SqlStore store = SqlStore.open(application)) {
             assertThat(Claims.won(store.claim(Claims.claims("key", 2)))).isEqualTo(2);
+            store.checkWritable();
         }
+    }
+
+    @Test
+    @DisplayName("E2 a pool of H2 whose connections see what is not committed is refused")
+    void dirtyReads() {
+        DataSource dirty = Sources.of(() -> {
+            Connection connection = memory("").getConnection();
+            connection.setTransactionIsolation(Connection.TRANSACTION_READ_UNCOMMITTED);
+            return connection;
+        });
+        assertThatThrownBy(() -> SqlStore.open(dirty))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("READ COMMITTED");
     }
 
     @Test

@@ -34,6 +34,12 @@ public final class H2Check {
     public static boolean run(Connection connection) throws SQLException {
         Map<String, String> settings = settings(connection);
         checkMode(settings.getOrDefault("MODE", "REGULAR"));
+        if (connection.getTransactionIsolation() == Connection.TRANSACTION_READ_UNCOMMITTED) {
+            throw new StoreRejected(
+                    "the DataSource's connections read what others have not committed: an answer could be given that is undone"
+                            + " later. Use READ COMMITTED or a stricter isolation level",
+                    null);
+        }
         String place = SourceCheck.place(connection);
         if (place.equals("jdbc:h2:mem:")) {
             throw new StoreRejected(
