@@ -81,7 +81,7 @@ public final class Calls implements AutoCloseable {
     private <T> T run(boolean writing, Work<T> work) {
         for (int tries = 1; ; tries++) {
             try {
-                return threads.isEmpty() ? once(writing, work) : threads.get().run(() -> once(writing, work));
+                return once(writing, work);
             } catch (SQLException e) {
                 SqlFailure failure = SqlFailure.of(database, e);
                 if (!failure.isCuredByRetry() || tries == TRIES_MAX) {
@@ -93,6 +93,12 @@ public final class Calls implements AutoCloseable {
 
     private <T> T once(boolean writing, Work<T> work) throws SQLException {
         Source.Borrowed borrowed = borrow(writing ? Source.Use.WRITE : Source.Use.READ);
+        return threads.isEmpty()
+                ? run(borrowed, work)
+                : threads.get().run(() -> run(borrowed, work), () -> borrowed.giveBack(true));
+    }
+
+    private static <T> T run(Source.Borrowed borrowed, Work<T> work) throws SQLException {
         boolean done = false;
         try {
             T answer = work.run(borrowed.connection());
