@@ -8,7 +8,6 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import java.nio.charset.StandardCharsets;
@@ -113,7 +112,7 @@ class StoreStartUpTest extends StartUp {
         runner.withBean(DataSource.class, () -> h2)
                 .withBean(PlatformTransactionManager.class, () -> new DataSourceTransactionManager(h2))
                 .run(context -> {
-                    assertThat(context).hasNotFailed().hasSingleBean(Transactions.class);
+                    assertThat(context).hasNotFailed().hasSingleBean(TransactionalWay.class);
                     assertThat(context.getBean(Store.class))
                             .isInstanceOfSatisfying(
                                     SqlStore.class,

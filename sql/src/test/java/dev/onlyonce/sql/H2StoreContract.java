@@ -18,16 +18,14 @@ abstract class H2StoreContract extends StoreContract {
 
     private static HikariDataSource dataSource;
     private static SqlClock clock;
-    private static String opened;
 
-    H2StoreContract(boolean file, String mode) {
-        String place = (file ? "file:" + folder.resolve("entries") : "mem:" + folder.getFileName()) + mode;
-        if (!place.equals(opened)) {
-            opened = place;
-            dataSource = Pools.open("jdbc:h2:" + place + ";DB_CLOSE_DELAY=5", 70);
-            clock = SqlClock.start(dataSource);
-            SqlStore.open(dataSource).close();
-        }
+    static void connect(String place) {
+        dataSource = Pools.open("jdbc:h2:" + place + ";DB_CLOSE_DELAY=5", 70);
+        clock = SqlClock.start(dataSource);
+        SqlStore.open(dataSource).close();
+    }
+
+    H2StoreContract() {
         SqlClock.execute(dataSource, "DELETE FROM onlyonce_entry", "DELETE FROM onlyonce_audit");
     }
 

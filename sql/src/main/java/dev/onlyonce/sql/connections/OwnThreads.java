@@ -8,6 +8,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs work on threads that nobody interrupts. An interrupt closes the file that a thread is reading or writing, and with it an
@@ -53,7 +54,7 @@ final class OwnThreads {
         }
     }
 
-    private static SQLException thrown(Throwable cause) {
+    private static SQLException thrown(@Nullable Throwable cause) {
         if (cause instanceof RuntimeException e) {
             throw e;
         }
