@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * An application as there are many: JPA, Spring Security, springdoc, a {@code @ControllerAdvice}, CORS and a context path. It knew
+ * An application as there are many: H2, JPA, Spring Security, springdoc, a {@code @ControllerAdvice}, CORS and a context path. It knew
  * nothing of Onlyonce; then somebody adds the dependency and annotates a handler.
  */
 @DisplayName("An ordinary application that adds the starter")
@@ -34,6 +34,7 @@ class ShopTest {
 
     /** Where it keeps its orders, and so the entries. */
     enum Database {
+        H2,
         SQLITE,
         POSTGRESQL;
 
@@ -42,6 +43,7 @@ class ShopTest {
                 case SQLITE ->
                     "jdbc:sqlite:" + folder.resolve(UUID.randomUUID() + ".db")
                             + "?journal_mode=WAL&synchronous=FULL&busy_timeout=10000";
+                case H2 -> "jdbc:h2:file:" + folder.resolve(UUID.randomUUID().toString());
                 case POSTGRESQL -> PostgresServer.shared().createDatabase();
             };
         }

@@ -27,7 +27,7 @@ class AdminMistakesTest extends AdminFixture {
         assertThat(limit.body()).contains("limit must be between");
         HttpResponse<String> database = gateway.send(admin("/v1/schema/script?database=oracle"));
         assertThat(database.statusCode()).isEqualTo(400);
-        assertThat(database.body()).contains("use postgresql, mysql or sqlite");
+        assertThat(database.body()).contains("use postgresql, mysql, sqlite or h2");
         HttpResponse<String> settle =
                 gateway.send(admin("/v1/keys/resolve").POST(HttpRequest.BodyPublishers.ofString("{}")));
         assertThat(settle.statusCode()).isEqualTo(400);

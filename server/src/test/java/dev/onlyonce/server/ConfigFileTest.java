@@ -111,6 +111,7 @@ class ConfigFileTest {
                     upstreams: [{url: http://a}]~listen: {port: 99999}           |:2: listen.port: "99999" is out of range
                     upstreams: [{url: http://a}]~listen: {tls: {certificate: x}} |:2: tls.certificate: the file
                     upstreams: [{url: http://a}]~store: {url: jdbc:oracle:x}     |:2: store.url: "jdbc:oracle:x" is not the URL of a supported database
+                    upstreams: [{url: http://a}]~store: {url: jdbc:h2:./entries} |:2: store.url: H2 keeps the entries of an application that has it already; the gateway has no driver for it
                     upstreams: [{url: http://a}]~tenants: {}                     |:2: tenants: give exactly one of
                     upstreams: [{url: http://a}]~tenants: {api-key: {sha256: {abc: x}}} |:2: api-key.sha256: "abc" is not a SHA-256
                     upstreams: [{url: http://a}]~tenants: {fixed: "a\\tb"}      |:2: tenants.fixed: a tenant's name has a control character

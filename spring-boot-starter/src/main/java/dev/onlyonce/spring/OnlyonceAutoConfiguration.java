@@ -108,9 +108,10 @@ public class OnlyonceAutoConfiguration {
         } catch (StoreException e) {
             throw new InvalidSettings(
                     "The entries cannot be kept in " + where + ": " + e.getMessage(),
-                    "Check that the database can be reached and is PostgreSQL, MySQL, MariaDB or SQLite (with its driver on"
+                    "Check that the database can be reached and is PostgreSQL, MySQL, MariaDB, SQLite or H2 (with its driver on"
                             + " the class path), that its user may create tables (or set onlyonce.store.schema=validate and"
-                            + " create them yourself), or define a bean of type dev.onlyonce.store.Store.",
+                            + " create them yourself), or define a bean of type dev.onlyonce.store.Store. In tests,"
+                            + " onlyonce.store=memory needs no database.",
                     e);
         }
     }

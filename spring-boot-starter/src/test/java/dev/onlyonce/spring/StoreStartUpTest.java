@@ -7,12 +7,20 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
 
 @DisplayName("Where an application keeps its entries")
 class StoreStartUpTest extends StartUp {
@@ -94,6 +102,35 @@ class StoreStartUpTest extends StartUp {
                 runner.withPropertyValues("onlyonce.store.memory=true", "onlyonce.store.sqlite=entries.db"),
                 "Both onlyonce.store.memory and onlyonce.store.sqlite",
                 "Leave one");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", ";MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE"})
+    @DisplayName("W1 the application's H2 database keeps them, and they take part in its transactions")
+    void h2(String mode) {
+        DataSource h2 = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=5" + mode);
+        runner.withBean(DataSource.class, () -> h2)
+                .withBean(PlatformTransactionManager.class, () -> new DataSourceTransactionManager(h2))
+                .run(context -> {
+                    assertThat(context).hasNotFailed().hasSingleBean(TransactionalWay.class);
+                    assertThat(context.getBean(Store.class))
+                            .isInstanceOfSatisfying(
+                                    SqlStore.class,
+                                    store -> assertThat(store.isIn(h2)).isTrue());
+                });
+    }
+
+    @Test
+    @DisplayName("E2 a database that is not supported is named, with what is, and memory for tests")
+    void unsupported() {
+        DataSource hsqldb = new DriverManagerDataSource("jdbc:hsqldb:mem:" + UUID.randomUUID());
+        refuses(
+                runner.withBean(DataSource.class, () -> hsqldb),
+                "the database is HSQL Database Engine",
+                "In tests, onlyonce.store=memory needs no database");
+        runner.withBean(DataSource.class, () -> hsqldb)
+                .withPropertyValues("onlyonce.store=memory")
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test

@@ -51,7 +51,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Entries in PostgreSQL, MySQL, MariaDB or SQLite. Any number of threads use one store, any number of nodes one database.
+ * Entries in PostgreSQL, MySQL, MariaDB, SQLite or H2. Any number of threads use one store, any number of nodes one database.
  *
  * <p>{@link EntryWriter} says how a batch is claimed and settled.
  */

@@ -1,11 +1,13 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.connections.H2Check;
 import dev.onlyonce.sql.connections.Pool;
 import dev.onlyonce.sql.connections.SourceCheck;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.SqliteConnections;
 import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.H2;
 import dev.onlyonce.sql.entries.Postgres;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.SqlAccess;
@@ -20,12 +22,16 @@ import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 import javax.sql.DataSource;
 
 /** Finds out which database it is. */
 public final class StoreOpening {
     private static final int SQLITE_FULL = 2;
+    /** Those with a network before them that may lose an answer. */
+    private static final Set<SqlDatabase> SERVERS = EnumSet.of(SqlDatabase.POSTGRESQL, SqlDatabase.MYSQL);
 
     private StoreOpening() {}
 
@@ -42,16 +48,30 @@ public final class StoreOpening {
     static SqlStore open(DataSource dataSource, Options options) {
         SqlDatabase kind = kind(dataSource);
         SourceCheck.check(dataSource, kind);
-        Calls calls = new Calls(new Pool(dataSource, kind != SqlDatabase.SQLITE), kind);
+        Calls calls = calls(dataSource, kind);
         if (kind == SqlDatabase.SQLITE) {
             calls.read(StoreOpening::checkSynchronous);
         }
         prepare(kind, calls, options.mode);
-        Database database = kind == SqlDatabase.POSTGRESQL
-                ? new Postgres(
-                        options.clock, options.audit, calls.read(Postgres::isScripted), calls.read(Postgres::home))
-                : Database.of(kind, options.clock, options.audit);
-        return new SqlStore(new SqlAccess(database, calls, options.sealing));
+        return new SqlStore(new SqlAccess(database(kind, calls, options), calls, options.sealing));
+    }
+
+    private static Calls calls(DataSource dataSource, SqlDatabase kind) {
+        Pool pool = new Pool(dataSource, SERVERS.contains(kind));
+        if (kind != SqlDatabase.H2) {
+            return new Calls(pool, kind);
+        }
+        return new Calls(pool, kind, new Calls(pool, kind).read(H2Check::isInterruptible));
+    }
+
+    private static Database database(SqlDatabase kind, Calls calls, Options options) {
+        return switch (kind) {
+            case POSTGRESQL ->
+                new Postgres(
+                        options.clock, options.audit, calls.read(Postgres::isScripted), calls.read(Postgres::home));
+            case H2 -> new H2(options.clock, options.audit, calls.read(H2::home));
+            case MYSQL, SQLITE -> Database.of(kind, options.clock, options.audit);
+        };
     }
 
     static SqlStore open(Path file, Options options) {
@@ -100,11 +120,23 @@ public final class StoreOpening {
                 case "MySQL" -> atLeast(8, 0, major, minor, SqlDatabase.MYSQL);
                 case "MariaDB" -> atLeast(10, 6, major, minor, SqlDatabase.MYSQL);
                 case "SQLite" -> atLeast(3, 35, major, minor, SqlDatabase.SQLITE);
-                default -> throw new StoreRejected("no support for the database " + product, null);
+                case "H2" -> checked(connection, atLeast(2, 2, major, minor, SqlDatabase.H2));
+                default ->
+                    throw new StoreRejected(
+                            "the database is " + product + " " + meta.getDatabaseProductVersion()
+                                    + ", which is not supported. Entries can be kept in PostgreSQL, MySQL, MariaDB, SQLite"
+                                    + " and H2. For tests, keep them in memory: onlyonce.store=memory with Spring Boot, else"
+                                    + " a MemoryStore",
+                            null);
             };
         } catch (SQLException e) {
-            throw new StoreUnavailable("no connection to the database", e);
+            throw new StoreUnavailable(H2Check.explain(e), e);
         }
+    }
+
+    private static SqlDatabase checked(Connection connection, SqlDatabase kind) throws SQLException {
+        H2Check.run(connection);
+        return kind;
     }
 
     private static SqlDatabase atLeast(int major, int minor, int isMajor, int isMinor, SqlDatabase kind) {

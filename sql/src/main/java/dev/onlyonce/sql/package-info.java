@@ -1,5 +1,5 @@
 /**
- * Entries in PostgreSQL, MySQL, MariaDB or SQLite. {@link dev.onlyonce.sql.SqlStore} is what applications open; the ways to
+ * Entries in PostgreSQL, MySQL, MariaDB, SQLite or H2. {@link dev.onlyonce.sql.SqlStore} is what applications open; the ways to
  * execute that need a database are in the packages {@code transactions}, {@code outbox}, {@code steps} and {@code inbox}, and
  * the tables in {@code schema}. The packages {@code entries} and {@code connections} are for this module only.
  */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.transactions.TransactionsChapter;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
@@ -34,7 +35,7 @@ final class LockedRowsTest {
     private Path folder;
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("T3 are skipped by a purge, which deletes the others and comes back for them")
     void purgeSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -44,7 +45,7 @@ final class LockedRowsTest {
             store.claim(claims);
             store.settle(Claims.complete(claims));
             clock.advance(Claims.RETENTION);
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 assertThat(store.purge(100)).isEqualTo(4);
                 foreign.rollback();
             }
@@ -53,7 +54,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D1 are skipped by the sweeper, which ends the others and comes back for them")
     void sweepSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -61,7 +62,7 @@ final class LockedRowsTest {
             SqlStore store = SqlClock.store(dataSource).build();
             store.claim(Claims.claims("key", 5));
             clock.advance(Claims.LEASE);
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 assertThat(store.sweep(3)).hasSize(3);
                 assertThat(store.sweep(3)).hasSize(1);
                 assertThat(store.sweep(3)).isEmpty();
@@ -72,14 +73,14 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 are busy to their own settlement; all others of the batch are recorded at once")
     void settlesOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
             SqlStore store = SqlStore.open(dataSource);
             List<ClaimRequest> claims = Claims.claims("key", 5);
             store.claim(claims);
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 assertOnlyThirdBusy(quickly(() -> store.settle(Claims.complete(claims))));
                 assertThat(quickly(() -> store.settle(Claims.complete(claims))).get(2))
                         .isInstanceOf(SettleResult.Busy.class);
@@ -95,7 +96,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 D8 are busy to the release of a half-done operation, which holds up no other settlement")
     void releasesOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -105,9 +106,9 @@ final class LockedRowsTest {
             List<Settlement> settlements = new ArrayList<>(Claims.complete(claims));
             ClaimRequest halfDone = claims.get(2);
             settlements.set(2, Claims.settle(halfDone, State.RETRYABLE));
-            recordStep(dataSource, "key2");
+            recordStep(dataSource, database.kind(), "key2");
             store.access().halfDone().register(halfDone.token());
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 assertOnlyThirdBusy(quickly(() -> store.settle(settlements)));
                 foreign.rollback();
             }
@@ -126,17 +127,17 @@ final class LockedRowsTest {
         }
     }
 
-    private static void recordStep(HikariDataSource dataSource, String key) throws SQLException {
+    private static void recordStep(HikariDataSource dataSource, SqlDatabase kind, String key) throws SQLException {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("INSERT INTO onlyonce_step (tenant, space, key_, entry_created_at, number, name, state)"
                     + " SELECT tenant, space, key_, created_at, 1, 'reserve', 2 FROM onlyonce_entry"
-                    + " WHERE tenant = 'tenant' AND space = '' AND key_ = '" + key + "'");
+                    + " WHERE" + TestDatabase.key(kind, "tenant", key));
         }
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 cost no other claim its lease, and are not lost")
     void renewsOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -147,7 +148,7 @@ final class LockedRowsTest {
             List<Renewal> renewals = claims.stream()
                     .map(c -> new Renewal(c.id(), c.token(), Claims.LEASE))
                     .toList();
-            try (Connection foreign = lock(dataSource, "key2")) {
+            try (Connection foreign = lock(dataSource, database.kind(), "key2")) {
                 assertThat(quickly(() -> store.renew(renewals)))
                         .containsExactly(
                                 RenewResult.RENEWED,
@@ -162,7 +163,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 are busy to who would take them; other claims of the batch are made, and what stands is shown")
     void claimsOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -175,8 +176,8 @@ final class LockedRowsTest {
                 foreign.setAutoCommit(false);
                 for (String key : List.of("running", "free")) {
                     try (Statement statement = foreign.createStatement()) {
-                        statement.execute("UPDATE onlyonce_entry SET owner = 'foreign'"
-                                + " WHERE tenant = 'tenant' AND space = '' AND key_ = '" + key + "'");
+                        statement.execute("UPDATE onlyonce_entry SET owner = 'foreign'" + " WHERE"
+                                + TestDatabase.key(database.kind(), "tenant", key));
                     }
                 }
                 Key unborn = Key.of("tenant", "POST /payments", "unborn");
@@ -209,12 +210,12 @@ final class LockedRowsTest {
         return answer;
     }
 
-    private static Connection lock(HikariDataSource dataSource, String key) throws SQLException {
+    private static Connection lock(HikariDataSource dataSource, SqlDatabase kind, String key) throws SQLException {
         Connection foreign = dataSource.getConnection();
         foreign.setAutoCommit(false);
         try (Statement statement = foreign.createStatement()) {
-            statement.execute("SELECT * FROM onlyonce_entry WHERE tenant = 'tenant' AND space = '' AND key_ = '" + key
-                    + "' FOR UPDATE");
+            statement.execute(
+                    "SELECT * FROM onlyonce_entry WHERE" + TestDatabase.key(kind, "tenant", key) + "FOR UPDATE");
         }
         return foreign;
     }

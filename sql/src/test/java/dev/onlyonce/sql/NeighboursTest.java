@@ -8,6 +8,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.StoreBusy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -46,7 +47,7 @@ final class NeighboursTest {
     private Path folder;
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D16 other tenants go on at a fair speed and without an error")
     void neighboursGoOn(TestDatabase database) throws Exception {
         try (HikariDataSource dataSource = Pools.open(database.url(folder), 12);
@@ -59,7 +60,7 @@ final class NeighboursTest {
             }
             run(once, SPAN, false);
             int alone = run(once, SPAN, false);
-            lock(lock);
+            lock(lock, database.kind());
             // The first wait for a lock is a second on MySQL and MariaDB: it should not weigh too much.
             int beside = run(once, SPAN.multipliedBy(3), true) / 3;
             lock.rollback();
@@ -70,12 +71,12 @@ final class NeighboursTest {
     }
 
     /** Existing rows, and some that are just being made. */
-    private static void lock(Connection connection) throws SQLException {
+    private static void lock(Connection connection, SqlDatabase kind) throws SQLException {
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
             for (int i = 0; i < LOCKED_KEYS; i++) {
-                statement.execute("UPDATE onlyonce_entry SET owner = 'foreign'"
-                        + " WHERE tenant = 'locked' AND space = '' AND key_ = 'key" + i + "'");
+                statement.execute("UPDATE onlyonce_entry SET owner = 'foreign'" + " WHERE"
+                        + TestDatabase.key(kind, "locked", "key" + i));
             }
         }
     }

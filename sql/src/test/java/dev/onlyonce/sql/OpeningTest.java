@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Locale;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -69,16 +70,17 @@ final class OpeningTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2"})
     @DisplayName("E2 on a DataSource that picks its schema by thread: no key has an entry in two schemas")
     void schemaByThread(TestDatabase kind) throws SQLException {
         try (HikariDataSource pool = kind.create(folder)) {
             DataSource bySchema = Sources.of(() -> {
                 Connection connection = pool.getConnection();
-                if (kind == TestDatabase.POSTGRES) {
-                    connection.setSchema(TENANT.get());
-                } else {
+                if (kind == TestDatabase.MARIADB) {
                     connection.setCatalog(TENANT.get());
+                } else {
+                    connection.setSchema(
+                            kind == TestDatabase.H2 ? TENANT.get().toUpperCase(Locale.ROOT) : TENANT.get());
                 }
                 return connection;
             });
@@ -94,7 +96,7 @@ final class OpeningTest {
             SqlStore store = SqlStore.open(bySchema);
             assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isEqualTo(1);
             TENANT.set("two");
-            if (kind == TestDatabase.POSTGRES) {
+            if (kind != TestDatabase.MARIADB) {
                 assertThat(Claims.won(store.claim(Claims.claims("key", 1))))
                         .as("the statements name the schema that was found when the store was opened")
                         .isZero();

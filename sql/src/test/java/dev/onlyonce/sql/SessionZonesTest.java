@@ -28,7 +28,8 @@ final class SessionZonesTest {
             delimiter = '|',
             value = {
                 "POSTGRES | SET TIME ZONE 'Pacific/Kiritimati' | SET TIME ZONE 'Pacific/Niue'",
-                "MARIADB | SET time_zone = '+13:00' | SET time_zone = '-11:00'"
+                "MARIADB | SET time_zone = '+13:00' | SET time_zone = '-11:00'",
+                "H2 | SET TIME ZONE 'Pacific/Kiritimati' | SET TIME ZONE 'Pacific/Niue'"
             })
     @DisplayName("T5 do not matter: nodes a day apart agree on leases, and all times are UTC")
     void farApart(TestDatabase database, String east, String west) {

@@ -11,7 +11,11 @@ import java.util.UUID;
 public enum TestDatabase {
     POSTGRES(SqlDatabase.POSTGRESQL),
     MARIADB(SqlDatabase.MYSQL),
-    SQLITE(SqlDatabase.SQLITE);
+    SQLITE(SqlDatabase.SQLITE),
+    /** In memory, in its regular mode. */
+    H2(SqlDatabase.H2),
+    /** In a file, in its PostgreSQL mode, with the case of names that goes with it. */
+    H2_POSTGRES_MODE(SqlDatabase.H2);
 
     private final SqlDatabase kind;
 
@@ -21,6 +25,17 @@ public enum TestDatabase {
 
     public SqlDatabase kind() {
         return kind;
+    }
+
+    /** A name in an SQL text. */
+    public static String name(SqlDatabase kind, String text) {
+        return kind == SqlDatabase.H2 ? "STRINGTOUTF8('" + text + "')" : "'" + text + "'";
+    }
+
+    /** A condition in an SQL text: the row of a key of the tenant. */
+    public static String key(SqlDatabase kind, String tenant, String key) {
+        return " tenant = " + name(kind, tenant) + " AND space = " + name(kind, "") + " AND key_ = " + name(kind, key)
+                + " ";
     }
 
     /** A pool on a new, empty database. */
@@ -36,6 +51,10 @@ public enum TestDatabase {
             case SQLITE ->
                 "jdbc:sqlite:" + folder.resolve(UUID.randomUUID() + ".db")
                         + "?journal_mode=WAL&synchronous=FULL&busy_timeout=20000";
+            case H2 -> "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=60";
+            case H2_POSTGRES_MODE ->
+                "jdbc:h2:file:" + folder.resolve(UUID.randomUUID().toString())
+                        + ";MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE;DEFAULT_NULL_ORDERING=HIGH";
         };
     }
 }

@@ -277,12 +277,12 @@ public final class AdminApi {
 
     private static SqlDatabase database(@Nullable String name) {
         if (name == null) {
-            throw new IllegalArgumentException("say which database: ?database=postgresql, mysql or sqlite");
+            throw new IllegalArgumentException("say which database: ?database=postgresql, mysql, sqlite or h2");
         }
         try {
             return SqlDatabase.valueOf(name.toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("no database \"" + name + "\"; use postgresql, mysql or sqlite", e);
+            throw new IllegalArgumentException("no database \"" + name + "\"; use postgresql, mysql, sqlite or h2", e);
         }
     }
 

@@ -18,7 +18,7 @@ final class SchemaCommand extends CommandGroup {
             footerHeading = "%nExample:%n",
             footer = "  onlyonce schema print postgresql | psql onlyonce")
     static final class Print extends PrintingCommand {
-        @Parameters(paramLabel = "DATABASE", description = "postgresql, mysql or sqlite")
+        @Parameters(paramLabel = "DATABASE", description = "postgresql, mysql, sqlite or h2")
         private SqlDatabase database = SqlDatabase.POSTGRESQL;
 
         @Override

@@ -342,6 +342,11 @@ public final class ConfigFile {
                 return text;
             }
         }
+        if (text.startsWith("jdbc:h2:")) {
+            throw new IllegalArgumentException(
+                    "H2 keeps the entries of an application that has it already; the gateway has no"
+                            + " driver for it. Leave the URL out for SQLite in the data directory, or use a database server");
+        }
         throw new IllegalArgumentException("\"" + StoreSettings.hidden(text)
                 + "\" is not the URL of a supported database; write for example"
                 + " jdbc:postgresql://127.0.0.1:5432/onlyonce, jdbc:mariadb://… or jdbc:sqlite:onlyonce.db");

@@ -46,7 +46,8 @@ class RefusalTest {
     private enum Database {
         POSTGRESQL,
         MARIADB,
-        SQLITE;
+        SQLITE,
+        H2;
 
         String url() {
             return switch (this) {
@@ -55,6 +56,7 @@ class RefusalTest {
                 case SQLITE ->
                     "jdbc:sqlite:" + folder.resolve("entries.db")
                             + "?journal_mode=WAL&synchronous=FULL&busy_timeout=5000";
+                case H2 -> "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=5";
             };
         }
     }

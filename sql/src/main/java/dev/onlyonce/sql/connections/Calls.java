@@ -4,6 +4,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
 
 /** Runs work on a connection, within bounds, and says what an error means. */
 public final class Calls implements AutoCloseable {
@@ -15,10 +16,21 @@ public final class Calls implements AutoCloseable {
 
     private final Source source;
     private final SqlDatabase database;
+    private final Optional<OwnThreads> threads;
 
     public Calls(Source source, SqlDatabase database) {
+        this(source, database, false);
+    }
+
+    /**
+     * For a database.
+     *
+     * @param ownThreads whether an interrupt of the caller would harm the database
+     */
+    public Calls(Source source, SqlDatabase database, boolean ownThreads) {
         this.source = source;
         this.database = database;
+        this.threads = ownThreads ? Optional.of(new OwnThreads()) : Optional.empty();
     }
 
     /** Something to do with a connection in auto-commit mode. */
@@ -39,21 +51,23 @@ public final class Calls implements AutoCloseable {
 
     /** As {@link #write}, in a transaction that the work's own code may look at: auto-commit is off. */
     public <T> T transaction(Work<T> work) {
-        return write(connection -> {
-            connection.setAutoCommit(false);
-            try {
-                T answer = work.run(connection);
-                connection.commit();
-                return answer;
-            } catch (Throwable e) {
-                rollBack(connection, e);
-                throw e;
-            } finally {
-                if (!connection.isClosed()) {
-                    connection.setAutoCommit(true);
-                }
+        return write(connection -> inTransaction(connection, work));
+    }
+
+    static <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
+        connection.setAutoCommit(false);
+        try {
+            T answer = work.run(connection);
+            connection.commit();
+            return answer;
+        } catch (Throwable e) {
+            rollBack(connection, e);
+            throw e;
+        } finally {
+            if (!connection.isClosed()) {
+                connection.setAutoCommit(true);
             }
-        });
+        }
     }
 
     private static void rollBack(Connection connection, Throwable cause) {
@@ -79,6 +93,12 @@ public final class Calls implements AutoCloseable {
 
     private <T> T once(boolean writing, Work<T> work) throws SQLException {
         Source.Borrowed borrowed = borrow(writing ? Source.Use.WRITE : Source.Use.READ);
+        return threads.isEmpty()
+                ? run(borrowed, work)
+                : threads.get().run(() -> run(borrowed, work), () -> borrowed.giveBack(true));
+    }
+
+    private static <T> T run(Source.Borrowed borrowed, Work<T> work) throws SQLException {
         boolean done = false;
         try {
             T answer = work.run(borrowed.connection());

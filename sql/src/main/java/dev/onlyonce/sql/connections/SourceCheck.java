@@ -147,7 +147,11 @@ public final class SourceCheck {
         if (kind == SqlDatabase.SQLITE) {
             return "";
         }
-        String sql = kind == SqlDatabase.POSTGRESQL ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()";
+        String sql = switch (kind) {
+            case POSTGRESQL -> "SELECT pg_backend_pid()";
+            case H2 -> "SELECT SESSION_ID()";
+            case MYSQL, SQLITE -> "SELECT CONNECTION_ID()";
+        };
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             row.next();

@@ -7,7 +7,9 @@ public enum SqlDatabase {
     /** MySQL 8 and MariaDB 10.6 and newer. */
     MYSQL("mysql"),
     /** SQLite 3.35 and newer. */
-    SQLITE("sqlite");
+    SQLITE("sqlite"),
+    /** H2 2.2 and newer, in its regular or its PostgreSQL mode. */
+    H2("h2");
 
     private final String folder;
 

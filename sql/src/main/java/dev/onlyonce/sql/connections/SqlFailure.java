@@ -57,6 +57,19 @@ public enum SqlFailure {
 
     /** A deadlock; a row that changed after the transaction's snapshot (MariaDB 11 and newer). */
     private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
+
+    private static final int H2_LOCK_TIMEOUT = 50200;
+    /** A deadlock; a row that changed, or was deleted, while it was being changed. */
+    private static final Set<Integer> H2_CONFLICT = Set.of(40001, 90112, 90131, 90143);
+    /** The file is another process's (90020), read-only (90097), or in exclusive mode (90135); there is no database. */
+    private static final Set<Integer> H2_UNAVAILABLE = Set.of(90013, 90020, 90097, 90117, 90135, 90146, 90149);
+    /**
+     * The database or the connection is closed (90007, 90067, 90098, 90121), and trouble with the file or the memory, after
+     * which H2 closes it (50000, 90028, 90030, 90031, 90108).
+     */
+    private static final Set<Integer> H2_ANSWER_LOST =
+            Set.of(50000, 90007, 90028, 90030, 90031, 90067, 90098, 90108, 90121);
+
     /** Another process wrote after this transaction had read. */
     public static final int SQLITE_BUSY_SNAPSHOT = 517;
 
@@ -68,6 +81,7 @@ public enum SqlFailure {
             case POSTGRESQL -> postgres(e);
             case MYSQL -> mysql(e);
             case SQLITE -> sqlite(e.getErrorCode());
+            case H2 -> h2(e);
         };
     }
 
@@ -110,6 +124,21 @@ public enum SqlFailure {
             return ANSWER_LOST;
         }
         return state.startsWith("40") ? CONFLICT : standard(state);
+    }
+
+    private static SqlFailure h2(SQLException e) {
+        int code = e.getErrorCode();
+        if (H2_CONFLICT.contains(code)) {
+            return CONFLICT;
+        }
+        if (code == H2_LOCK_TIMEOUT) {
+            return BUSY;
+        }
+        if (H2_UNAVAILABLE.contains(code)) {
+            return UNAVAILABLE;
+        }
+        String state = state(e);
+        return H2_ANSWER_LOST.contains(code) || state.startsWith("08") ? ANSWER_LOST : standard(state);
     }
 
     /**

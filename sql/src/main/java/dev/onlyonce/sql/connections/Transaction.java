@@ -12,8 +12,14 @@ import java.util.List;
 public final class Transaction {
     private Transaction() {}
 
-    /** Runs the statements that begin it, the work, and a commit; or rolls back. */
+    /**
+     * Runs the statements that begin it, the work, and a commit; or rolls back. Without statements, it switches the mode after
+     * all.
+     */
     public static <T> T run(Connection connection, List<String> begin, Calls.Work<T> work) throws SQLException {
+        if (begin.isEmpty()) {
+            return Calls.inTransaction(connection, work);
+        }
         try (Statement statement = connection.createStatement()) {
             for (String sql : begin) {
                 statement.execute(sql);

@@ -96,6 +96,7 @@ final class AuditListing implements Binding {
             case POSTGRESQL -> "";
             case MYSQL -> " FORCE INDEX (onlyonce_entry_lease)";
             case SQLITE -> " INDEXED BY onlyonce_entry_lease";
+            case H2 -> " USE INDEX (onlyonce_entry_lease)";
         };
     }
 

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change of state as MySQL and SQLite are given it, after they have said what they changed. PostgreSQL writes the same
+ * A change of state as MySQL, SQLite and H2 are given it, after they have said what they changed. PostgreSQL writes the same
  * rows in the statement that makes the change.
  *
  * @param attempt which the change concerns

@@ -46,7 +46,7 @@ public enum Columns {
             statement.setString(parameter, text);
         }
     },
-    /** Names as UTF-8 bytes, tokens as 16 bytes: MySQL and MariaDB. */
+    /** Names as UTF-8 bytes, tokens as 16 bytes: MySQL, MariaDB and H2. */
     BYTES {
         @Override
         public String text(ResultSet row, int column) throws SQLException {
@@ -62,7 +62,7 @@ public enum Columns {
     public static Columns of(SqlDatabase kind) {
         return switch (kind) {
             case POSTGRESQL -> NATIVE;
-            case MYSQL -> BYTES;
+            case MYSQL, H2 -> BYTES;
             case SQLITE -> TEXT;
         };
     }

@@ -24,8 +24,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,8 +46,6 @@ public final class Postgres implements Database {
     private static final Part HARDLY_WAIT = new Part(PostgresStatements.HARDLY_WAIT, Binding.NONE, row -> {});
 
     private static final List<String> BEGIN = List.of("BEGIN");
-
-    private static final Pattern TABLES = Pattern.compile("\\bonlyonce_(entry|audit|outbox|step)\\b");
 
     private final String clock;
     private final AuditLevel audit;
@@ -74,12 +70,7 @@ public final class Postgres implements Database {
         this.clock = clock.orElse(PostgresStatements.CLOCK);
         this.audit = audit;
         this.scripted = scripted;
-        String prefix =
-                home.map(schema -> Matcher.quoteReplacement(schema) + ".").orElse("");
-        this.texts = new StatementTexts(
-                PostgresStatements.CLOCK,
-                this.clock,
-                statement -> TABLES.matcher(statement).replaceAll(prefix + "$0"));
+        this.texts = new StatementTexts(PostgresStatements.CLOCK, this.clock, StatementTexts.inSchema(home));
     }
 
     /** The schema whose entries a connection reaches, quoted; empty if there are none. */

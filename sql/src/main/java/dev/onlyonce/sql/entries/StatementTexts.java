@@ -1,14 +1,19 @@
 package dev.onlyonce.sql.entries;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Statements as they are sent to one database. Each is made once: a text that is always the same object finds its prepared
  * statement without being read. Any number of threads.
  */
 final class StatementTexts {
+    private static final Pattern TABLES = Pattern.compile("\\bonlyonce_(entry|audit|outbox|step)\\b");
+
     private final UnaryOperator<String> make;
     private final Map<String, String> made = new ConcurrentHashMap<>();
 
@@ -22,6 +27,13 @@ final class StatementTexts {
     StatementTexts(String clock, String told, UnaryOperator<String> names) {
         this.make = statement -> names.apply(statement.replace("{now}", "(SELECT " + clock + ")"))
                 .replace(clock, told);
+    }
+
+    /** Puts the schema of the tables, quoted, before their names. */
+    static UnaryOperator<String> inSchema(Optional<String> home) {
+        String prefix =
+                home.map(schema -> Matcher.quoteReplacement(schema) + ".").orElse("");
+        return statement -> TABLES.matcher(statement).replaceAll(prefix + "$0");
     }
 
     String of(String statement) {

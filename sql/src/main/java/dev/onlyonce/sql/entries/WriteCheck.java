@@ -20,7 +20,7 @@ public final class WriteCheck {
                 lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at, purge_at)
             VALUES ('-', '-', ?, '-', 1, ?, 5, '-', 0, 0, 1, 0, 0, 0, 0, 0, 0)""";
 
-    private static final String DELETE = "DELETE FROM onlyonce_entry WHERE tenant = '-' AND space = '-' AND key_ = ?";
+    private static final String DELETE = "DELETE FROM onlyonce_entry WHERE tenant = ? AND space = ? AND key_ = ?";
 
     private WriteCheck() {}
 
@@ -32,7 +32,8 @@ public final class WriteCheck {
             columns.text(insert, 1, KEY);
             insert.setBytes(2, new byte[Fingerprint.DIGEST_BYTES]);
             insert.executeUpdate();
-            columns.text(delete, 1, KEY);
+            // Bound, not in the text: H2 does not compare bytes with characters.
+            Binding.texts(columns, "-", "-", KEY).bind(delete, 1);
             return delete.executeUpdate() == 1;
         }
     }

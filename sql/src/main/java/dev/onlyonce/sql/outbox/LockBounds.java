@@ -2,6 +2,7 @@ package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.entries.H2LockTimeout;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -29,6 +30,9 @@ final class LockBounds {
 
     private static final String MYSQL_RESTORE = "SET SESSION innodb_lock_wait_timeout = @onlyonce_lock_wait";
 
+    private static final int PATIENT_MS = 1_000;
+    private static final int IMPATIENT_MS = 20;
+
     private static final Logger log = LoggerFactory.getLogger(LockBounds.class);
 
     private final SqlDatabase kind;
@@ -45,6 +49,9 @@ final class LockBounds {
     <T> T run(Connection connection, boolean patient, Calls.Work<T> work) throws SQLException {
         if (kind == SqlDatabase.SQLITE) {
             return work.run(connection);
+        }
+        if (kind == SqlDatabase.H2) {
+            return H2LockTimeout.run(connection, patient ? PATIENT_MS : IMPATIENT_MS, work);
         }
         try (Statement statement = connection.createStatement()) {
             if (kind == SqlDatabase.POSTGRESQL) {

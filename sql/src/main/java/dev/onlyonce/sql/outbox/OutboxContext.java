@@ -3,6 +3,7 @@ package dev.onlyonce.sql.outbox;
 import dev.onlyonce.Event;
 import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.H2;
 import dev.onlyonce.sql.entries.MySql;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.SqlAccess;
@@ -39,6 +40,7 @@ record OutboxContext(SqlAccess access, OutboxTable table, LockBounds bounds, Out
             case POSTGRESQL -> List.of("BEGIN");
             case MYSQL -> MySql.BEGIN_SCAN;
             case SQLITE -> Sqlite.BEGIN;
+            case H2 -> H2.BEGIN;
         };
     }
 

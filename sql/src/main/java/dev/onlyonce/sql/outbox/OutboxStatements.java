@@ -16,6 +16,7 @@ interface OutboxStatements {
             case POSTGRESQL -> new PostgresOutbox();
             case MYSQL -> new MySqlOutbox();
             case SQLITE -> new SqliteOutbox();
+            case H2 -> new H2Outbox();
         };
     }
 

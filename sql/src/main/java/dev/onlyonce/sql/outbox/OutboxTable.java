@@ -373,7 +373,7 @@ final class OutboxTable {
 
     private void text(PreparedStatement statement, int parameter, @Nullable String text) throws SQLException {
         if (text == null) {
-            statement.setNull(parameter, kind == SqlDatabase.MYSQL ? Types.VARBINARY : Types.VARCHAR);
+            statement.setNull(parameter, columns == Columns.BYTES ? Types.VARBINARY : Types.VARCHAR);
         } else {
             columns.text(statement, parameter, text);
         }

@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -35,6 +36,9 @@ public final class Schema {
     private static final long LOCK = 0x6f6e6c796f6e6365L;
     /** A script that changes a table gives way to requests after less than a second; see V005 of PostgreSQL. */
     private static final int TRIES_MAX = 5;
+
+    /** H2: a table, index, column, constraint or version that is there already. */
+    private static final Set<Integer> H2_EXISTS = Set.of(42101, 42111, 42121, 90045, 23505);
 
     private final Calls calls;
     private final SqlDatabase database;
@@ -109,6 +113,7 @@ public final class Schema {
             case POSTGRESQL -> inPostgres(connection);
             case MYSQL -> inMySql(connection);
             case SQLITE -> Transaction.run(connection, Sqlite.BEGIN, this::migrate);
+            case H2 -> inH2(connection);
         });
     }
 
@@ -158,15 +163,35 @@ public final class Schema {
         }
     }
 
+    /**
+     * Tables cannot be made in a transaction there either, and there is no lock to take: in one process, nodes take turns; if
+     * another process (AUTO_SERVER) does the same work, whatever it has done already is left as it is.
+     */
+    private int inH2(Connection connection) throws SQLException {
+        synchronized (Schema.class) {
+            return migrate(connection);
+        }
+    }
+
     private int migrate(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             for (int version = installed(connection) + 1; version <= SCRIPTS.size(); version++) {
                 for (String sql : statements(script(database, version))) {
-                    statement.execute(sql);
+                    execute(statement, sql);
                 }
             }
         }
         return SCRIPTS.size();
+    }
+
+    private void execute(Statement statement, String sql) throws SQLException {
+        try {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            if (database != SqlDatabase.H2 || !H2_EXISTS.contains(e.getErrorCode())) {
+                throw e;
+            }
+        }
     }
 
     private int installed(Connection connection) throws SQLException {
@@ -179,6 +204,10 @@ public final class Schema {
                         SELECT count(*) FROM information_schema.tables
                         WHERE table_schema = DATABASE() AND table_name = 'onlyonce_schema'""";
             case SQLITE -> "SELECT count(*) FROM sqlite_master WHERE name = 'onlyonce_schema'";
+            // Names are upper case, or lower case with DATABASE_TO_LOWER.
+            case H2 -> """
+                        SELECT count(*) FROM information_schema.tables
+                        WHERE table_schema = CURRENT_SCHEMA AND LOWER(table_name) = 'onlyonce_schema'""";
         };
         if (number(connection, tables) == 0) {
             return 0;

@@ -72,6 +72,22 @@ final class SqlFailureTest {
         "SQLITE, , 1, REJECTED",
         "SQLITE, , 19, REJECTED",
         "SQLITE, , 10, ANSWER_LOST",
+        "H2, 40001, 40001, CONFLICT",
+        "H2, 90131, 90131, CONFLICT",
+        "H2, HYT00, 50200, BUSY",
+        "H2, 90020, 90020, UNAVAILABLE",
+        "H2, 90097, 90097, UNAVAILABLE",
+        "H2, 57014, 57014, UNAVAILABLE",
+        "H2, 23505, 23505, REJECTED",
+        "H2, 22001, 22001, REJECTED",
+        "H2, 42S02, 42102, REJECTED",
+        "H2, 90040, 90040, REJECTED",
+        "H2, 90067, 90067, ANSWER_LOST",
+        "H2, 90098, 90098, ANSWER_LOST",
+        "H2, 90028, 90028, ANSWER_LOST",
+        "H2, HY000, 50000, ANSWER_LOST",
+        "H2, 08000, 0, ANSWER_LOST",
+        "H2, , 0, ANSWER_LOST",
     })
     @DisplayName("is judged by its state and code")
     void judged(SqlDatabase database, String state, int code, SqlFailure failure) {

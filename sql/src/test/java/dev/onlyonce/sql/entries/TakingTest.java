@@ -37,7 +37,8 @@ final class TakingTest {
                 store.claim(List.of(first));
                 SqlClock.execute(
                         dataSource,
-                        "UPDATE onlyonce_entry SET state = " + state.code() + " WHERE key_ = 'key-" + state + "'");
+                        "UPDATE onlyonce_entry SET state = " + state.code() + " WHERE key_ = "
+                                + TestDatabase.name(kind.kind(), "key-" + state));
                 boolean taken = database.take(connection, List.of(Claims.claim("key-" + state)))
                         .containsKey(first.id());
                 assertThat(taken).as("%s", state).isEqualTo(state == State.PENDING || state == State.RETRYABLE);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.sql.SqlClock;
+import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
@@ -25,8 +26,10 @@ import org.junit.jupiter.api.Test;
 /** Rows that somebody else has locked, on databases that lock rows. */
 interface OutboxLocksChapter extends OutboxChapter {
     /** By its unique key: MySQL locks every row that it looks at. */
-    String LOCK_FIRST =
-            "SELECT * FROM onlyonce_outbox WHERE tenant = 'tenant' AND space = '' AND key_ = 'key-1' FOR UPDATE";
+    private String locking(String key) {
+        return "SELECT * FROM onlyonce_outbox WHERE"
+                + TestDatabase.key(store().schema().status().database(), "tenant", key) + "FOR UPDATE";
+    }
 
     @Test
     @DisplayName("D11 a locked business row holds up only its own row; it is finished later, without another call")
@@ -64,13 +67,14 @@ interface OutboxLocksChapter extends OutboxChapter {
             outbox.start();
             await(slow.called);
             try (Connection other = begin()) {
-                lock(other, LOCK_FIRST);
+                lock(other, locking("key-1"));
                 clock().advance(LEASE.dividedBy(2));
                 time.advance(LEASE.dividedBy(2));
-                assertThat(
-                                SqlClock.number(
-                                        dataSource(),
-                                        "SELECT due_at - micros FROM onlyonce_outbox, onlyonce_test_clock WHERE key_ = 'key-2'"))
+                assertThat(SqlClock.number(
+                                dataSource(),
+                                "SELECT due_at - micros FROM onlyonce_outbox, onlyonce_test_clock WHERE key_ = "
+                                        + TestDatabase.name(
+                                                store().schema().status().database(), "key-2")))
                         .as("microseconds left")
                         .isEqualTo(StoredEntry.micros(LEASE));
                 other.rollback();
@@ -93,9 +97,7 @@ interface OutboxLocksChapter extends OutboxChapter {
                 try {
                     if (others.size() < 2) {
                         others.add(begin());
-                        lock(
-                                others.get(others.size() - 1),
-                                LOCK_FIRST.replace("key-1", row.key().value()));
+                        lock(others.get(others.size() - 1), locking(row.key().value()));
                     }
                 } catch (SQLException e) {
                     throw new IllegalStateException(e);
@@ -166,7 +168,7 @@ interface OutboxLocksChapter extends OutboxChapter {
             public Delivery deliver(OutboxRow row) {
                 try {
                     Connection other = begin();
-                    lock(other, LOCK_FIRST);
+                    lock(other, locking("key-1"));
                     later.execute(() -> unlock(other));
                 } catch (SQLException e) {
                     throw new IllegalStateException(e);

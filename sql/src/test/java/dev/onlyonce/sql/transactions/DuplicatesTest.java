@@ -36,7 +36,7 @@ final class DuplicatesTest {
     private Path folder;
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D16 duplicates that wait for the running one leave the connections to others, and replay in the end")
     void waitWithoutConnection(TestDatabase database) throws Exception {
         ExecutorService callers = Executors.newFixedThreadPool(DUPLICATES);
@@ -68,7 +68,7 @@ final class DuplicatesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D16 a duplicate that is not to wait is in flight at once")
     void doesNotWait(TestDatabase database) throws Exception {
         try (HikariDataSource pool = Pools.open(database.url(folder), CONNECTIONS);

@@ -1,0 +1,22 @@
+-- Who changed an entry's state, when, from what to what, and why: one row for each change, kept longer than the entry.
+-- The first change of an entry has no row of its own: the row of the change after it says when and by whom the entry was made.
+CREATE TABLE IF NOT EXISTS onlyonce_audit (
+    id               BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at               BIGINT               NOT NULL,
+    tenant           BINARY VARYING(1020) NOT NULL,
+    space            BINARY VARYING(1020) NOT NULL,
+    key_             BINARY VARYING(1020) NOT NULL,
+    operation        BINARY VARYING(1020) NOT NULL,
+    entry_created_at BIGINT               NOT NULL, -- the entry's created_at: a key that was started anew is another entry
+    made_by          BINARY VARYING(1020),          -- who made the entry; null: who made this change
+    attempt          INTEGER              NOT NULL,
+    from_state       SMALLINT,                      -- as in onlyonce_entry; null: there was none
+    to_state         SMALLINT,                      -- null: deleted
+    who              BINARY VARYING(1020) NOT NULL, -- a node, sweeper, reaper, reconciler, an operator
+    why              BINARY VARYING(2000) NOT NULL,
+    CONSTRAINT onlyonce_audit_state CHECK (from_state BETWEEN 1 AND 7 AND to_state BETWEEN 1 AND 7)
+);
+CREATE INDEX IF NOT EXISTS onlyonce_audit_at ON onlyonce_audit (at);
+CREATE INDEX IF NOT EXISTS onlyonce_audit_entry ON onlyonce_audit (tenant, space, key_);
+
+INSERT INTO onlyonce_schema (version) VALUES (4);

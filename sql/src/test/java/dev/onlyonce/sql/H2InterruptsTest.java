@@ -1,0 +1,50 @@
+package dev.onlyonce.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("Callers of a store on H2 that are interrupted")
+final class H2InterruptsTest {
+    private static final int ROUNDS = 15;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "async"})
+    @DisplayName(
+            "D11 neither close the database for their neighbours nor lose what they wrote, and keep their interrupt")
+    void interrupted(String system) throws Exception {
+        String url = "jdbc:h2:" + system + ":" + folder.resolve("entries");
+        try (HikariDataSource pool = Pools.open(url, 4);
+                SqlStore store = SqlStore.open(pool)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                ClaimRequest claim = Claims.claim("interrupted" + round);
+                FutureTask<Boolean> caller = new FutureTask<>(() -> {
+                    ClaimResult result = store.claim(List.of(claim)).get(0);
+                    store.settle(Claims.complete(List.of(claim)));
+                    return result instanceof ClaimResult.Claimed
+                            && Thread.currentThread().isInterrupted();
+                });
+                Thread thread = new Thread(caller);
+                thread.start();
+                do {
+                    thread.interrupt();
+                } while (thread.isAlive());
+                assertThat(caller.get()).isTrue();
+                assertThat(Claims.won(store.claim(Claims.claims("neighbour" + round, 1))))
+                        .isEqualTo(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package dev.onlyonce.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Codec;
+import dev.onlyonce.Key;
+import dev.onlyonce.sql.transactions.TransactionsChapter;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.StoreRejected;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("Opening a store in an embedded Java database")
+final class H2OpeningTest {
+    private static final String DELAY =
+            "SELECT setting_value FROM information_schema.settings WHERE setting_name = 'WRITE_DELAY'";
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"MySQL", "MariaDB", "Oracle", "MSSQLServer", "DB2", "Derby", "HSQLDB", "LEGACY", "STRICT"})
+    @DisplayName("E2 another mode of H2 is refused, with those that are supported")
+    void modes(String mode) {
+        assertThatThrownBy(() -> SqlStore.open(memory(";MODE=" + mode)))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("its " + mode + " mode")
+                .hasMessageContaining("MODE=PostgreSQL")
+                .hasMessageContaining("onlyonce.store=memory");
+    }
+
+    @Test
+    @DisplayName("E2 an H2 database that each connection has for itself is refused")
+    void unnamed() {
+        assertThatThrownBy(() -> SqlStore.open(source("jdbc:h2:mem:")))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1");
+    }
+
+    @Test
+    @DisplayName("E2 H2 writes commits before it acknowledges them from then on, after a restart too")
+    void writesAtOnce() {
+        DataSource file = source("jdbc:h2:file:" + folder.resolve("entries"));
+        assertThat(SqlClock.number(file, DELAY)).as("H2's own default").isEqualTo(500);
+        try (HikariDataSource pool = Pools.open("jdbc:h2:file:" + folder.resolve("entries"), 2)) {
+            SqlStore.open(pool).close();
+            assertThat(SqlClock.number(pool, DELAY)).isZero();
+        }
+        try (HikariDataSource pool = Pools.open("jdbc:h2:file:" + folder.resolve("entries"), 2)) {
+            SqlStore.open(pool).close();
+            assertThat(SqlClock.number(pool, DELAY)).isZero();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "E2 a user of H2 who may not have commits written at once is refused, until an administrator has done it")
+    void noAdministrator() {
+        String url = "jdbc:h2:file:" + folder.resolve("entries");
+        DataSource administrator = source(url + ";DB_CLOSE_DELAY=5;USER=sa;PASSWORD=sa");
+        DataSource application = source(url + ";USER=shop;PASSWORD=shop");
+        SqlStore.open(administrator).close();
+        SqlClock.execute(
+                administrator,
+                "CREATE USER shop PASSWORD 'shop'",
+                "GRANT SELECT, INSERT, UPDATE, DELETE ON SCHEMA public TO shop",
+                "SET WRITE_DELAY 500");
+        assertThatThrownBy(() -> SqlStore.open(application))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("SHOP may not")
+                .hasMessageContaining("SET WRITE_DELAY 0");
+        SqlClock.execute(administrator, "SET WRITE_DELAY 0");
+        try (SqlStore store = SqlStore.open(application)) {
+            assertThat(Claims.won(store.claim(Claims.claims("key", 2)))).isEqualTo(2);
+            store.checkWritable();
+        }
+    }
+
+    @Test
+    @DisplayName("E2 a pool of H2 whose connections see what is not committed is refused")
+    void dirtyReads() {
+        DataSource dirty = Sources.of(() -> {
+            Connection connection = memory("").getConnection();
+            connection.setTransactionIsolation(Connection.TRANSACTION_READ_UNCOMMITTED);
+            return connection;
+        });
+        assertThatThrownBy(() -> SqlStore.open(dirty))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("READ COMMITTED");
+    }
+
+    @Test
+    @DisplayName("T5 a lease counts from its statement, not from when the caller's transaction began")
+    void clock() throws Exception {
+        HikariDataSource pool = Pools.open("jdbc:h2:mem:" + UUID.randomUUID(), 4);
+        try (pool;
+                SqlStore store = SqlStore.open(pool);
+                Connection transaction = pool.getConnection()) {
+            transaction.setAutoCommit(false);
+            Instant begun = transactionTime(transaction);
+            Instant later;
+            do {
+                later = transactionTime(pool.getConnection());
+            } while (later.isBefore(begun.plusMillis(50)));
+            Key key = Key.of("tenant", "POST /payments", "key");
+            Ways.transactions(store).execute(transaction, key, TransactionsChapter.REQUEST, Codec.text(), c -> "done");
+            assertThat(transactionTime(transaction))
+                    .as("H2's own clock stands still")
+                    .isEqualTo(begun);
+            transaction.commit();
+            Entry entry = store.find(List.of(key.entryId())).get(0).orElseThrow();
+            assertThat(entry.createdAt()).isAfterOrEqualTo(later.minusMillis(1));
+            assertThat(Duration.between(entry.createdAt(), entry.readAt())).isLessThan(Duration.ofMinutes(1));
+        }
+    }
+
+    private static Instant transactionTime(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                var row = statement.executeQuery("SELECT CURRENT_TIMESTAMP")) {
+            row.next();
+            return row.getObject(1, Instant.class);
+        } finally {
+            if (connection.getAutoCommit()) {
+                connection.close();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("E2 a database that is not supported is named, with those that are")
+    void unsupported() {
+        assertThatThrownBy(() -> SqlStore.open(source("jdbc:hsqldb:mem:" + UUID.randomUUID())))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("HSQL Database Engine 2.")
+                .hasMessageContaining("PostgreSQL, MySQL, MariaDB, SQLite and H2")
+                .hasMessageContaining("onlyonce.store=memory");
+    }
+
+    private static DataSource memory(String settings) {
+        return source("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=5" + settings);
+    }
+
+    private static DataSource source(String url) {
+        return Sources.of(() -> DriverManager.getConnection(url));
+    }
+}

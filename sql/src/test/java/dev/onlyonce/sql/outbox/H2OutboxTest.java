@@ -1,0 +1,11 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.sql.TestDatabase;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("The outbox on H2 in memory")
+final class H2OutboxTest extends OutboxContract implements OutboxLocksChapter {
+    H2OutboxTest() {
+        super(TestDatabase.H2);
+    }
+}
