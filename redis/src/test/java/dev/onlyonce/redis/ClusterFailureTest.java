@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +35,14 @@ class ClusterFailureTest {
 
     private final Map<String, AtomicInteger> effects = new ConcurrentHashMap<>();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
+    private volatile boolean over;
+
+    @AfterEach
+    void stop() {
+        over = true;
+        callers.shutdownNow();
+    }
 
     @Test
     @DisplayName(
@@ -49,22 +58,26 @@ class ClusterFailureTest {
                         .lease(Duration.ofSeconds(2))
                         .build()) {
             AtomicInteger next = new AtomicInteger();
-            ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
             List<Future<?>> done = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) {
                 done.add(callers.submit(() -> {
                     for (int key = next.getAndIncrement(); key < KEYS; key = next.getAndIncrement()) {
-                        if (key == KEYS / 4) {
-                            cluster.servers().get(0).kill();
-                        }
                         customer(once, "key-" + key);
                     }
                 }));
             }
+            while (next.get() < KEYS / 4) {
+                LockSupport.parkNanos(PAUSE.toNanos());
+            }
+            RedisServer killed = cluster.servers().get(0);
+            RedisServer promoted = cluster.servers().get(3);
+            killed.kill();
+            promoted.await("role:master", "INFO", "replication");
+            // Until the new master has a replica, nothing of its partitions is acknowledged.
+            killed.restart();
             for (Future<?> caller : done) {
                 caller.get(2, TimeUnit.MINUTES);
             }
-            callers.shutdown();
 
             assertThat(answers.size()).as("answered").isGreaterThan(KEYS / 2);
             effects.forEach((key, count) -> assertThat(count.get()).as(key).isEqualTo(1));
@@ -76,8 +89,7 @@ class ClusterFailureTest {
                         }));
                 assertThat(again.orElseThrow()).isEqualTo(answered.getValue());
             }
-            RedisServer promoted = cluster.servers().get(3);
-            assertThat(promoted.command("INFO", "replication")).contains("role:master");
+            assertThat(killed.command("INFO", "replication")).contains("role:slave");
         }
     }
 
@@ -88,7 +100,7 @@ class ClusterFailureTest {
     /** Asks until there is an answer; what ends as unknown is for the reconciler. */
     private void customer(Onlyonce once, String key) {
         boolean answered = false;
-        while (!answered) {
+        while (!answered && !over) {
             try {
                 Outcome<String> outcome = once.execute(key(key), PRINT, String.class, claim -> {
                     effects.computeIfAbsent(key, k -> new AtomicInteger()).incrementAndGet();

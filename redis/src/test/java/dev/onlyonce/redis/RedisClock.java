@@ -1,8 +1,12 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.Store;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -23,8 +27,11 @@ final class RedisClock implements AutoCloseable {
     private final ClientResources resources = ClientResources.create();
     private final Link link;
     private final Pipeline pipeline;
+    private final String url;
+    private final List<RedisStore> nodes = new ArrayList<>();
 
     RedisClock(String url) {
+        this.url = url;
         link = LinkOpening.open(RedisUrl.of(url).servers(), resources);
         pipeline = new Pipeline(link, new ServerCheck(link, true), Duration.ofSeconds(10));
     }
@@ -46,13 +53,29 @@ final class RedisClock implements AutoCloseable {
         pipeline.send(requests).forEach(Batch::checkRead);
     }
 
-    /** A store that follows this clock. */
-    RedisStore.Builder store(String url) {
-        return RedisStore.builder(url).resources(resources).clock(LUA).timeout(Duration.ofSeconds(20));
+    /** A node of its own for each number; all follow this clock. Kept for the next test: closing it does nothing. */
+    Store node(int number) {
+        while (nodes.size() <= number) {
+            nodes.add(RedisStore.builder(url)
+                    .resources(resources)
+                    .clock(LUA)
+                    .timeout(Duration.ofSeconds(20))
+                    .build());
+        }
+        RedisStore node = nodes.get(number);
+        return (Store) Proxy.newProxyInstance(
+                Store.class.getClassLoader(), new Class<?>[] {Store.class}, (proxy, method, arguments) -> {
+                    try {
+                        return method.getName().equals("close") ? null : method.invoke(node, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     @Override
     public void close() {
+        nodes.forEach(RedisStore::close);
         link.close();
         var unused = resources.shutdown();
     }

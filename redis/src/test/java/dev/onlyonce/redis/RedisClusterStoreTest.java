@@ -13,6 +13,8 @@ final class RedisClusterStoreTest extends StoreContract {
     private static RedisCluster server;
     private static RedisClock clock;
 
+    private int opened;
+
     @BeforeAll
     static void connect() {
         server = RedisCluster.start();
@@ -31,7 +33,7 @@ final class RedisClusterStoreTest extends StoreContract {
 
     @Override
     protected Store open() {
-        return clock.store(server.url()).build();
+        return clock.node(opened++);
     }
 
     @Override

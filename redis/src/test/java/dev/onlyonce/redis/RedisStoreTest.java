@@ -13,6 +13,8 @@ final class RedisStoreTest extends StoreContract {
     private static RedisServer server;
     private static RedisClock clock;
 
+    private int opened;
+
     @BeforeAll
     static void connect() {
         server = RedisServer.start();
@@ -31,7 +33,7 @@ final class RedisStoreTest extends StoreContract {
 
     @Override
     protected Store open() {
-        return clock.store(server.url()).build();
+        return clock.node(opened++);
     }
 
     @Override
