@@ -40,7 +40,10 @@ final class LinkOpening {
                 last = e;
             }
         }
-        throw new StoreUnavailable("Redis at " + shown(uris) + " cannot be used: " + reason(last), last);
+        String tls = uris.stream().anyMatch(RedisURI::isSsl)
+                ? " over TLS (does that port speak TLS, and does this JVM trust its certificate?)"
+                : "";
+        throw new StoreUnavailable("Redis at " + shown(uris) + " cannot be used" + tls + ": " + reason(last), last);
     }
 
     private static boolean isCluster(ClientResources resources, RedisURI uri) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What opening a store says when something is wrong. */
 @DisplayName("Opening a Redis store")
-class OpeningTest {
+class RedisOpeningTest {
     private static RedisServer server;
 
     @BeforeAll
