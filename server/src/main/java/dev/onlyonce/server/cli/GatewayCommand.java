@@ -148,7 +148,7 @@ final class GatewayCommand implements Callable<Integer> {
                 db == null
                         ? settings.store()
                         : new StoreSettings(
-                                ConfigFile.jdbcUrl(db),
+                                ConfigFile.storeUrl(db),
                                 null,
                                 null,
                                 settings.store().schema(),
