@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,7 +57,25 @@ public final class RedisServer implements AutoCloseable {
             command.add("--" + parts[0]);
             command.add(parts[1]);
         }
-        RedisServer server = new RedisServer(port, home, command);
+        return launch(new RedisServer(port, home, command));
+    }
+
+    /** Starts a Sentinel; it rewrites its settings, so they are in a file. */
+    static RedisServer startSentinel(String... settings) {
+        Path home = Folders.temporary("onlyonce-sentinel");
+        int port = ServerUrl.freePort();
+        List<String> lines = new ArrayList<>(List.of("port " + port, "bind 127.0.0.1", "dir " + home));
+        lines.addAll(List.of(settings));
+        try {
+            Path file = Files.write(home.resolve("sentinel.conf"), lines);
+            return launch(
+                    new RedisServer(port, home, List.of(Binaries.redis().toString(), file.toString(), "--sentinel")));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static RedisServer launch(RedisServer server) {
         try {
             server.process.start(server::answers, Duration.ZERO);
         } catch (RuntimeException e) {
