@@ -273,6 +273,9 @@ public final class Onlyonce implements AutoCloseable {
             checkPositive("storeWaitMax", storeWaitMax);
             checkPositive("cacheFor", cacheFor);
             checkPositive("auditRetention", auditRetention);
+            policy().check(store.limits());
+            operations.values().forEach(policy -> policy.check(store.limits()));
+            ways.forEach((operation, way) -> way.check(operation, store));
             if (queueMax < 1) {
                 throw new IllegalArgumentException("queueMax must be positive: " + queueMax);
             }

@@ -1,5 +1,6 @@
 package dev.onlyonce;
 
+import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.Terms;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,13 @@ public final class Policy {
     /** The largest result that is stored. A larger one is delivered; a retry learns that it is not stored and never runs. */
     public int resultBytesMax() {
         return settings.resultBytesMax;
+    }
+
+    void check(StoreLimits limits) {
+        if (resultBytesMax() > limits.resultBytesMax()) {
+            throw new IllegalArgumentException("resultBytesMax must be at most " + limits.resultBytesMax()
+                    + ", the largest result that the store holds: " + resultBytesMax());
+        }
     }
 
     /** What the action's exceptions prove. */

@@ -116,10 +116,13 @@ public final class Registry {
     /**
      * Declares an operation that was not known when the engine was built, with its policy and its way.
      *
+     * @throws IllegalArgumentException if the store cannot hold its results, or cannot execute it this way
      * @throws IllegalStateException if the operation is executed in another way
      */
     public void declare(String operation, Policy policy, Way way) {
         // However many operations there are: names in requests must not crowd out those that the application declares.
+        policy.check(store().limits());
+        way.check(operation, store());
         check(operation, way, ways.putIfAbsent(operation, way));
         policies.put(operation, policy);
     }

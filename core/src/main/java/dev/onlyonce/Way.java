@@ -1,5 +1,7 @@
 package dev.onlyonce;
 
+import dev.onlyonce.store.Store;
+
 /** The ways to execute an operation. An operation has one: two ways would not see each other's claims in time. */
 public enum Way {
     /** An arbitrary action or a call of another service, under a lease: at most once, and reconciled when in doubt. */
@@ -11,5 +13,14 @@ public enum Way {
     /** Write first, call later: a worker makes the call. */
     QUEUED,
     /** Messages that are delivered at least once, applied once. */
-    INBOX
+    INBOX;
+
+    void check(String operation, Store store) {
+        if (this != LEASED && !store.limits().transactional()) {
+            throw new IllegalArgumentException(
+                    "operation " + operation + " cannot be executed the " + this + " way on a "
+                            + store.getClass().getSimpleName()
+                            + ", whose entries cannot commit together with the business data: use a SqlStore, or the LEASED way");
+        }
+    }
 }

@@ -37,11 +37,12 @@ class RoomsTest {
             Map.entry("check", Set.of()),
             Map.entry("testkit", Set.of("check", "core")),
             Map.entry("sql", Set.of("core")),
+            Map.entry("redis", Set.of("core")),
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("client", "core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
             Map.entry("spring-boot-test", Set.of("core", "spring-boot-starter", "testkit")),
-            Map.entry("server", Set.of("check", "client", "core", "http", "micrometer", "sql")),
+            Map.entry("server", Set.of("check", "client", "core", "http", "micrometer", "redis", "sql")),
             Map.entry(
                     "payments",
                     Set.of("client", "core", "faults", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link StoreBusy}: nothing was changed, because somebody else holds a row of the list, or the right to write, and
  *       the store cannot tell which row. The caller goes on with single rows;
  *   <li>{@link StoreRejected}: nothing was changed, and some row in the list will never be taken;
- *   <li>{@link StoreOutcomeUnknown}: some items may have been changed. The caller repeats the call with the same tokens,
- *       which is safe: a claim or settlement that had been recorded answers as if it were recorded now.
+ *   <li>{@link StoreOutcomeUnknown}: any of the items may have been changed: all, some or none. A call is not one transaction;
+ *       a store that spreads its items over servers cannot undo those that succeeded. The caller repeats the call with the same
+ *       tokens, which is safe: a claim or settlement that had been recorded answers as if it were recorded now.
  * </ul>
  *
  * <p>A row that somebody else holds must not hold up its neighbours. A store that can tell which rows those are skips them
@@ -34,6 +35,11 @@ import org.jspecify.annotations.Nullable;
 public interface Store extends AutoCloseable {
     /** Bounds a statement, its memory and the time its locks are held. */
     int BATCH_MAX = 256;
+
+    /** What this store can hold and do. {@link StoreLimits#NONE} unless it says otherwise. */
+    default StoreLimits limits() {
+        return StoreLimits.NONE;
+    }
 
     /**
      * Claims, or accepts for a worker. Atomically for each id:

@@ -3,6 +3,7 @@ package dev.onlyonce.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.server.cli.Cli;
+import dev.onlyonce.testservers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -75,5 +76,31 @@ class AdminDatabaseTest extends AdminFixture {
                         .exitCode())
                 .isZero();
         assertThat(run("keys", "list").exitCode()).as("no gateway runs").isEqualTo(Cli.UNAVAILABLE);
+    }
+
+    @Test
+    @DisplayName("works on Redis without a gateway, and is told what there is not")
+    void redis() throws Exception {
+        Path own = Files.createDirectory(folder.resolve("redis"));
+        try (RedisServer server = RedisServer.start();
+                CountingUpstream upstream = new CountingUpstream()) {
+            String db = server.url();
+            try (Running onRedis = Running.start(own, upstream.url(), "store: {url: '" + db + "'}")) {
+                onRedis.post("/payments", "order-1", "{}");
+            }
+            assertThat(run("keys", "list", "--db", db).out()).contains("order-1");
+            assertThat(run("stats", "--db", db, "--json").out()).contains("\"completed\" : 1");
+            assertThat(run("outbox", "list", "--db", db).exitCode()).isZero();
+            assertThat(run("schema", "status", "--db", db).err()).contains("Redis has no schema");
+            assertThat(run("keys", "evict", "order-1", "--reason", "test", "--db", db)
+                            .exitCode())
+                    .isZero();
+            assertThat(run("keys", "list", "--db", db).out()).doesNotContain("order-1");
+            assertThat(run("keys", "list", "--db", db + "?evict=no").exitCode()).isEqualTo(Cli.USAGE);
+            server.kill();
+            Result refused = run("keys", "list", "--db", db);
+            assertThat(refused.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+            assertThat(refused.err()).contains("127.0.0.1:" + server.port(), "Connection refused");
+        }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.testservers.DatabaseServer;
 import dev.onlyonce.testservers.MariaDbServer;
 import dev.onlyonce.testservers.PostgresServer;
+import dev.onlyonce.testservers.RedisServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -62,6 +63,14 @@ class DatabasesTest {
     @DisplayName("C1 two on MariaDB are one gateway")
     void mariaDb() throws Exception {
         twoAreOne(MariaDbServer.shared().createDatabase());
+    }
+
+    @Test
+    @DisplayName("C1 two on Redis are one gateway")
+    void redis() throws Exception {
+        try (RedisServer server = RedisServer.start()) {
+            twoAreOne(server.url());
+        }
     }
 
     @Test

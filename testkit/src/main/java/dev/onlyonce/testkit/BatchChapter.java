@@ -180,6 +180,26 @@ interface BatchChapter extends Chapter {
     }
 
     @Test
+    @DisplayName(
+            "C5 a batch of which a part was done is repeated with the same tokens: the rest is done, nothing twice")
+    default void halfDoneBatches() {
+        List<ClaimRequest> claims = shuffled(several("key", 40));
+        bench().node().claim(claims.subList(0, 20));
+        assertThat(bench().node(1).claim(claims)).hasSize(40).containsOnly(new Claimed(1));
+        List<Settlement> ends = claims.stream()
+                .map(c -> settlement(c, COMPLETED, bytes(c.id().key())))
+                .toList();
+        List<SettleResult> half = bench().node().settle(ends.subList(10, 30));
+        List<SettleResult> all = bench().node(1).settle(ends);
+        assertThat(all.subList(10, 30)).isEqualTo(half);
+        assertThat(all).allMatch(Settled.class::isInstance);
+        for (ClaimRequest claim : claims) {
+            assertThat(bench().entry(claim).result()).isEqualTo(bytes(claim.id().key()));
+            assertThat(bench().node().history(claim.id())).hasSize(2);
+        }
+    }
+
+    @Test
     @DisplayName("R1 a batch of large results keeps each in its place")
     default void largeResults() {
         List<ClaimRequest> claims = shuffled(several("key", 16));

@@ -21,6 +21,11 @@ public enum Fault {
     LOST(false, false),
     /** It is done, but the acknowledgement is lost: {@link StoreOutcomeUnknown}. */
     AFTER(true, false),
+    /**
+     * Every other item of the list is done, the first one too, but the caller cannot know: {@link StoreOutcomeUnknown}. A call
+     * without a list is done.
+     */
+    PARTLY(true, false),
     /** The call hangs until released, and then nothing is done: {@link StoreUnavailable}. */
     HANGS_BEFORE(false, true),
     /** The call hangs until released; then it is done, and answered as if nothing had been wrong. */
@@ -36,7 +41,7 @@ public enum Fault {
         this.hanging = hanging;
     }
 
-    /** Whether the call takes effect in spite of the fault. */
+    /** Whether the call takes effect in spite of the fault, at least for its first item. */
     public boolean isDone() {
         return done;
     }
@@ -57,7 +62,7 @@ public enum Fault {
         switch (this) {
             case BEFORE, HANGS_BEFORE -> throw new StoreUnavailable(what, null);
             case BUSY -> throw new StoreBusy(what, null);
-            case LOST, AFTER, HANGS_AFTER -> throw new StoreOutcomeUnknown(what, null);
+            case LOST, AFTER, PARTLY, HANGS_AFTER -> throw new StoreOutcomeUnknown(what, null);
             case REJECTED -> throw new StoreRejected(what, null);
             case ERROR, ERROR_AFTER -> throw new StackOverflowError(what);
             case HANGS -> {}

@@ -13,6 +13,7 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.List;
@@ -31,29 +32,35 @@ class ForwardingStore implements Store {
      * Makes the call, or does something else.
      *
      * @param asked what the call is about: its list, query, limit or id
+     * @param call an {@link ItemsCall} if it is about a list
      */
     <T> T around(Verb verb, Object asked, Supplier<T> call) {
         return call.get();
     }
 
     @Override
+    public StoreLimits limits() {
+        return store.limits();
+    }
+
+    @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
-        return around(Verb.CLAIM, requests, () -> store.claim(requests));
+        return around(Verb.CLAIM, requests, new ItemsCall<>(requests, store::claim));
     }
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return around(Verb.SETTLE, settlements, () -> store.settle(settlements));
+        return around(Verb.SETTLE, settlements, new ItemsCall<>(settlements, store::settle));
     }
 
     @Override
     public List<RenewResult> renew(List<Renewal> renewals) {
-        return around(Verb.RENEW, renewals, () -> store.renew(renewals));
+        return around(Verb.RENEW, renewals, new ItemsCall<>(renewals, store::renew));
     }
 
     @Override
     public List<Optional<Entry>> find(List<EntryId> ids) {
-        return around(Verb.FIND, ids, () -> store.find(ids));
+        return around(Verb.FIND, ids, new ItemsCall<>(ids, store::find));
     }
 
     @Override
@@ -68,7 +75,7 @@ class ForwardingStore implements Store {
 
     @Override
     public List<SettleResult> resolve(List<Resolution> resolutions) {
-        return around(Verb.RESOLVE, resolutions, () -> store.resolve(resolutions));
+        return around(Verb.RESOLVE, resolutions, new ItemsCall<>(resolutions, store::resolve));
     }
 
     @Override

@@ -13,7 +13,9 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The way from one machine to the store: calls and answers are lost, late, or cut short by the machine's end. */
@@ -76,6 +78,11 @@ final class Wire extends ForwardingStore {
         } else if (dice < 60) {
             note(what, "never arrives");
             throw unknown("the call was lost");
+        } else if (dice < 90
+                && call instanceof ItemsCall<?, ?> items
+                && items.asked().size() > 1) {
+            part(what, items, chance);
+            throw unknown("some of the answers were lost");
         } else if (dice < 90) {
             note(what, "is done, but the answer is lost");
             var unused = call.get();
@@ -97,6 +104,22 @@ final class Wire extends ForwardingStore {
         }
         machine.ensureAlive();
         return call.get();
+    }
+
+    /** Some items are done, others arrive late or never. */
+    private void part(String what, ItemsCall<?, ?> items, Random chance) {
+        Set<String> done = names(items.asked()).stream()
+                .filter(name -> chance.nextBoolean())
+                .collect(Collectors.toSet());
+        note(what, "is done in part: " + done.size());
+        var unused = items.only(i -> done.contains(name(items.asked().get(i)))).get();
+        if (chance.nextBoolean()) {
+            world.after(
+                    delay(chance),
+                    () -> late(
+                            what,
+                            items.only(i -> !done.contains(name(items.asked().get(i))))));
+        }
     }
 
     private void late(String what, Supplier<?> call) {

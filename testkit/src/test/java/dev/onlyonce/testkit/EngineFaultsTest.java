@@ -34,7 +34,14 @@ class EngineFaultsTest {
     private static final Set<Fault> FAULTS = EnumSet.of(Fault.BEFORE, Fault.BUSY, Fault.LOST, Fault.AFTER);
     /** With those that neither say what was done nor let the call be repeated as it was. */
     private static final Set<Fault> SINGLE_FAULTS = EnumSet.of(
-            Fault.BEFORE, Fault.BUSY, Fault.LOST, Fault.AFTER, Fault.ERROR, Fault.ERROR_AFTER, Fault.REJECTED);
+            Fault.BEFORE,
+            Fault.BUSY,
+            Fault.LOST,
+            Fault.AFTER,
+            Fault.PARTLY,
+            Fault.ERROR,
+            Fault.ERROR_AFTER,
+            Fault.REJECTED);
 
     private static final Key KEY = Key.of("acme", "POST /payments", "k-1");
     private static final Fingerprint PRINT = Requests.fingerprint("10 EUR");

@@ -44,7 +44,7 @@ class FaultyStoreTest {
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,
-            names = {"BEFORE", "BUSY", "REJECTED", "ERROR", "ERROR_AFTER", "LOST", "AFTER"})
+            names = {"BEFORE", "BUSY", "REJECTED", "ERROR", "ERROR_AFTER", "LOST", "AFTER", "PARTLY"})
     @DisplayName("a fault throws what it says, and the call is done or not as it says")
     void faults(Fault fault) {
         ClaimRequest request = fresh("key");
@@ -76,6 +76,21 @@ class FaultyStoreTest {
         assertThat(memory.find(List.of(held.id())).get(0)).isEmpty();
         store.letGo(held.id());
         assertThat(store.claim(List.of(held))).containsExactly(new ClaimResult.Claimed(1));
+    }
+
+    @Test
+    @DisplayName("C5 a list can be done in part, and repeating it does the rest")
+    void partly() {
+        List<ClaimRequest> requests = Requests.several("key", 5);
+        store.failAt(1, Fault.PARTLY);
+        assertThatThrownBy(() -> store.claim(requests)).isInstanceOf(StoreOutcomeUnknown.class);
+        assertThat(requests.stream()
+                        .map(request ->
+                                memory.find(List.of(request.id())).get(0).isPresent()))
+                .containsExactly(true, false, true, false, true);
+        assertThat(store.claim(requests))
+                .containsOnly(new ClaimResult.Claimed(1))
+                .hasSize(5);
     }
 
     @Test

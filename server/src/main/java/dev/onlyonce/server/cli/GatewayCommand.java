@@ -133,7 +133,7 @@ final class GatewayCommand extends PrintingCommand {
                 db == null
                         ? settings.store()
                         : new StoreSettings(
-                                ConfigFile.jdbcUrl(db),
+                                ConfigFile.storeUrl(db),
                                 null,
                                 null,
                                 settings.store().schema(),

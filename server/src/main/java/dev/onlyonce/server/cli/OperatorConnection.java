@@ -93,7 +93,7 @@ final class OperatorConnection {
         StoreSettings settings;
         try {
             settings = new StoreSettings(
-                    ConfigFile.jdbcUrl(url), null, null, schema, null, AuditLevel.ALL, StoreSettings.AUDIT_RETENTION);
+                    ConfigFile.storeUrl(url), null, null, schema, null, AuditLevel.ALL, StoreSettings.AUDIT_RETENTION);
         } catch (IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }

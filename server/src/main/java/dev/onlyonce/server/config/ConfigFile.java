@@ -3,6 +3,7 @@ package dev.onlyonce.server.config;
 import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
+import dev.onlyonce.redis.RedisStore;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Terms;
@@ -324,7 +325,7 @@ public final class ConfigFile {
         }
         Section encryption = section.section("encryption");
         StoreSettings store = new StoreSettings(
-                section.optional("url", ConfigFile::jdbcUrl),
+                section.optional("url", ConfigFile::storeUrl),
                 section.text("user"),
                 password,
                 section.constant("schema", SchemaMode.class, SchemaMode.CREATE),
@@ -335,8 +336,13 @@ public final class ConfigFile {
         return store;
     }
 
-    /** A JDBC URL of a database that is supported; throws {@link IllegalArgumentException} with what to write. */
-    public static String jdbcUrl(String text) {
+    /** The URL of a database that is supported; throws {@link IllegalArgumentException} with what to write. */
+    public static String storeUrl(String text) {
+        if (StoreSettings.isRedis(text)) {
+            // Throws if it is malformed.
+            var unused = RedisStore.builder(text);
+            return text;
+        }
         for (String start : List.of("jdbc:postgresql:", "jdbc:mysql:", "jdbc:mariadb:", "jdbc:sqlite:")) {
             if (text.startsWith(start)) {
                 return text;
@@ -349,7 +355,8 @@ public final class ConfigFile {
         }
         throw new IllegalArgumentException("\"" + StoreSettings.hidden(text)
                 + "\" is not the URL of a supported database; write for example"
-                + " jdbc:postgresql://127.0.0.1:5432/onlyonce, jdbc:mariadb://… or jdbc:sqlite:onlyonce.db");
+                + " jdbc:postgresql://127.0.0.1:5432/onlyonce, jdbc:mariadb://…, jdbc:sqlite:onlyonce.db or"
+                + " redis://127.0.0.1:6379");
     }
 
     private static Settings.Observe observe(@Nullable Section section) {

@@ -20,6 +20,7 @@ import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.ReservedHeaders;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
 import io.vertx.core.Context;
 import io.vertx.core.DeploymentOptions;
@@ -83,7 +84,7 @@ public final class Gateway {
     private final List<GatewayLoop> loops = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
 
-    private Gateway(Settings settings, SqlStore store, AdminToken token) {
+    private Gateway(Settings settings, Store store, AdminToken token) {
         this.settings = settings;
         vertx = vertx(settings.listen());
         metrics = new Metrics(settings.observe().tenantTagsMax());
@@ -91,7 +92,7 @@ public final class Gateway {
         int bytesMax = settings.listen().limits().bufferBytesMax();
         memory = new MemoryBudget(bytesMax - bytesMax / COMPARE_SHARE, metrics::clientsCut);
         workers = new Workers(bytesMax / COMPARE_SHARE);
-        health = new StoreHealth(store::checkWritable, workers::begin, time);
+        health = new StoreHealth(() -> OpenStore.checkWritable(store), workers::begin, time);
         List<Operation> operations = settings.protection().operations();
         Onlyonce.Builder builder = Onlyonce.builder(store)
                 .time(time)
@@ -114,7 +115,8 @@ public final class Gateway {
         boundary = (chosen ? protecting.limitTogether() : protecting).build();
         LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
         admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady));
-        backlog = metrics.watch(once, () -> store.countDeadLetters(Backlog.COUNT_MAX));
+        backlog =
+                metrics.watch(once, () -> store instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
         metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);
@@ -151,7 +153,7 @@ public final class Gateway {
      * @throws IllegalArgumentException if the settings cannot be used
      * @throws IllegalStateException if the port cannot be opened
      */
-    public static Gateway start(Settings settings, SqlStore store) {
+    public static Gateway start(Settings settings, Store store) {
         AdminToken token = AdminToken.load(settings.admin().tokenFile(), settings.data());
         Gateway gateway = new Gateway(settings, store, token);
         try {

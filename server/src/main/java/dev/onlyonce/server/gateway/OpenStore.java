@@ -3,10 +3,12 @@ package dev.onlyonce.server.gateway;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
+import dev.onlyonce.redis.RedisStore;
 import dev.onlyonce.server.config.OwnerOnly;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreUnavailable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -33,10 +35,10 @@ public final class OpenStore implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(OpenStore.class);
 
-    private final SqlStore store;
+    private final Store store;
     private final @Nullable HikariDataSource pool;
 
-    private OpenStore(SqlStore store, @Nullable HikariDataSource pool) {
+    private OpenStore(Store store, @Nullable HikariDataSource pool) {
         this.store = store;
         this.pool = pool;
     }
@@ -58,6 +60,9 @@ public final class OpenStore implements AutoCloseable {
             Path file = data.resolve("onlyonce.db");
             ownersFile(file);
             return new OpenStore(build(SqlStore.builder(file).schema(schema), settings), null);
+        }
+        if (StoreSettings.isRedis(url)) {
+            return new OpenStore(redis(settings, url), null);
         }
         if (url.startsWith(SQLITE)) {
             if (!Files.exists(file(url))) {
@@ -81,6 +86,13 @@ public final class OpenStore implements AutoCloseable {
 
     private static SqlStore build(SqlStore.Builder builder, StoreSettings settings) {
         builder.audit(settings.audit());
+        return settings.encryption() == null
+                ? builder.build()
+                : builder.encryption(settings.encryption()).build();
+    }
+
+    private static RedisStore redis(StoreSettings settings, String url) {
+        RedisStore.Builder builder = RedisStore.builder(url).credentials(settings.user(), settings.password());
         return settings.encryption() == null
                 ? builder.build()
                 : builder.encryption(settings.encryption()).build();
@@ -142,8 +154,17 @@ public final class OpenStore implements AutoCloseable {
         }
     }
 
+    /** Shows that entries can be recorded in this store; throws {@link dev.onlyonce.store.StoreException}. */
+    static void checkWritable(Store store) {
+        if (store instanceof SqlStore sql) {
+            sql.checkWritable();
+        } else if (store instanceof RedisStore redis) {
+            redis.checkWritable();
+        }
+    }
+
     /** The store itself. */
-    public SqlStore store() {
+    public Store store() {
         return store;
     }
 

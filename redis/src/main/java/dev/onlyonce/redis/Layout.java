@@ -1,0 +1,56 @@
+package dev.onlyonce.redis;
+
+import static dev.onlyonce.redis.Partitions.bytes;
+
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreRejected;
+import io.lettuce.core.protocol.CommandType;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** What all nodes must agree on, recorded by the first one: the format of the entries and the number of partitions. */
+record Layout(Pipeline pipeline, Partitions partitions) {
+    private static final String KEY = "layout";
+    private static final String PROBE = "probe";
+    private static final String FORMAT = "format 1, partitions ";
+
+    /**
+     * Records the layout, or compares it.
+     *
+     * @throws StoreRejected if the entries were laid out otherwise
+     * @throws StoreException if Redis cannot be asked
+     */
+    void check() {
+        byte[] key = partitions.key(0, KEY);
+        String ours = FORMAT + partitions.count();
+        List<Reply> replies = pipeline.send(
+                List.of(Request.command(CommandType.SETNX, key, bytes(ours)), Request.command(CommandType.GET, key)));
+        for (Reply reply : replies) {
+            if (reply.failure() != null) {
+                throw reply.failure();
+            }
+        }
+        String stored = new String((byte[]) replies.get(1).values().get(0), StandardCharsets.UTF_8);
+        if (!stored.equals(ours)) {
+            throw new StoreRejected(
+                    "The entries below the prefix " + partitions.prefix() + " have " + stored
+                            + ", but this node is set to " + ours
+                            + ": use the same number of partitions, or another prefix",
+                    null);
+        }
+    }
+
+    /** Writes a key that expires at once into every partition. */
+    void checkWritable() {
+        List<Request> requests = IntStream.range(0, partitions.count())
+                .mapToObj(partition -> Request.command(
+                        CommandType.SET, partitions.key(partition, PROBE), new byte[0], bytes("PX"), bytes("1")))
+                .toList();
+        for (Reply reply : pipeline.send(requests)) {
+            if (reply.failure() != null) {
+                throw reply.failure();
+            }
+        }
+    }
+}

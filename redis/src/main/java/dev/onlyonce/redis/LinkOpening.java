@@ -1,0 +1,109 @@
+package dev.onlyonce.redis;
+
+import dev.onlyonce.store.StoreUnavailable;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.List;
+
+/** Connects, and finds out whether the server is part of a cluster. */
+final class LinkOpening {
+    private static final Duration CONNECT_MAX = Duration.ofSeconds(3);
+    private static final Duration TOPOLOGY_EVERY = Duration.ofSeconds(15);
+    /** A slot moves at most twice while a command is on its way. */
+    private static final int REDIRECTS_MAX = 5;
+
+    private LinkOpening() {}
+
+    /**
+     * Opens the connections.
+     *
+     * @throws StoreUnavailable if that fails, with a message that names the server, without its password, and says why
+     */
+    static Link open(List<RedisURI> uris, ClientResources resources) {
+        RuntimeException last = new IllegalArgumentException("no server in " + shown(uris));
+        for (RedisURI uri : uris) {
+            uri.setTimeout(CONNECT_MAX);
+            try {
+                return uri.getSentinels().isEmpty() && isCluster(resources, uri)
+                        ? new ClusterLink(resources, uris)
+                        : new SingleLink(resources, uri);
+            } catch (RedisException e) {
+                last = e;
+            }
+        }
+        String tls = uris.stream().anyMatch(RedisURI::isSsl)
+                ? " over TLS (does that port speak TLS, and does this JVM trust its certificate?)"
+                : "";
+        throw new StoreUnavailable("Redis at " + shown(uris) + " cannot be used" + tls + ": " + reason(last), last);
+    }
+
+    private static boolean isCluster(ClientResources resources, RedisURI uri) {
+        RedisClient client = RedisClient.create(resources, uri);
+        try (StatefulRedisConnection<String, String> connection = connect(client)) {
+            return connection.sync().info("cluster").contains("cluster_enabled:1");
+        } finally {
+            client.shutdown();
+        }
+    }
+
+    private static StatefulRedisConnection<String, String> connect(RedisClient client) {
+        client.setOptions(options());
+        return client.connect();
+    }
+
+    private static String shown(List<RedisURI> uris) {
+        return String.join(
+                ", ",
+                uris.stream()
+                        .map(uri -> uri.getSentinels().isEmpty() ? uri.getHost() + ":" + uri.getPort() : "Sentinel")
+                        .toList());
+    }
+
+    /** The innermost message says what is wrong; those around it only that something is. */
+    private static String reason(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && cause.getCause() != cause) {
+            cause = cause.getCause();
+        }
+        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    }
+
+    /**
+     * Commands that cannot be sent at once fail at once, and those without an answer are not sent again: the engine decides what is
+     * repeated.
+     */
+    static ClientOptions options() {
+        return with(ClientOptions.builder()).build();
+    }
+
+    static ClusterClientOptions clusterOptions() {
+        ClusterTopologyRefreshOptions refresh = ClusterTopologyRefreshOptions.builder()
+                .adaptiveRefreshTriggersTimeout(Duration.ofMillis(500))
+                .enablePeriodicRefresh(TOPOLOGY_EVERY)
+                .build();
+        ClusterClientOptions.Builder builder = ClusterClientOptions.builder();
+        var unused = with(builder);
+        return builder.topologyRefreshOptions(refresh)
+                .maxRedirects(REDIRECTS_MAX)
+                .build();
+    }
+
+    private static ClientOptions.Builder with(ClientOptions.Builder builder) {
+        return builder.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .replayFilter(command -> true)
+                .protocolVersion(ProtocolVersion.RESP2)
+                .socketOptions(SocketOptions.builder()
+                        .connectTimeout(CONNECT_MAX)
+                        .keepAlive(true)
+                        .build());
+    }
+}

@@ -1,0 +1,353 @@
+package dev.onlyonce.redis;
+
+import static dev.onlyonce.redis.Partitions.bytes;
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.AuditText;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Encryption;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.RenewResult;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreLimits;
+import dev.onlyonce.store.Transition;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.resource.ClientResources;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Entries in Redis 6.2 or later, or Valkey: one server, Sentinel, or Cluster. Any number of threads use one store, any number of nodes
+ * one Redis.
+ *
+ * <p>Every change is one script on one partition, see {@link Partitions}; it changes the entry, its indexes and the audit together, by
+ * the server's clock. {@link Batch} says how a list travels. What a failover can lose is in docs/reference/redis.md.
+ */
+public final class RedisStore implements Store {
+    /** Results larger than this would hold up everybody else on the server. */
+    private static final int RESULT_BYTES_MAX = 16 << 20;
+
+    private final Link link;
+    private final @Nullable ClientResources ownResources;
+    private final ServerCheck check;
+    private final Sealing sealing;
+    private final Verbs verbs;
+    private final Batch batch;
+    private final Layout layout;
+    private final Listing listing;
+    private final AuditStreams audit;
+    private final Upkeep upkeep;
+    private final Script evict;
+
+    private RedisStore(Builder builder) {
+        ownResources = builder.resources == null ? ClientResources.create() : null;
+        ClientResources resources = builder.resources == null ? ownResources : builder.resources;
+        Partitions partitions = new Partitions(builder.prefix, builder.partitions);
+        link = open(builder.servers(), resources);
+        check = new ServerCheck(link, builder.acceptDataLoss);
+        Pipeline pipeline = new Pipeline(link, check, builder.timeout);
+        sealing = new Sealing(builder.encryption);
+        verbs = new Verbs(builder.clock);
+        long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
+        Replicas replicas = new Replicas(builder.replicas, builder.timeout);
+        batch = new Batch(link, pipeline, partitions, new Batch.Settings(auditMax, replicas));
+        listing = new Listing(pipeline, partitions, batch, verbs);
+        audit = new AuditStreams(pipeline, partitions, batch, Script.of("trim", builder.clock));
+        upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
+        evict = Script.of("evict", builder.clock);
+        layout = new Layout(pipeline, partitions);
+        try {
+            layout.check();
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private Link open(List<RedisURI> servers, @Nullable ClientResources resources) {
+        try {
+            return LinkOpening.open(servers, requireNonNull(resources));
+        } catch (RuntimeException e) {
+            closeResources();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a store with the standard settings.
+     *
+     * @param url {@code redis://user:password@host:port}, {@code rediss://…} for TLS, {@code redis-sentinel://password@host:port,…#master}.
+     *     A server that is part of a cluster is recognised; name several of them, separated by commas. Settings of the
+     *     {@link Builder} may follow: {@code ?replicas=1&timeout=2s}
+     * @throws StoreException if Redis cannot be reached, or may lose entries
+     */
+    public static RedisStore open(String url) {
+        return builder(url).build();
+    }
+
+    /**
+     * For a store with other settings.
+     *
+     * @throws IllegalArgumentException if the URL is none, or has settings that do not exist
+     */
+    public static Builder builder(String url) {
+        return new Builder(url);
+    }
+
+    @Override
+    public StoreLimits limits() {
+        return new StoreLimits(RESULT_BYTES_MAX, false);
+    }
+
+    @Override
+    public List<ClaimResult> claim(List<ClaimRequest> requests) {
+        requests.forEach(RedisStore::check);
+        return batch.write(verbs.claim, requests).stream().map(sealing::open).toList();
+    }
+
+    private static void check(ClaimRequest claim) {
+        Partitions.check("tenant", claim.id().tenant());
+        Partitions.check("scope", claim.id().scope());
+        Partitions.check("key", claim.id().key());
+        Partitions.check("operation", claim.operation());
+        Partitions.check("owner", claim.owner());
+    }
+
+    @Override
+    public List<SettleResult> settle(List<Settlement> settlements) {
+        return batch.write(verbs.settle, settlements.stream().map(sealing::seal).toList());
+    }
+
+    @Override
+    public List<RenewResult> renew(List<Renewal> renewals) {
+        return batch.write(verbs.renew, renewals);
+    }
+
+    @Override
+    public List<Optional<Entry>> find(List<EntryId> ids) {
+        return batch.read(verbs.find(0), ids).stream()
+                .map(entry -> entry.map(sealing::open))
+                .toList();
+    }
+
+    @Override
+    public List<Transition> sweep(int limit) {
+        return limit < 1 ? List.of() : upkeep.sweep(limit);
+    }
+
+    @Override
+    public int purge(int limit) {
+        return limit < 1 ? 0 : upkeep.purge(limit);
+    }
+
+    @Override
+    public List<SettleResult> resolve(List<Resolution> resolutions) {
+        return batch.write(
+                verbs.resolve, resolutions.stream().map(sealing::seal).toList());
+    }
+
+    @Override
+    public Optional<Transition> evict(EntryId id, String who, String reason) {
+        Batch.Verb<EntryId, Optional<Transition>> verb = new Batch.Verb<>(
+                evict,
+                each -> each,
+                each -> List.of(Partitions.member(each), bytes(AuditText.who(who)), bytes(AuditText.why(reason))),
+                (each, answer, now) -> evicted(each, (List<?>) answer, who, reason),
+                Optional.empty());
+        return batch.write(verb, List.of(id)).get(0);
+    }
+
+    private static Optional<Transition> evicted(EntryId id, @Nullable List<?> answer, String who, String reason) {
+        if (answer == null || answer.isEmpty()) {
+            return Optional.empty();
+        }
+        String operation = new String((byte[]) answer.get(0), StandardCharsets.UTF_8);
+        int attempt = ((Long) answer.get(2)).intValue();
+        return Optional.of(
+                new Transition(id, operation, Verbs.state((Long) answer.get(1)), null, attempt, who, reason));
+    }
+
+    @Override
+    public List<Entry> list(EntryQuery query) {
+        return listing.list(query).stream().map(sealing::open).toList();
+    }
+
+    /** Counts ids; those whose memory Redis has freed by itself are counted until the next purge. */
+    @Override
+    public int countStored(@Nullable String tenant, int max) {
+        return listing.count(tenant, max);
+    }
+
+    @Override
+    public List<AuditRecord> history(EntryId id) {
+        return audit.history(id);
+    }
+
+    @Override
+    public List<AuditRecord> audit(AuditQuery query) {
+        return audit.list(query);
+    }
+
+    @Override
+    public int purgeAudit(Duration retention, int limit) {
+        return audit.purge(retention, limit);
+    }
+
+    /**
+     * Shows that entries can be recorded now, in every partition, by a write that leaves nothing behind.
+     *
+     * @throws StoreException if they cannot: a server is out of memory, cannot write to its disk, or cannot be reached
+     */
+    public void checkWritable() {
+        layout.checkWritable();
+    }
+
+    /** The settings of the server that may lose entries and were {@linkplain Builder#acceptDataLoss accepted}; for health checks. */
+    public List<String> acceptedRisks() {
+        return check.risks();
+    }
+
+    /** Whether results are encrypted before they are stored. */
+    public boolean isSealing() {
+        return sealing.encryption().isPresent();
+    }
+
+    @Override
+    public void close() {
+        link.close();
+        closeResources();
+    }
+
+    private void closeResources() {
+        if (ownResources != null) {
+            var unused = ownResources.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    /** How to open a store. */
+    public static final class Builder {
+        private final RedisUrl url;
+        private @Nullable String user;
+        private @Nullable String password;
+        private String prefix = "onlyonce";
+        private int partitions = Partitions.COUNT_STANDARD;
+        private boolean acceptDataLoss;
+        private int replicas;
+        private Duration timeout = Duration.ofSeconds(2);
+        private long auditRecordsMax = 1_000_000;
+        private Optional<Encryption> encryption = Optional.empty();
+        private @Nullable ClientResources resources;
+        private Optional<String> clock = Optional.empty();
+
+        private Builder(String url) {
+            this.url = RedisUrl.of(url);
+            this.url.applyTo(this);
+            var unused = this.url.servers();
+        }
+
+        private List<RedisURI> servers() {
+            List<RedisURI> servers = url.servers();
+            if (password != null) {
+                RedisCredentialsProvider credentials = new StaticCredentialsProvider(user, password.toCharArray());
+                servers.forEach(server -> server.setCredentialsProvider(credentials));
+            }
+            return servers;
+        }
+
+        /** The password instead of the URL's, and the user, if there is one. */
+        public Builder credentials(@Nullable String user, @Nullable String password) {
+            this.user = user;
+            this.password = password;
+            return this;
+        }
+
+        /** What all keys begin with; {@code onlyonce} by default. Without braces. */
+        public Builder prefix(String prefix) {
+            this.prefix = prefix;
+            return this;
+        }
+
+        /**
+         * How many partitions the entries are spread over; 64 by default. Fixed by the first store that opens this prefix: any other
+         * number is refused, because ids would be looked for in another place.
+         */
+        public Builder partitions(int partitions) {
+            this.partitions = partitions;
+            return this;
+        }
+
+        /**
+         * Accepts servers that evict entries or do not write them to disk. Lost entries mean that operations run again. The log and
+         * {@link RedisStore#acceptedRisks} say what was accepted.
+         */
+        public Builder acceptDataLoss(boolean accept) {
+            this.acceptDataLoss = accept;
+            return this;
+        }
+
+        /**
+         * How many replicas must have a change before it is answered; 0 by default. Fewer within {@link #timeout} means that the
+         * outcome is unknown, and the engine asks again.
+         */
+        public Builder replicas(int replicas) {
+            this.replicas = replicas;
+            return this;
+        }
+
+        /** How long to wait for an answer; 2 seconds by default. */
+        public Builder timeout(Duration timeout) {
+            this.timeout = timeout;
+            return this;
+        }
+
+        /** How many audit records are kept; the oldest make room. A million by default, about 115 MB. */
+        public Builder auditRecordsMax(long auditRecordsMax) {
+            this.auditRecordsMax = auditRecordsMax;
+            return this;
+        }
+
+        /** Encrypts stored results. */
+        public Builder encryption(Encryption encryption) {
+            this.encryption = Optional.of(encryption);
+            return this;
+        }
+
+        /** Lettuce's threads, to share them; they stay the caller's to shut down. */
+        public Builder resources(ClientResources resources) {
+            this.resources = resources;
+            return this;
+        }
+
+        /** For tests: replaces the server's clock by the text of a Lua function {@code now}. */
+        Builder clock(String lua) {
+            this.clock = Optional.of(lua);
+            return this;
+        }
+
+        /**
+         * Opens the store.
+         *
+         * @throws StoreException if Redis cannot be reached, or may lose entries
+         * @throws IllegalArgumentException if a setting is wrong
+         */
+        public RedisStore build() {
+            return new RedisStore(this);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package dev.onlyonce.redis;
+
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterURIUtil;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+
+/** A URL with the settings of a store behind its question mark. */
+record RedisUrl(String server, List<String> settings) {
+    private static final String SENTINEL = "rediss?-sentinel://.+#.+";
+    private static final String SERVERS = "rediss?://.+";
+
+    static RedisUrl of(String url) {
+        int query = url.indexOf('?');
+        return query < 0
+                ? new RedisUrl(url, List.of())
+                : new RedisUrl(
+                        url.substring(0, query),
+                        List.of(url.substring(query + 1).split("&", -1)));
+    }
+
+    /** Applies the settings; throws {@link IllegalArgumentException} for one that does not exist or has a wrong value. */
+    void applyTo(RedisStore.Builder builder) {
+        for (String setting : settings) {
+            String[] parts = setting.split("=", 2);
+            String value = parts.length == 2 ? parts[1] : "";
+            try {
+                apply(builder, parts[0], value);
+            } catch (RuntimeException e) {
+                throw new IllegalArgumentException(
+                        "\"" + setting
+                                + "\" is not a setting of the Redis store: after the ? of its URL write prefix=onlyonce,"
+                                + " partitions=64, replicas=1, timeout=2s, auditRecordsMax=1000000 or acceptDataLoss=true,"
+                                + " separated by &",
+                        e);
+            }
+        }
+    }
+
+    private static void apply(RedisStore.Builder builder, String name, String value) {
+        switch (name) {
+            case "prefix" -> builder.prefix(value);
+            case "partitions" -> builder.partitions(Integer.parseInt(value));
+            case "replicas" -> builder.replicas(Integer.parseInt(value));
+            case "timeout" -> builder.timeout(Duration.parse("PT" + value));
+            case "auditRecordsMax" -> builder.auditRecordsMax(Long.parseLong(value));
+            case "acceptDataLoss" -> builder.acceptDataLoss(parseBoolean(value));
+            default -> throw new IllegalArgumentException(name);
+        }
+    }
+
+    /** Strict: a misspelt no must not accept anything. */
+    private static boolean parseBoolean(String value) {
+        if (!value.equals("true") && !value.equals("false")) {
+            throw new IllegalArgumentException(value);
+        }
+        return value.equals("true");
+    }
+
+    /** The servers to connect to. */
+    List<RedisURI> servers() {
+        try {
+            if (server.matches(SENTINEL)) {
+                return List.of(RedisURI.create(server));
+            } else if (server.matches(SERVERS)) {
+                return RedisClusterURIUtil.toRedisURIs(URI.create(server));
+            }
+        } catch (IllegalArgumentException | NullPointerException e) {
+            // Answered below, without the cause: its message repeats the password.
+        }
+        throw new IllegalArgumentException(
+                "the URL of Redis must have the form redis://user:password@host:port,host:port, rediss://… for TLS, or"
+                        + " redis-sentinel://password@host:port,host:port#master; write characters like / and @ in a password"
+                        + " as %2F and %40");
+    }
+}

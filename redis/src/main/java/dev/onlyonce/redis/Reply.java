@@ -1,0 +1,66 @@
+package dev.onlyonce.redis;
+
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.cluster.PartitionSelectorException;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer to a {@link Request}.
+ *
+ * @param failure null if there are values; {@link StoreUnavailable} if the server changed nothing
+ */
+record Reply(List<Object> values, @Nullable StoreException failure) {
+    /**
+     * How the server's refusals begin. It checks all of this before a script makes its first change, and lets the script finish after
+     * that. Any other error may have stopped a script half-way.
+     */
+    private static final Set<String> REFUSALS = Set.of(
+            "ASK",
+            "BUSY",
+            "CLUSTERDOWN",
+            "LOADING",
+            "MASTERDOWN",
+            "MISCONF",
+            "MOVED",
+            "NOAUTH",
+            "NOPERM",
+            "NOREPLICAS",
+            "NOSCRIPT",
+            "OOM",
+            "READONLY",
+            "TRYAGAIN");
+    /** Redis 6 wraps the error of a script's first command. */
+    private static final Pattern CODE = Pattern.compile("^(?:ERR Error running script.*? -)?([A-Z]+) ");
+
+    /** How Lettuce says that it has not sent a command; it has no other way to tell. */
+    private static final List<String> UNSENT =
+            List.of("Currently not connected", "Request queue size exceeded", "Unable to connect");
+
+    static Reply of(List<Object> values) {
+        return new Reply(values, null);
+    }
+
+    static Reply failed(Throwable cause) {
+        String message = String.valueOf(cause.getMessage());
+        return new Reply(
+                List.of(),
+                isUnchanged(cause, message)
+                        ? new StoreUnavailable("Redis refuses: " + message, cause)
+                        : new StoreOutcomeUnknown("Redis did not answer: " + message, cause));
+    }
+
+    private static boolean isUnchanged(Throwable cause, String message) {
+        if (cause instanceof RedisCommandExecutionException) {
+            Matcher code = CODE.matcher(message);
+            return code.find() && REFUSALS.contains(code.group(1));
+        }
+        return cause instanceof PartitionSelectorException || UNSENT.stream().anyMatch(message::startsWith);
+    }
+}

@@ -1,0 +1,106 @@
+package dev.onlyonce.redis;
+
+import dev.onlyonce.store.StoreUnavailable;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether the servers keep what they are given: they evict nothing and write it to disk. Looks at every master after each new
+ * connection, because another server may have taken over. A server that fails the check gets no entries, unless the risk is accepted.
+ */
+final class ServerCheck {
+    private static final Logger log = LoggerFactory.getLogger(ServerCheck.class);
+
+    private final Link link;
+    private final boolean isRiskAccepted;
+    private volatile int checkedConnects = -1;
+    private volatile List<String> risks = List.of();
+
+    ServerCheck(Link link, boolean isRiskAccepted) {
+        this.link = link;
+        this.isRiskAccepted = isRiskAccepted;
+    }
+
+    /** What was found and accepted. */
+    List<String> risks() {
+        return risks;
+    }
+
+    /**
+     * Checks if there was a new connection since the last check.
+     *
+     * @throws StoreUnavailable if a master would lose entries and that was not accepted, or cannot be asked
+     */
+    void afterReconnect() {
+        if (link.connects() != checkedConnects) {
+            check();
+        }
+    }
+
+    private synchronized void check() {
+        int connects = link.connects();
+        if (connects == checkedConnects) {
+            return;
+        }
+        List<String> found = new ArrayList<>();
+        String why = "no master can be reached";
+        int answered = 0;
+        for (StatefulRedisConnection<byte[], byte[]> master : link.masters()) {
+            try {
+                String info = master.sync().info();
+                if (value(info, "role").equals(Optional.of("master"))) {
+                    found.addAll(risks(info));
+                    answered++;
+                } else {
+                    why = "it is a replica: connect to its master, or to Sentinel";
+                }
+            } catch (RedisException e) {
+                // The others go on without it.
+                why = String.valueOf(e.getMessage());
+            }
+        }
+        if (answered == 0) {
+            throw new StoreUnavailable("Redis cannot be checked: " + why, null);
+        }
+        List<String> distinct = found.stream().distinct().toList();
+        if (!distinct.isEmpty() && !isRiskAccepted) {
+            throw new StoreUnavailable(
+                    "Redis may lose entries, and then operations run again. " + String.join(". ", distinct)
+                            + ". If you accept that, say so with acceptDataLoss",
+                    null);
+        }
+        if (!distinct.isEmpty() && !distinct.equals(risks)) {
+            log.warn(
+                    "Redis may lose entries, and then operations run again, as accepted: {}",
+                    String.join(". ", distinct));
+        }
+        risks = distinct;
+        checkedConnects = connects;
+    }
+
+    /** What INFO says about the ways to lose an entry. Unlike CONFIG it is allowed on hosted servers. */
+    static List<String> risks(String info) {
+        List<String> risks = new ArrayList<>();
+        String policy = value(info, "maxmemory_policy").orElse("not shown by INFO");
+        if (!policy.equals("noeviction")) {
+            risks.add("It evicts entries when memory is short: set maxmemory-policy to noeviction, it is " + policy);
+        }
+        if (!value(info, "aof_enabled").equals(Optional.of("1"))) {
+            risks.add("It forgets the latest entries when it restarts: set appendonly to yes");
+        }
+        return risks;
+    }
+
+    private static Optional<String> value(String info, String name) {
+        Matcher line =
+                Pattern.compile("^" + name + ":(\\S*)", Pattern.MULTILINE).matcher(info);
+        return line.find() ? Optional.of(line.group(1)) : Optional.empty();
+    }
+}

@@ -1,0 +1,5 @@
+/** Entries in Redis or Valkey: one server, Sentinel or Cluster. */
+@NullMarked
+package dev.onlyonce.redis;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,171 @@
+package dev.onlyonce.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.testservers.RedisServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What opening a store says when something is wrong. */
+@DisplayName("Opening a Redis store")
+class RedisOpeningTest {
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start("requirepass secret-1");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static String url(String password) {
+        return "redis://:" + password + "@127.0.0.1:" + server.port();
+    }
+
+    @Test
+    @DisplayName("works with the password")
+    void works() {
+        try (RedisStore store = RedisStore.open(url("secret-1"))) {
+            assertThat(store.find(List.of(new EntryId("a", "", "b"))).get(0)).isEmpty();
+            assertThat(store.acceptedRisks()).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("with a wrong password or none says so, and does not repeat it")
+    void credentials() {
+        assertThatThrownBy(() -> RedisStore.open(url("wrong-2")))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("127.0.0.1:" + server.port())
+                .hasMessageContaining("WRONGPASS")
+                .hasMessageNotContaining("wrong-2");
+        assertThatThrownBy(() -> RedisStore.open(server.url()))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("NOAUTH");
+    }
+
+    @Test
+    @DisplayName("where nobody listens says where it looked")
+    void unreachable() throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        assertThatThrownBy(() -> RedisStore.open("redis://127.0.0.1:" + port))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("127.0.0.1:" + port)
+                .hasMessageContaining("Connection refused");
+    }
+
+    @Test
+    @DisplayName("over TLS on a server without says that it is about TLS")
+    void tls() {
+        assertThatThrownBy(() -> RedisStore.open("rediss://:secret-1@127.0.0.1:" + server.port()))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("127.0.0.1:" + server.port())
+                .hasMessageContaining("TLS");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://127.0.0.1:6379", "redis://:pass/word@host:6379", "127.0.0.1:6379", "redis://"})
+    @DisplayName("with a URL that is none says what one looks like, and does not repeat it")
+    void malformed(String url) {
+        assertThatThrownBy(() -> RedisStore.open(url))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("redis://user:password@host:port")
+                .hasMessageNotContaining("pass/word");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"replicas=one", "acceptDataLoss=ture", "evict=no", "timeout=", ""})
+    @DisplayName("with a setting in its URL that does not exist says which there are")
+    void settings(String setting) {
+        assertThatThrownBy(() -> RedisStore.builder(url("secret-1") + "?" + setting))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"" + setting + "\"")
+                .hasMessageContaining("acceptDataLoss=true")
+                .hasMessageNotContaining("secret-1");
+    }
+
+    @Test
+    @DisplayName("with settings in its URL and the password beside it works")
+    void settingsInUrl() {
+        RedisStore.builder(server.url() + "?prefix=apart&partitions=2&timeout=5s&replicas=0&auditRecordsMax=10")
+                .credentials(null, "secret-1")
+                .build()
+                .close();
+        assertThatThrownBy(() -> RedisStore.open(url("secret-1") + "?prefix=apart&partitions=3"))
+                .isInstanceOf(StoreRejected.class);
+    }
+
+    @Test
+    @DisplayName("with another number of partitions than the entries have is refused")
+    void partitions() {
+        RedisStore.builder(url("secret-1")).prefix("few").partitions(4).build().close();
+        assertThatThrownBy(
+                        () -> RedisStore.builder(url("secret-1")).prefix("few").build())
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("partitions 4")
+                .hasMessageContaining("partitions 64");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"appendonly no", "maxmemory-policy allkeys-lru"})
+    @DisplayName(
+            "E2 on a server that evicts or does not write to disk is refused with what to set, unless the risk is accepted")
+    void durability(String setting) {
+        String name = setting.split(" ")[0];
+        try (RedisServer unsafe = RedisServer.start(setting)) {
+            assertThatThrownBy(() -> RedisStore.open(unsafe.url()))
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("set " + name + " to ")
+                    .hasMessageContaining("acceptDataLoss");
+            try (RedisStore store =
+                    RedisStore.builder(unsafe.url()).acceptDataLoss(true).build()) {
+                assertThat(store.acceptedRisks()).hasSize(1).first().asString().contains(name);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("E2 on a replica is refused")
+    void replica() {
+        try (RedisServer master = RedisServer.start();
+                RedisServer replica = RedisServer.start("replicaof 127.0.0.1 " + master.port())) {
+            replica.await("master_link_status:up", "INFO", "replication");
+            assertThatThrownBy(() -> RedisStore.open(replica.url()))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessageContaining("replica");
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "E2 is not all: a server whose settings become unsafe is refused after the next reconnection, and taken again")
+    void reconnection() {
+        try (RedisServer changed = RedisServer.start();
+                RedisStore store = RedisStore.open(changed.url())) {
+            changed.command("CONFIG", "SET", "appendonly", "no");
+            changed.command("CLIENT", "KILL", "TYPE", "normal");
+            Calls.until(StoreUnavailable.class, "set appendonly to yes", () -> store.sweep(1));
+            changed.command("CONFIG", "SET", "appendonly", "yes");
+            assertThat(store.sweep(1)).isEmpty();
+        }
+    }
+}
