@@ -31,6 +31,7 @@ final class H2InterruptsTest {
             for (int round = 0; round < ROUNDS; round++) {
                 ClaimRequest claim = Claims.claim("interrupted" + round);
                 FutureTask<Boolean> caller = new FutureTask<>(() -> {
+                    Thread.currentThread().interrupt();
                     ClaimResult result = store.claim(List.of(claim)).get(0);
                     store.settle(Claims.complete(List.of(claim)));
                     return result instanceof ClaimResult.Claimed
