@@ -65,7 +65,7 @@ public final class StoreOpening {
             return new Calls(pool, kind);
         }
         Calls first = new Calls(pool, kind);
-        return new Calls(pool, kind, first.read(H2Check::isInterruptible), first.read(H2Check::isFile));
+        return new Calls(pool, kind, first.read(H2Check::needsOwnThreads), first.read(H2Check::isFile));
     }
 
     private static Database database(SqlDatabase kind, Calls calls, Options options) {

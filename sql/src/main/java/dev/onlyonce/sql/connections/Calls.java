@@ -4,6 +4,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 
 /** Runs work on a connection, within bounds, and says what an error means. */
@@ -13,6 +14,9 @@ public final class Calls implements AutoCloseable {
      * prepared again by the next try on the same connection.
      */
     private static final int TRIES_MAX = 5;
+
+    /** As long as {@link Pool} waits for a server. */
+    private static final Duration ANSWER_MAX = Duration.ofMillis(Pool.NETWORK_TIMEOUT_MS);
 
     private final Source source;
     private final SqlDatabase database;
@@ -26,14 +30,14 @@ public final class Calls implements AutoCloseable {
     /**
      * For a database.
      *
-     * @param ownThreads whether an interrupt of the caller would harm the database
+     * @param ownThreads whether an interrupt of the caller would harm the database, or it may never answer
      * @param h2File whether it is a file of H2: see {@link H2Check#keepWritingAtOnce}
      */
     public Calls(Source source, SqlDatabase database, boolean ownThreads, boolean h2File) {
         this.source = source;
         this.database = database;
         this.h2File = h2File;
-        this.threads = ownThreads ? Optional.of(new OwnThreads()) : Optional.empty();
+        this.threads = ownThreads ? Optional.of(new OwnThreads(ANSWER_MAX)) : Optional.empty();
     }
 
     /** Something to do with a connection in auto-commit mode. */

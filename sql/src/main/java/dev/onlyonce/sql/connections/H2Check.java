@@ -26,8 +26,6 @@ public final class H2Check {
     /** In others, names, empty values or the clock mean something else. */
     private static final Set<String> MODES = Set.of("REGULAR", "POSTGRESQL");
 
-    private static final Pattern UNINTERRUPTIBLE = Pattern.compile("jdbc:h2:(mem|async|tcp|ssl):");
-
     /** In a URL, other than 0. */
     private static final Pattern WRITE_DELAY =
             Pattern.compile(";\\s*WRITE_DELAY\\s*=\\s*(?!0+\\s*(;|$))", Pattern.CASE_INSENSITIVE);
@@ -188,9 +186,12 @@ public final class H2Check {
                 writeDelay);
     }
 
-    /** Whether an interrupt of a thread that uses the database closes it: if it is in a file that H2 opens in its usual way. */
-    public static boolean isInterruptible(Connection connection) throws SQLException {
-        return !UNINTERRUPTIBLE.matcher(SourceCheck.place(connection)).lookingAt();
+    /**
+     * Whether an interrupt of a thread that uses the database may close it, or the database may be in another process that hangs:
+     * everywhere but in this process's memory.
+     */
+    public static boolean needsOwnThreads(Connection connection) throws SQLException {
+        return !SourceCheck.place(connection).startsWith("jdbc:h2:mem:");
     }
 
     /** What to do about a connection that could not be had, if it is about a file that another process has. */

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /** The caller's DataSource. Its connections go back with the settings they came with. */
 public final class Pool implements Source {
     /** A server that does not answer for this long counts as lost. Longer than any bound that the server itself keeps. */
-    private static final int NETWORK_TIMEOUT_MS = 15_000;
+    static final int NETWORK_TIMEOUT_MS = 15_000;
 
     private static final int SQLITE_ERROR = 1;
 
