@@ -48,6 +48,9 @@ public final class StoreOpening {
     static SqlStore open(DataSource dataSource, Options options) {
         SqlDatabase kind = kind(dataSource);
         SourceCheck.check(dataSource, kind);
+        if (kind == SqlDatabase.H2) {
+            H2Check.checkUrl(dataSource);
+        }
         Calls calls = calls(dataSource, kind);
         if (kind == SqlDatabase.SQLITE) {
             calls.read(StoreOpening::checkSynchronous);
@@ -61,7 +64,8 @@ public final class StoreOpening {
         if (kind != SqlDatabase.H2) {
             return new Calls(pool, kind);
         }
-        return new Calls(pool, kind, new Calls(pool, kind).read(H2Check::isInterruptible));
+        Calls first = new Calls(pool, kind);
+        return new Calls(pool, kind, first.read(H2Check::needsOwnThreads), first.read(H2Check::isFile));
     }
 
     private static Database database(SqlDatabase kind, Calls calls, Options options) {

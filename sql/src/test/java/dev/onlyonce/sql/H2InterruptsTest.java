@@ -6,9 +6,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import java.nio.file.Path;
+import java.sql.DriverManager;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,6 +48,21 @@ final class H2InterruptsTest {
                 assertThat(Claims.won(store.claim(Claims.claims("neighbour" + round, 1))))
                         .isEqualTo(1);
             }
+        }
+    }
+
+    @Test
+    @DisplayName("D11 can have connections opened on their own thread, and keep their interrupt")
+    void interruptedBefore() {
+        String url = "jdbc:h2:file:" + folder.resolve("entries");
+        // Without a pool: each connection is the first, and opens the file.
+        try (SqlStore store = SqlStore.open(Sources.of(() -> DriverManager.getConnection(url)))) {
+            Thread.currentThread().interrupt();
+            assertThat(Claims.won(store.claim(Claims.claims("interrupted", 1)))).isEqualTo(1);
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(Claims.won(store.claim(Claims.claims("afterwards", 1)))).isEqualTo(1);
+        } finally {
+            Thread.interrupted();
         }
     }
 }

@@ -7,7 +7,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.sql.transactions.TransactionsChapter;
+import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreRejected;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -27,8 +30,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("Opening a store in an embedded Java database")
 final class H2OpeningTest {
+    /** What is in force; H2 lists the value in the file too. */
     private static final String DELAY =
-            "SELECT setting_value FROM information_schema.settings WHERE setting_name = 'WRITE_DELAY'";
+            "SELECT max(setting_value) FROM information_schema.settings WHERE setting_name = 'WRITE_DELAY'";
 
     @TempDir
     private Path folder;
@@ -50,6 +54,82 @@ final class H2OpeningTest {
         assertThatThrownBy(() -> SqlStore.open(source("jdbc:h2:mem:")))
                 .isInstanceOf(StoreRejected.class)
                 .hasMessageContaining("jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1");
+    }
+
+    @Test
+    @DisplayName("E2 H2 with the information schema of its version 1 is refused, with what to remove")
+    void oldInformationSchema() {
+        assertThatThrownBy(() -> SqlStore.open(memory(";OLD_INFORMATION_SCHEMA=TRUE")))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("Remove OLD_INFORMATION_SCHEMA=TRUE");
+    }
+
+    @Test
+    @DisplayName("E2 a URL that has H2 execute queries lazily is refused: listings would lack rows")
+    void lazy() {
+        try (HikariDataSource pool = Pools.open("jdbc:h2:mem:" + UUID.randomUUID() + ";LAZY_QUERY_EXECUTION=1", 1)) {
+            assertThatThrownBy(() -> SqlStore.open(pool))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("remove LAZY_QUERY_EXECUTION=1");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "DATABASE_TO_UPPER=FALSE",
+                "DATABASE_TO_UPPER=FALSE;CASE_INSENSITIVE_IDENTIFIERS=TRUE",
+                "DATABASE_TO_UPPER=FALSE;MODE=PostgreSQL",
+                "CASE_INSENSITIVE_IDENTIFIERS=TRUE",
+                "DATABASE_TO_LOWER=TRUE"
+            })
+    @DisplayName("Entries can be kept whatever H2 does with the case of names")
+    void namesInAnyCase(String setting) {
+        DataSource memory = memory(";" + setting);
+        try (SqlStore store = SqlStore.open(memory)) {
+            List<ClaimRequest> claims = Claims.claims("key", 2);
+            assertThat(Claims.won(store.claim(claims))).isEqualTo(2);
+            assertThat(store.settle(Claims.complete(claims))).allMatch(SettleResult.Settled.class::isInstance);
+            store.checkWritable();
+        }
+        SqlStore.open(memory).close();
+    }
+
+    @Test
+    @DisplayName("E2 a URL that has H2 acknowledge commits before they are written is refused")
+    void delayInUrl() {
+        String url = "jdbc:h2:file:" + folder.resolve("entries") + ";write_delay=500";
+        try (HikariDataSource pool = Pools.open(url, 2)) {
+            assertThatThrownBy(() -> SqlStore.open(pool))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("Remove WRITE_DELAY from the URL");
+        }
+    }
+
+    @Test
+    @DisplayName("D9 E4 a database that is closed under a busy pool is opened again, and still writes commits at once")
+    void closed() {
+        String url = "jdbc:h2:file:" + folder.resolve("entries");
+        try (HikariDataSource pool = Pools.open(url, 2);
+                SqlStore store = SqlStore.open(pool)) {
+            assertThat(Claims.won(store.claim(Claims.claims("before", 1)))).isEqualTo(1);
+            SqlClock.execute(source(url), "SHUTDOWN");
+            int failed = 0;
+            while (!isClaimed(store, "after" + failed)) {
+                failed++;
+                assertThat(failed).as("calls that failed").isLessThanOrEqualTo(4);
+            }
+            assertThat(store.find(List.of(Claims.id("before0"))).get(0)).isPresent();
+            assertThat(SqlClock.number(pool, DELAY)).as("WRITE_DELAY").isZero();
+        }
+    }
+
+    private static boolean isClaimed(SqlStore store, String key) {
+        try {
+            return Claims.won(store.claim(List.of(Claims.claim(key)))) == 1;
+        } catch (StoreException e) {
+            return false;
+        }
     }
 
     @Test
@@ -88,6 +168,11 @@ final class H2OpeningTest {
         try (SqlStore store = SqlStore.open(application)) {
             assertThat(Claims.won(store.claim(Claims.claims("key", 2)))).isEqualTo(2);
             store.checkWritable();
+        }
+        SqlClock.execute(administrator, "SHUTDOWN");
+        try (SqlStore store = SqlStore.open(
+                source(url + ";DB_CLOSE_DELAY=5;WRITE_DELAY=0;IGNORE_UNKNOWN_SETTINGS=TRUE;USER=shop;PASSWORD=shop"))) {
+            assertThat(Claims.won(store.claim(Claims.claims("later", 2)))).isEqualTo(2);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 
 /** Runs work on a connection, within bounds, and says what an error means. */
@@ -14,23 +15,29 @@ public final class Calls implements AutoCloseable {
      */
     private static final int TRIES_MAX = 5;
 
+    /** As long as {@link Pool} waits for a server. */
+    private static final Duration ANSWER_MAX = Duration.ofMillis(Pool.NETWORK_TIMEOUT_MS);
+
     private final Source source;
     private final SqlDatabase database;
     private final Optional<OwnThreads> threads;
+    private final boolean h2File;
 
     public Calls(Source source, SqlDatabase database) {
-        this(source, database, false);
+        this(source, database, false, false);
     }
 
     /**
      * For a database.
      *
-     * @param ownThreads whether an interrupt of the caller would harm the database
+     * @param ownThreads whether an interrupt of the caller would harm the database, or it may never answer
+     * @param h2File whether it is a file of H2: see {@link H2Check#keepWritingAtOnce}
      */
-    public Calls(Source source, SqlDatabase database, boolean ownThreads) {
+    public Calls(Source source, SqlDatabase database, boolean ownThreads, boolean h2File) {
         this.source = source;
         this.database = database;
-        this.threads = ownThreads ? Optional.of(new OwnThreads()) : Optional.empty();
+        this.h2File = h2File;
+        this.threads = ownThreads ? Optional.of(new OwnThreads(ANSWER_MAX)) : Optional.empty();
     }
 
     /** Something to do with a connection in auto-commit mode. */
@@ -92,15 +99,19 @@ public final class Calls implements AutoCloseable {
     }
 
     private <T> T once(boolean writing, Work<T> work) throws SQLException {
-        Source.Borrowed borrowed = borrow(writing ? Source.Use.WRITE : Source.Use.READ);
+        Source.Use use = writing ? Source.Use.WRITE : Source.Use.READ;
+        Source.Borrowed borrowed = threads.isEmpty() ? borrow(use) : borrowUninterrupted(use);
         return threads.isEmpty()
-                ? run(borrowed, work)
-                : threads.get().run(() -> run(borrowed, work), () -> borrowed.giveBack(true));
+                ? run(borrowed, writing, work)
+                : threads.get().run(() -> run(borrowed, writing, work), () -> borrowed.giveBack(true));
     }
 
-    private static <T> T run(Source.Borrowed borrowed, Work<T> work) throws SQLException {
+    private <T> T run(Source.Borrowed borrowed, boolean writing, Work<T> work) throws SQLException {
         boolean done = false;
         try {
+            if (writing && h2File) {
+                H2Check.keepWritingAtOnce(borrowed.connection());
+            }
             T answer = work.run(borrowed.connection());
             done = true;
             return answer;
@@ -109,14 +120,39 @@ public final class Calls implements AutoCloseable {
         }
     }
 
+    /** Some DataSources open a connection on the caller's thread. It keeps for later the interrupt that it has already. */
+    private Source.Borrowed borrowUninterrupted(Source.Use use) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return borrow(use);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     /** A connection; throws {@link StoreException} if there is none. */
     public Source.Borrowed borrow(Source.Use use) {
         try {
-            return source.borrow(use);
+            Source.Borrowed borrowed = source.borrow(use);
+            if (h2File && use == Source.Use.TRANSACTION) {
+                keepWritingAtOnce(borrowed);
+            }
+            return borrowed;
         } catch (StoreException e) {
             throw e;
         } catch (SQLException | RuntimeException e) {
             throw new StoreUnavailable("no connection to the database", e);
+        }
+    }
+
+    private static void keepWritingAtOnce(Source.Borrowed borrowed) throws SQLException {
+        try {
+            H2Check.keepWritingAtOnce(borrowed.connection());
+        } catch (Throwable e) {
+            borrowed.giveBack(false);
+            throw e;
         }
     }
 

@@ -2,14 +2,17 @@ package dev.onlyonce.sql.connections;
 
 import dev.onlyonce.store.StoreRejected;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,8 +26,18 @@ public final class H2Check {
     /** In others, names, empty values or the clock mean something else. */
     private static final Set<String> MODES = Set.of("REGULAR", "POSTGRESQL");
 
-    private static final Pattern UNINTERRUPTIBLE = Pattern.compile("jdbc:h2:(mem|async|tcp|ssl):");
+    /** In a URL, other than 0. */
+    private static final Pattern WRITE_DELAY =
+            Pattern.compile(";\\s*WRITE_DELAY\\s*=\\s*(?!0+\\s*(;|$))", Pattern.CASE_INSENSITIVE);
 
+    /** In a URL. With it, H2 returns one row of those that a listing has. */
+    private static final Pattern LAZY =
+            Pattern.compile(";\\s*LAZY_QUERY_EXECUTION\\s*=\\s*1", Pattern.CASE_INSENSITIVE);
+
+    private static final String DELAY =
+            "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'WRITE_DELAY'";
+
+    private static final int COLUMN_NOT_FOUND = 42122;
     private static final int FILE_IN_USE = 90020;
     private static final int ADMIN_RIGHTS_REQUIRED = 90040;
 
@@ -59,12 +72,40 @@ public final class H2Check {
         Map<String, String> settings = new HashMap<>();
         try (Statement statement = connection.createStatement();
                 ResultSet row =
-                        statement.executeQuery("SELECT setting_name, setting_value FROM information_schema.settings")) {
+                        // Upper case: with DATABASE_TO_UPPER=FALSE these names have no other spelling.
+                        statement.executeQuery("SELECT SETTING_NAME, SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS")) {
             while (row.next()) {
                 settings.put(row.getString(1), row.getString(2));
             }
+        } catch (SQLException e) {
+            if (e.getErrorCode() != COLUMN_NOT_FOUND) {
+                throw e;
+            }
+            throw new StoreRejected(
+                    "H2 shows the information schema of its version 1, which has no clock that leases can follow. Remove"
+                            + " OLD_INFORMATION_SCHEMA=TRUE from the URL",
+                    e);
         }
         return settings;
+    }
+
+    /**
+     * Throws {@link StoreRejected} if the settings in the URL are harmful, or undo {@link #writeAtOnce}: each new connection runs
+     * them. Some pools tell their URL.
+     */
+    public static void checkUrl(DataSource dataSource) {
+        List<String> urls = SourceCheck.urls(dataSource);
+        if (urls.stream().anyMatch(url -> LAZY.matcher(url).find())) {
+            throw new StoreRejected(
+                    "H2 would leave out rows of what the store reads: remove LAZY_QUERY_EXECUTION=1 from the URL",
+                    null);
+        }
+        if (urls.stream().anyMatch(url -> WRITE_DELAY.matcher(url).find() && !url.startsWith("jdbc:h2:mem:"))) {
+            throw new StoreRejected(
+                    "each new connection sets WRITE_DELAY: H2 would forget commits that it acknowledged shortly before its process is"
+                            + " killed, and a retry would run again. Remove WRITE_DELAY from the URL",
+                    null);
+        }
     }
 
     private static void checkMode(String mode) {
@@ -96,6 +137,29 @@ public final class H2Check {
         }
     }
 
+    /** Whether commits have to be written to a file: see {@link #keepWritingAtOnce}. */
+    public static boolean isFile(Connection connection) throws SQLException {
+        return !isInMemory(connection);
+    }
+
+    /**
+     * To be run before each change. H2 keeps WRITE_DELAY in the file but does not apply it when it opens the file: a database that
+     * was closed, or whose process has died, and that the next connection has opened again, writes late again.
+     */
+    static void keepWritingAtOnce(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(DELAY);
+                ResultSet row = statement.executeQuery()) {
+            String delay = "0";
+            while (row.next()) {
+                // The first is what the file has, the last what is in force.
+                delay = row.getString(1);
+            }
+            if (!delay.equals("0")) {
+                writeAtOnce(connection, SourceCheck.place(connection), delay);
+            }
+        }
+    }
+
     /** H2 acknowledges commits first and writes them half a second later, unless told otherwise. */
     private static void writeAtOnce(Connection connection, String place, String writeDelay) throws SQLException {
         if (writeDelay.equals("0")) {
@@ -111,8 +175,8 @@ public final class H2Check {
                     "H2 would forget commits that it acknowledged up to " + writeDelay
                             + " ms before its process is killed, and "
                             + connection.getMetaData().getUserName()
-                            + " may not change that: run SET WRITE_DELAY 0 once"
-                            + " as an administrator of " + place,
+                            + " may not change that: add ;WRITE_DELAY=0;IGNORE_UNKNOWN_SETTINGS=TRUE to the URL, or have an"
+                            + " administrator run SET WRITE_DELAY 0 whenever H2 has opened " + place,
                     e);
         }
         log.info(
@@ -122,9 +186,12 @@ public final class H2Check {
                 writeDelay);
     }
 
-    /** Whether an interrupt of a thread that uses the database closes it: if it is in a file that H2 opens in its usual way. */
-    public static boolean isInterruptible(Connection connection) throws SQLException {
-        return !UNINTERRUPTIBLE.matcher(SourceCheck.place(connection)).lookingAt();
+    /**
+     * Whether an interrupt of a thread that uses the database may close it, or the database may be in another process that hangs:
+     * everywhere but in this process's memory.
+     */
+    public static boolean needsOwnThreads(Connection connection) throws SQLException {
+        return !SourceCheck.place(connection).startsWith("jdbc:h2:mem:");
     }
 
     /** What to do about a connection that could not be had, if it is about a file that another process has. */

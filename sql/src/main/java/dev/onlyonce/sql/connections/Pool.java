@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /** The caller's DataSource. Its connections go back with the settings they came with. */
 public final class Pool implements Source {
     /** A server that does not answer for this long counts as lost. Longer than any bound that the server itself keeps. */
-    private static final int NETWORK_TIMEOUT_MS = 15_000;
+    static final int NETWORK_TIMEOUT_MS = 15_000;
 
     private static final int SQLITE_ERROR = 1;
 
@@ -47,9 +47,34 @@ public final class Pool implements Source {
             return new PooledConnection(
                     connection, autoCommit, network && use != Use.TRANSACTION ? boundNetwork(connection) : -1);
         } catch (Throwable e) {
+            if (e instanceof SQLException) {
+                evict(connection);
+            }
             // After an Error too: a small pool would soon have no connection left.
-            connection.close();
+            close(connection, e);
             throw e;
+        }
+    }
+
+    /**
+     * HikariCP takes a connection for sound that was used half a second ago, unless it knows the error. It does not know those of
+     * H2: after the database was closed, it would lend a dead connection for as long as there are calls.
+     */
+    private void evict(Connection connection) {
+        for (DataSource source : SourceCheck.chain(dataSource)) {
+            try {
+                source.getClass().getMethod("evictConnection", Connection.class).invoke(source, connection);
+            } catch (ReflectiveOperationException | RuntimeException e) {
+                log.debug("{} cannot evict a connection", source.getClass(), e);
+            }
+        }
+    }
+
+    private static void close(Connection connection, Throwable cause) {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            cause.addSuppressed(e);
         }
     }
 

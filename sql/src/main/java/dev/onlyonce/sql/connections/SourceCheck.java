@@ -8,6 +8,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -17,6 +19,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Refuses a DataSource whose connections depend on who asks. The engine's calls travel together, on any thread: with a
@@ -40,6 +44,11 @@ public final class SourceCheck {
             "Give Onlyonce a pool on the one database that holds the entries: the DataSource behind this one";
 
     private static final Pattern BY_CATALOG = Pattern.compile("jdbc:[a-z:-]*(mysql|mariadb):");
+
+    /** Of HikariCP; of DBCP, Tomcat's pool and Spring; of H2. */
+    private static final List<String> URL_GETTERS = List.of("getJdbcUrl", "getUrl", "getURL");
+
+    private static final Logger log = LoggerFactory.getLogger(SourceCheck.class);
 
     /** How long to wait for a second connection while the first is held. */
     private static final Duration AT_ONCE = Duration.ofSeconds(1);
@@ -120,17 +129,43 @@ public final class SourceCheck {
     }
 
     private static void checkName(DataSource dataSource) {
-        @Nullable DataSource source = dataSource;
-        // A proxy around a proxy around a proxy is likely enough; a circle is not.
-        for (int depth = 0; source != null && depth < 10; depth++) {
+        for (DataSource source : chain(dataSource)) {
             for (Class<?> type = source.getClass(); type != null; type = type.getSuperclass()) {
                 String why = BY_NAME.get(type.getName());
                 if (why != null) {
                     throw refused(source, why);
                 }
             }
+        }
+    }
+
+    /** A DataSource and those that it is a proxy of. */
+    static List<DataSource> chain(DataSource dataSource) {
+        List<DataSource> chain = new ArrayList<>();
+        @Nullable DataSource source = dataSource;
+        // A proxy around a proxy around a proxy is likely enough; a circle is not.
+        for (int depth = 0; source != null && depth < 10; depth++) {
+            chain.add(source);
             source = behind(source);
         }
+        return chain;
+    }
+
+    /** The URLs that a DataSource tells: with all settings, which a connection does not tell. Pools have no common type. */
+    static List<String> urls(DataSource dataSource) {
+        List<String> urls = new ArrayList<>();
+        for (DataSource source : chain(dataSource)) {
+            for (String getter : URL_GETTERS) {
+                try {
+                    if (source.getClass().getMethod(getter).invoke(source) instanceof String url) {
+                        urls.add(url);
+                    }
+                } catch (ReflectiveOperationException | RuntimeException e) {
+                    log.debug("{} has no {}", source.getClass(), getter, e);
+                }
+            }
+        }
+        return urls;
     }
 
     /** What Spring's proxies stand in front of. */

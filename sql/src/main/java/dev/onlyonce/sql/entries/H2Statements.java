@@ -7,11 +7,12 @@ package dev.onlyonce.sql.entries;
 final class H2Statements {
     /**
      * When this statement began. H2's own CURRENT_TIMESTAMP stands still for a whole transaction, the caller's too: a lease
-     * that is counted from there may be over when it is committed.
+     * that is counted from there may be over when it is committed. Upper case: with DATABASE_TO_UPPER=FALSE these names have no
+     * other spelling.
      */
     static final String CLOCK =
-            "(SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions"
-                    + " WHERE session_id = SESSION_ID())";
+            "(SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS"
+                    + " WHERE SESSION_ID = SESSION_ID())";
 
     /** What skips locked rows waits for them without this. */
     static final String SKIP = " SKIP LOCKED";
@@ -23,7 +24,7 @@ final class H2Statements {
                 lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, CASE WHEN ?13 = 2 THEN 1 ELSE 0 END,
                    clock.now, clock.now + CAST(?9 AS BIGINT), clock.now + CAST(?11 AS BIGINT)
-            FROM (SELECT (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID()) AS now) AS clock""";
+            FROM (SELECT (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()) AS now) AS clock""";
 
     /** Whether an entry is seen, whatever it is. */
     static final String SEEN = """
@@ -31,7 +32,7 @@ final class H2Statements {
 
     /** Locks an entry that is about to change. */
     static final String LOCK = """
-            SELECT (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID()),
+            SELECT (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()),
                    tenant, space, key_, operation, created_at, attempt, state, owner, settled_at, settled_why
             FROM onlyonce_entry
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3
@@ -93,16 +94,16 @@ final class H2Statements {
             SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                    settled_at, expires_at, result, clock.now
-            FROM (SELECT (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID()) AS now) AS clock
+            FROM (SELECT (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()) AS now) AS clock
             JOIN onlyonce_entry ON purge_at IS NULL OR purge_at > clock.now
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3""";
 
     static final String CHUNK = """
-            SELECT max(lease_until), count(*), (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+            SELECT max(lease_until), count(*), (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
             FROM (
                 SELECT lease_until FROM onlyonce_entry
                 WHERE lease_until > ?1
-                  AND lease_until <= (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+                  AND lease_until <= (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 ORDER BY lease_until LIMIT ?2
             ) AS chunk""";
 
@@ -138,10 +139,10 @@ final class H2Statements {
      * then sorts them.
      */
     static final String DUE = """
-            SELECT (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID()),
+            SELECT (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()),
                    tenant, space, key_, operation, created_at, attempt, state, owner, settled_at, settled_why, purge_at, expires_at
             FROM onlyonce_entry USE INDEX (onlyonce_entry_reap)
-            WHERE reap_at <= (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+            WHERE reap_at <= (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
             LIMIT ?1
             FOR UPDATE SKIP LOCKED""";
 
@@ -195,10 +196,10 @@ final class H2Statements {
             SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                    settled_at, expires_at, CAST(NULL AS BINARY VARYING),
-                   (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID()), settled_why
+                   (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()), settled_why
             FROM onlyonce_entry
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND state IN (3, 4, 5, 7)
-              AND purge_at > (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+              AND purge_at > (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
             FOR UPDATE""";
 
     private H2Statements() {}

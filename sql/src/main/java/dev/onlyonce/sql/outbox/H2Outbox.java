@@ -10,7 +10,7 @@ final class H2Outbox implements OutboxStatements {
         return """
                 INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, due_at)
                 SELECT tenant, space, key_, operation, created_at, ?, ?,
-                       (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+                       (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
     }
@@ -20,9 +20,9 @@ final class H2Outbox implements OutboxStatements {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
                        provider_id, answer, refused, dead, last_error,
-                       (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+                       (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 FROM onlyonce_outbox USE INDEX (onlyonce_outbox_due)
-                WHERE due_at <= (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+                WHERE due_at <= (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                   AND topic IN (/*each*/ ? /*,*/)
                 LIMIT 1000 /*rows*/
                 FOR UPDATE SKIP LOCKED""";
@@ -47,7 +47,7 @@ final class H2Outbox implements OutboxStatements {
     public String renew() {
         return """
                 UPDATE onlyonce_outbox
-                SET due_at = (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID()) + ?
+                SET due_at = (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()) + ?
                 WHERE id IN (/*each*/ ? /*,*/)""";
     }
 
@@ -68,7 +68,7 @@ final class H2Outbox implements OutboxStatements {
         return """
                 UPDATE onlyonce_outbox
                 SET token = NULL, tries = ?, first_sent_at = ?, dead = ?, last_error = ?,
-                    due_at = (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID()) + ?
+                    due_at = (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()) + ?
                 WHERE id = ? AND token = ?""";
     }
 
@@ -83,7 +83,7 @@ final class H2Outbox implements OutboxStatements {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
                        provider_id, answer, refused, dead, last_error,
-                       (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+                       (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
                 ORDER BY id LIMIT 1000 /*rows*/""";
@@ -94,7 +94,7 @@ final class H2Outbox implements OutboxStatements {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
                        provider_id, answer, refused, dead, last_error,
-                       (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+                       (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?
                 ORDER BY id""";
@@ -106,7 +106,7 @@ final class H2Outbox implements OutboxStatements {
                 UPDATE onlyonce_outbox
                 SET dead = 0, tries = 0,
                     due_at = CASE WHEN token IS NULL
-                        THEN (SELECT CAST(EXTRACT(EPOCH FROM executing_statement_start) * 1000000 AS BIGINT) FROM information_schema.sessions WHERE session_id = SESSION_ID())
+                        THEN (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                         ELSE due_at END
                 WHERE id = ? AND dead = 1""";
     }

@@ -204,10 +204,10 @@ public final class Schema {
                         SELECT count(*) FROM information_schema.tables
                         WHERE table_schema = DATABASE() AND table_name = 'onlyonce_schema'""";
             case SQLITE -> "SELECT count(*) FROM sqlite_master WHERE name = 'onlyonce_schema'";
-            // Names are upper case, or lower case with DATABASE_TO_LOWER.
+            // Names of tables are upper case, or lower case with DATABASE_TO_LOWER and DATABASE_TO_UPPER=FALSE.
             case H2 -> """
-                        SELECT count(*) FROM information_schema.tables
-                        WHERE table_schema = CURRENT_SCHEMA AND LOWER(table_name) = 'onlyonce_schema'""";
+                        SELECT count(*) FROM INFORMATION_SCHEMA.TABLES
+                        WHERE TABLE_SCHEMA = CURRENT_SCHEMA AND LOWER(TABLE_NAME) = 'onlyonce_schema'""";
         };
         if (number(connection, tables) == 0) {
             return 0;
