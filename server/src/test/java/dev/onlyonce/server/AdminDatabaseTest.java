@@ -79,7 +79,7 @@ class AdminDatabaseTest extends AdminFixture {
     }
 
     @Test
-    @DisplayName("works on Redis without a gateway, and is told what there is not")
+    @DisplayName("works on Redis without a gateway, and says which commands Redis does not have")
     void redis() throws Exception {
         Path own = Files.createDirectory(folder.resolve("redis"));
         try (RedisServer server = RedisServer.start();
