@@ -146,6 +146,28 @@ public interface Store extends AutoCloseable {
      */
     int purgeAudit(Duration retention, int limit);
 
+    /**
+     * Shows that entries can be recorded now, by a write that leaves nothing behind. For health checks.
+     *
+     * @throws StoreException if they cannot: no room, no right to write, or no way to reach it
+     */
+    default void checkWritable() {}
+
+    /** What this store may lose because its owner has accepted that. For health checks. */
+    default List<String> acceptedRisks() {
+        return List.of();
+    }
+
+    /** Whether results are encrypted before they are stored. */
+    default boolean isSealing() {
+        return false;
+    }
+
+    /** The version of the tables that it needs and has found or created; 0 if it needs none. */
+    default int schemaVersion() {
+        return 0;
+    }
+
     /** Closes the resources that the store has opened itself. */
     @Override
     void close();

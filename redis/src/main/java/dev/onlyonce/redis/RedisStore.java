@@ -209,21 +209,19 @@ public final class RedisStore implements Store {
         return audit.purge(retention, limit);
     }
 
-    /**
-     * Shows that entries can be recorded now, in every partition, by a write that leaves nothing behind.
-     *
-     * @throws StoreException if they cannot: a server is out of memory, cannot write to its disk, or cannot be reached
-     */
+    /** In every partition. */
+    @Override
     public void checkWritable() {
         layout.checkWritable();
     }
 
-    /** The settings of the server that may lose entries and were {@linkplain Builder#acceptDataLoss accepted}; for health checks. */
+    /** The settings of the servers that {@link Builder#acceptDataLoss} has accepted. */
+    @Override
     public List<String> acceptedRisks() {
         return check.risks();
     }
 
-    /** Whether results are encrypted before they are stored. */
+    @Override
     public boolean isSealing() {
         return sealing.encryption().isPresent();
     }

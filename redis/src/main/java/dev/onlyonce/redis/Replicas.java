@@ -39,7 +39,8 @@ record Replicas(int count, Duration max) {
                 masters.putIfAbsent(link.master(mark), mark);
             }
             for (var master : masters.entrySet()) {
-                // From 7.2 on, WAIT is for the last write of this connection, and a repeated call may have written nothing.
+                // From 7.2 on, WAIT is for the last write of this connection, and a repeated call may have written
+                // nothing.
                 var unused = master.getKey().sync().set(master.getValue(), new byte[0]);
                 long acknowledged = master.getKey().sync().waitForReplication(count, max.toMillis());
                 if (acknowledged < count) {

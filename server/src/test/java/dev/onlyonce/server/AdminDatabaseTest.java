@@ -91,7 +91,7 @@ class AdminDatabaseTest extends AdminFixture {
             assertThat(run("keys", "list", "--db", db).out()).contains("order-1");
             assertThat(run("stats", "--db", db, "--json").out()).contains("\"completed\" : 1");
             assertThat(run("outbox", "list", "--db", db).exitCode()).isZero();
-            assertThat(run("schema", "status", "--db", db).err()).contains("Redis has no schema");
+            assertThat(run("schema", "status", "--db", db).err()).contains("this store has no schema");
             assertThat(run("keys", "evict", "order-1", "--reason", "test", "--db", db)
                             .exitCode())
                     .isZero();

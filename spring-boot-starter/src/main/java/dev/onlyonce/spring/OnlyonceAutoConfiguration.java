@@ -3,16 +3,22 @@ package dev.onlyonce.spring;
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOptions;
+import dev.onlyonce.store.StoreProvider;
 import dev.onlyonce.store.Time;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
@@ -51,8 +57,12 @@ public class OnlyonceAutoConfiguration {
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Encryption> encryption,
             Time time) {
+        checkOne(properties.store());
         if (properties.store().memory()) {
-            return inMemory(properties.store(), time);
+            return inMemory(time);
+        }
+        if (properties.store().url() != null) {
+            return openUrl(properties.store(), properties.store().url(), encryption.getIfAvailable());
         }
         String sqlite = properties.store().sqlite();
         AuditLevel audit = properties.store().audit();
@@ -77,13 +87,46 @@ public class OnlyonceAutoConfiguration {
         return openFile("onlyonce.db", audit, encryption, "a SQLite file, because there is no DataSource");
     }
 
-    private static Store inMemory(OnlyonceProperties.StoreSettings settings, Time time) {
+    private static void checkOne(OnlyonceProperties.StoreSettings settings) {
+        List<String> given = new ArrayList<>();
+        if (settings.memory()) {
+            given.add("onlyonce.store.memory");
+        }
         if (settings.sqlite() != null) {
+            given.add("onlyonce.store.sqlite");
+        }
+        if (settings.url() != null) {
+            given.add("onlyonce.store.url");
+        }
+        if (given.size() > 1) {
             throw new InvalidSettings(
-                    "Both onlyonce.store.memory and onlyonce.store.sqlite are set",
-                    "Leave one of them: memory for tests, SQLite for entries that outlive the process.",
+                    "Both " + given.get(0) + " and " + given.get(1) + " are set",
+                    "Leave one of them: entries are kept in one place; memory is for tests.",
                     null);
         }
+    }
+
+    private static Store openUrl(
+            OnlyonceProperties.StoreSettings settings, String url, @Nullable Encryption encryption) {
+        StoreOptions options = new StoreOptions(
+                url, settings.user(), settings.password(), encryption, settings.schema() == SchemaMode.CREATE);
+        StoreProvider provider = StoreProvider.of(url)
+                .orElseThrow(() -> new InvalidSettings(
+                        "No store on the class path opens onlyonce.store.url=" + options,
+                        "Add the module of that store (dev.onlyonce:onlyonce-redis for redis://…). SQL databases are taken from"
+                                + " the application's DataSource, not from this setting.",
+                        null));
+        try {
+            return provider.open(options);
+        } catch (StoreException | IllegalArgumentException e) {
+            throw new InvalidSettings(
+                    "The entries cannot be kept in " + options + ": " + e.getMessage(),
+                    "Check onlyonce.store.url, .user and .password, and that the server can be reached.",
+                    e);
+        }
+    }
+
+    private static Store inMemory(Time time) {
         log.warn("Entries are kept in memory and end with this process: after a restart a retry runs again."
                 + " onlyonce.store=memory is for tests.");
         return new MemoryStore(time);
@@ -137,7 +180,7 @@ public class OnlyonceAutoConfiguration {
     /** Keys that nobody uses would leave answers in plain text that are believed to be sealed. */
     private static void checkSealed(OnlyonceProperties properties, Store store, ObjectProvider<Encryption> encryption) {
         // In memory nothing is written down.
-        boolean sealed = properties.store().memory() || (store instanceof SqlStore sql && sql.isSealing());
+        boolean sealed = properties.store().memory() || store.isSealing();
         if (encryption.stream().findAny().isPresent() && !sealed) {
             throw new InvalidSettings(
                     "There are keys to encrypt stored results with, but the application's own Store does not use them",

@@ -69,6 +69,10 @@ public record OnlyonceProperties(
      *
      * @param memory Whether entries are kept in this process's memory and end with it: for tests. Short: onlyonce.store=memory.
      * @param sqlite A SQLite file to use instead of the application's DataSource.
+     * @param url A store that is no SQL database, like redis://127.0.0.1:6379, instead of the application's DataSource. Its module
+     *     must be on the class path.
+     * @param user The user for onlyonce.store.url, unless the URL has one.
+     * @param password The password for onlyonce.store.url, unless the URL has one.
      * @param schema Whether tables are created, only checked, or left alone.
      * @param sweepEvery How often lapsed leases are swept.
      * @param purgeEvery How often expired entries are removed.
@@ -81,6 +85,9 @@ public record OnlyonceProperties(
     public record StoreSettings(
             @DefaultValue("false") boolean memory,
             @Nullable String sqlite,
+            @Nullable String url,
+            @Nullable String user,
+            @Nullable String password,
             @DefaultValue("create") SchemaMode schema,
             @DefaultValue("1s") Duration sweepEvery,
             @DefaultValue("1m") Duration purgeEvery,

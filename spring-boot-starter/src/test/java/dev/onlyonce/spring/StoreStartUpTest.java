@@ -10,6 +10,7 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.testservers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -102,6 +103,43 @@ class StoreStartUpTest extends StartUp {
                 runner.withPropertyValues("onlyonce.store.memory=true", "onlyonce.store.sqlite=entries.db"),
                 "Both onlyonce.store.memory and onlyonce.store.sqlite",
                 "Leave one");
+    }
+
+    @Test
+    @DisplayName("onlyonce.store.url keeps them in Redis, sealed, although there is a database")
+    void redis() {
+        try (RedisServer server = RedisServer.start()) {
+            sql.withPropertyValues(
+                            "onlyonce.store.url=" + server.url(),
+                            "onlyonce.encryption.current=1",
+                            "onlyonce.encryption.keys.1=MDEyMzQ1Njc4OWFiY2RlZg==")
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(context.getBean(Store.class).isSealing()).isTrue();
+                        assertThat(context.getBean(Store.class)).isNotInstanceOf(SqlStore.class);
+                    });
+            refuses(
+                    runner.withPropertyValues("onlyonce.store.url=" + server.url() + "?evict=no"),
+                    "\"evict=no\" is not a setting of the Redis store",
+                    "onlyonce.store.url");
+            refuses(
+                    runner.withPropertyValues("onlyonce.store.url=" + server.url(), "onlyonce.store.sqlite=entries.db"),
+                    "Both onlyonce.store.sqlite and onlyonce.store.url",
+                    "Leave one");
+        }
+    }
+
+    @Test
+    @DisplayName("E2 a store that cannot be reached, or whose module is missing, is named without its password")
+    void unopened() {
+        refuses(
+                runner.withPropertyValues("onlyonce.store.url=redis://:secret@127.0.0.1:1"),
+                "cannot be kept in redis://***@127.0.0.1:1: ",
+                "can be reached");
+        refuses(
+                runner.withPropertyValues("onlyonce.store.url=etcd://:secret@127.0.0.1"),
+                "No store on the class path opens onlyonce.store.url=etcd://***@127.0.0.1",
+                "Add the module");
     }
 
     @ParameterizedTest

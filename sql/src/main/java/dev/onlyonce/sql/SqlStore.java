@@ -150,7 +150,7 @@ public final class SqlStore implements Store {
         return access;
     }
 
-    /** Whether results are encrypted before they are stored. */
+    @Override
     public boolean isSealing() {
         return sealing.isOn();
     }
@@ -307,11 +307,8 @@ public final class SqlStore implements Store {
         return new Schema(calls, database.kind());
     }
 
-    /**
-     * Shows that entries can be recorded now, by a commit that leaves nothing behind. Blocks for as long as a claim may.
-     *
-     * @throws dev.onlyonce.store.StoreException if they cannot: the disk is full, the database is read-only or cannot be reached
-     */
+    /** By a commit. Blocks for as long as a claim may. */
+    @Override
     public void checkWritable() {
         calls.transaction(c -> WriteCheck.run(c, database));
     }

@@ -104,6 +104,26 @@ class ForwardingStore implements Store {
     }
 
     @Override
+    public void checkWritable() {
+        store.checkWritable();
+    }
+
+    @Override
+    public List<String> acceptedRisks() {
+        return store.acceptedRisks();
+    }
+
+    @Override
+    public boolean isSealing() {
+        return store.isSealing();
+    }
+
+    @Override
+    public int schemaVersion() {
+        return store.schemaVersion();
+    }
+
+    @Override
     public void close() {
         store.close();
     }

@@ -278,28 +278,30 @@ public final class LocalOperator implements AdminOperator {
 
     @Override
     public SchemaView schemaStatus() {
-        return view(sql().schema().status());
+        return store instanceof SqlStore sql ? view(sql.schema().status()) : opened();
     }
 
     @Override
     public SchemaView schemaApply() {
-        SchemaView view = view(sql().schema().apply());
+        SchemaView view = store instanceof SqlStore sql ? view(sql.schema().apply()) : opened();
         audit.info("{} applied the schema: version {}", who, view.installed());
         return view;
     }
 
     private Outbox outbox() {
         if (outbox == null) {
-            throw new Refused(false, "Redis has no outbox: dead letters are kept in SQL databases only");
+            throw new Refused(false, "this store has no outbox: dead letters are kept in SQL databases only");
         }
         return outbox;
     }
 
-    private SqlStore sql() {
-        if (store instanceof SqlStore sql) {
-            return sql;
+    /** Tables of other stores are checked, and created if asked for, when they are opened. */
+    private SchemaView opened() {
+        int version = store.schemaVersion();
+        if (version == 0) {
+            throw new Refused(false, "this store has no schema: there is nothing to create or to check");
         }
-        throw new Refused(false, "Redis has no schema: there is nothing to create or to check");
+        return new SchemaView("this store", version, version, true);
     }
 
     private static SchemaView view(Schema.Status status) {

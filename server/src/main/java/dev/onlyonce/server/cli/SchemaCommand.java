@@ -36,7 +36,7 @@ final class SchemaCommand extends CommandGroup {
     static final class Apply extends OperatorCommand {
         @Override
         SchemaMode schema() {
-            return SchemaMode.LEAVE;
+            return SchemaMode.CREATE;
         }
 
         @Override

@@ -1,11 +1,13 @@
 package dev.onlyonce.server.config;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
-import dev.onlyonce.redis.RedisStore;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.StoreProvider;
 import dev.onlyonce.store.Terms;
 import java.io.IOException;
 import java.net.URI;
@@ -19,6 +21,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -338,9 +341,9 @@ public final class ConfigFile {
 
     /** The URL of a database that is supported; throws {@link IllegalArgumentException} with what to write. */
     public static String storeUrl(String text) {
-        if (StoreSettings.isRedis(text)) {
-            // Throws if it is malformed.
-            var unused = RedisStore.builder(text);
+        Optional<StoreProvider> provider = StoreProvider.of(text);
+        if (provider.isPresent()) {
+            provider.get().check(text);
             return text;
         }
         for (String start : List.of("jdbc:postgresql:", "jdbc:mysql:", "jdbc:mariadb:", "jdbc:sqlite:")) {
@@ -355,8 +358,8 @@ public final class ConfigFile {
         }
         throw new IllegalArgumentException("\"" + StoreSettings.hidden(text)
                 + "\" is not the URL of a supported database; write for example"
-                + " jdbc:postgresql://127.0.0.1:5432/onlyonce, jdbc:mariadb://…, jdbc:sqlite:onlyonce.db or"
-                + " redis://127.0.0.1:6379");
+                + " jdbc:postgresql://127.0.0.1:5432/onlyonce, jdbc:mariadb://…, jdbc:sqlite:onlyonce.db"
+                + StoreProvider.all().map(known -> " or " + known.example()).collect(joining()));
     }
 
     private static Settings.Observe observe(@Nullable Section section) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where entries are kept.
  *
- * @param url a JDBC URL of SQLite, PostgreSQL, MySQL or MariaDB, or a URL of Redis; none for SQLite in the data directory
+ * @param url a JDBC URL of SQLite, PostgreSQL, MySQL or MariaDB, or one that a {@link dev.onlyonce.store.StoreProvider} accepts; none for SQLite in the data directory
  * @param user the database user, unless the URL has it
  * @param password the password, unless the URL has it
  * @param schema whether tables are created, only checked, or left alone at start-up
@@ -37,11 +37,6 @@ public record StoreSettings(
     @Override
     public String toString() {
         return url == null ? "SQLite" : hidden(url);
-    }
-
-    /** Whether it is a URL of Redis. */
-    public static boolean isRedis(String url) {
-        return url.matches("rediss?(-sentinel)?://.*");
     }
 
     /** A URL that may be shown. */

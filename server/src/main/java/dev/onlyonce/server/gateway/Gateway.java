@@ -92,7 +92,7 @@ public final class Gateway {
         int bytesMax = settings.listen().limits().bufferBytesMax();
         memory = new MemoryBudget(bytesMax - bytesMax / COMPARE_SHARE, metrics::clientsCut);
         workers = new Workers(bytesMax / COMPARE_SHARE);
-        health = new StoreHealth(() -> OpenStore.checkWritable(store), workers::begin, time);
+        health = new StoreHealth(store::checkWritable, workers::begin, time);
         List<Operation> operations = settings.protection().operations();
         Onlyonce.Builder builder = Onlyonce.builder(store)
                 .time(time)

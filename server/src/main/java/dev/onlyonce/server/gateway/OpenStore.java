@@ -3,12 +3,13 @@ package dev.onlyonce.server.gateway;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
-import dev.onlyonce.redis.RedisStore;
 import dev.onlyonce.server.config.OwnerOnly;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreOptions;
+import dev.onlyonce.store.StoreProvider;
 import dev.onlyonce.store.StoreUnavailable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,8 +63,11 @@ public final class OpenStore implements AutoCloseable {
             ownersFile(file);
             return new OpenStore(build(SqlStore.builder(file).schema(schema), settings), null);
         }
-        if (StoreSettings.isRedis(url)) {
-            return new OpenStore(redis(settings, url), null);
+        Optional<StoreProvider> provider = StoreProvider.of(url);
+        if (provider.isPresent()) {
+            StoreOptions options = new StoreOptions(
+                    url, settings.user(), settings.password(), settings.encryption(), schema == SchemaMode.CREATE);
+            return new OpenStore(provider.get().open(options), null);
         }
         if (url.startsWith(SQLITE)) {
             if (!Files.exists(file(url))) {
@@ -86,13 +91,6 @@ public final class OpenStore implements AutoCloseable {
 
     private static SqlStore build(SqlStore.Builder builder, StoreSettings settings) {
         builder.audit(settings.audit());
-        return settings.encryption() == null
-                ? builder.build()
-                : builder.encryption(settings.encryption()).build();
-    }
-
-    private static RedisStore redis(StoreSettings settings, String url) {
-        RedisStore.Builder builder = RedisStore.builder(url).credentials(settings.user(), settings.password());
         return settings.encryption() == null
                 ? builder.build()
                 : builder.encryption(settings.encryption()).build();
@@ -151,15 +149,6 @@ public final class OpenStore implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new UncheckedIOException("the database " + file + " cannot be made its owner's alone", e);
-        }
-    }
-
-    /** Shows that entries can be recorded in this store; throws {@link dev.onlyonce.store.StoreException}. */
-    static void checkWritable(Store store) {
-        if (store instanceof SqlStore sql) {
-            sql.checkWritable();
-        } else if (store instanceof RedisStore redis) {
-            redis.checkWritable();
         }
     }
 

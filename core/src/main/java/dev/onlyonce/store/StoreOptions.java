@@ -1,0 +1,25 @@
+package dev.onlyonce.store;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How to open a store by its URL.
+ *
+ * @param url where it is; settings that only this kind of store has follow its question mark
+ * @param user the user, unless the URL has it
+ * @param password the password, unless the URL has it
+ * @param encryption what results are sealed with; none for not at all
+ * @param create whether tables that it needs are created and upgraded, or only checked
+ */
+public record StoreOptions(
+        String url,
+        @Nullable String user,
+        @Nullable String password,
+        @Nullable Encryption encryption,
+        boolean create) {
+    /** Without the password. */
+    @Override
+    public String toString() {
+        return url.replaceAll("(?<=://)[^/]*(?=@)", "***").replaceAll("(?i)(password=)[^&;]*", "$1***");
+    }
+}
