@@ -133,7 +133,7 @@ public final class SqliteConnections implements Source {
         synchronized (lifecycle) {
             Connection connection = configured();
             open++;
-            return connection;
+            return PreparedOnce.on(connection);
         }
     }
 
