@@ -150,6 +150,16 @@ public final class RedisServer implements AutoCloseable {
         process.signal("KILL");
     }
 
+    /** Stops the server with SIGSTOP: it hangs, and its connections stay open. */
+    public void freeze() {
+        process.pass("STOP");
+    }
+
+    /** Lets a server go on that was frozen. */
+    public void thaw() {
+        process.pass("CONT");
+    }
+
     /** Starts a server that is down again, on the same port and data. Returns when it answers. */
     public void restart() {
         process.start(this::answers, PATIENCE);
