@@ -5,6 +5,7 @@ import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,8 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs a script for a list of items.
@@ -28,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  */
 final class Batch {
+    private static final Logger log = LoggerFactory.getLogger(Batch.class);
+    private static final Duration WARN_EVERY = Duration.ofSeconds(10);
     /** Arguments of a call: an item more, and it would hold up everybody else on the server. */
     private static final int CALL_BYTES_MAX = 1 << 20;
     /** Items of a call, for the same reason. */
@@ -39,6 +45,7 @@ final class Batch {
     private final Pipeline pipeline;
     private final Partitions partitions;
     private final Settings settings;
+    private final AtomicLong warnedNanos = new AtomicLong();
 
     /**
      * What every script call needs.
@@ -100,10 +107,15 @@ final class Batch {
     /** Writes; answers in the order of the items. */
     <Q, A> List<A> write(Verb<Q, A> verb, List<Q> items) {
         List<Item<Q, A>> all = items(verb, items);
+        Replicas replicas = settings.replicas();
         int connects = link.connects();
-        run(verb, all, true);
-        awaitReplicas(all, connects);
+        fail(all, replicas.refused(partitions(all)));
+        run(verb, all.stream().filter(item -> item.failure == null).toList(), true);
+        fail(all, replicas.await(partitions(all), connects));
         List<StoreException> failures = failures(all);
+        if (failures.stream().anyMatch(Reply::isFromReplica)) {
+            link.findMaster();
+        }
         for (StoreException failure : failures) {
             if (failure instanceof StoreOutcomeUnknown) {
                 throw failure;
@@ -117,9 +129,27 @@ final class Batch {
                 throw failure;
             }
         }
+        warn(failures, all.size());
         return all.stream()
-                .map(item -> item.answer == null ? verb.busy().orElseThrow() : item.answer)
+                .map(item -> item.answer == null || item.failure != null
+                        ? verb.busy().orElseThrow()
+                        : item.answer)
                 .toList();
+    }
+
+    /** Says now and then why items are answered as busy: their callers do not learn it. */
+    private void warn(List<StoreException> failures, int all) {
+        long last = warnedNanos.get();
+        long now = System.nanoTime();
+        if (!failures.isEmpty()
+                && (last == 0 || now - last > WARN_EVERY.toNanos())
+                && warnedNanos.compareAndSet(last, now)) {
+            log.warn(
+                    "Redis has taken {} of {} items; the others may be tried again. {}",
+                    all - failures.size(),
+                    all,
+                    failures.get(0).getMessage());
+        }
     }
 
     /**
@@ -247,20 +277,18 @@ final class Batch {
         return call.subList(answers.size(), call.size());
     }
 
-    /** What is not known to be on enough replicas is in doubt. */
-    private <Q, A> void awaitReplicas(List<Item<Q, A>> items, int connects) {
-        if (settings.replicas().count() == 0) {
-            return;
-        }
-        List<Integer> written = items.stream()
+    private static <Q, A> List<Integer> partitions(List<Item<Q, A>> items) {
+        return items.stream()
                 .filter(item -> item.failure == null)
                 .map(item -> item.partition)
                 .distinct()
                 .toList();
-        Map<Integer, StoreException> missing = settings.replicas().await(link, partitions, written, connects);
+    }
+
+    private static <Q, A> void fail(List<Item<Q, A>> items, Map<Integer, StoreException> failures) {
         for (Item<Q, A> item : items) {
             if (item.failure == null) {
-                item.failure = missing.get(item.partition);
+                item.failure = failures.get(item.partition);
             }
         }
     }

@@ -3,7 +3,6 @@ package dev.onlyonce.redis;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.RedisReadOnlyException;
 import io.lettuce.core.protocol.AsyncCommand;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  *   <li>A script that a server does not know, because it was restarted or has taken over, goes again with its text.
  *   <li>If an answer is missing, the connections to silent servers are closed: the next requests for them are refused at once, until
  *       there is a connection to a server that answers.
- *   <li>If a server has become a replica, the master is looked for again.
  * </ol>
  */
 final class Pipeline {
@@ -48,17 +46,11 @@ final class Pipeline {
                 new ArrayList<>(requests.stream().map(Request::command).toList());
         dispatch(commands);
         List<Integer> unknown = new ArrayList<>();
-        boolean isReplica = false;
         for (int i = 0; i < commands.size(); i++) {
-            Throwable failure = failure(commands.get(i));
-            isReplica |= failure instanceof RedisReadOnlyException;
-            if (failure instanceof RedisNoScriptException) {
+            if (failure(commands.get(i)) instanceof RedisNoScriptException) {
                 commands.set(i, requests.get(i).withText().command());
                 unknown.add(i);
             }
-        }
-        if (isReplica) {
-            link.findMaster();
         }
         if (!unknown.isEmpty()) {
             dispatch(unknown.stream().map(commands::get).toList());

@@ -65,6 +65,11 @@ record Reply(List<Object> values, @Nullable StoreException failure) {
                 : null;
     }
 
+    /** Whether a server has become a replica. */
+    static boolean isFromReplica(StoreException failure) {
+        return String.valueOf(failure.getMessage()).contains("READONLY ");
+    }
+
     private static boolean isUnchanged(Throwable cause, String message) {
         if (cause instanceof RedisCommandExecutionException) {
             Matcher code = CODE.matcher(message);
