@@ -73,12 +73,7 @@ final class Verbs {
 
     private static List<byte[]> arguments(ClaimRequest r) {
         return List.of(
-                StoredEntry.token(r.token()),
-                StoredEntry.print(r.fingerprint()),
-                bytes(r.operation()),
-                bytes(r.owner()),
-                StoredEntry.terms(r.terms()),
-                number(r.start().code()));
+                StoredEntry.token(r.token()), StoredEntry.tail(r), number(r.start().code()));
     }
 
     private static ClaimResult claimed(ClaimRequest request, @Nullable Object answer, Instant now) {
