@@ -31,7 +31,7 @@ record RedisUrl(String server, List<String> settings) {
                 throw new IllegalArgumentException(
                         "\"" + setting
                                 + "\" is not a setting of the Redis store: after the ? of its URL write prefix=onlyonce,"
-                                + " partitions=64, replicas=1, timeout=2s, auditRecordsMax=1000000 or acceptDataLoss=true,"
+                                + " partitions=64, replicas=1, fsynced=true, timeout=2s, auditRecordsMax=1000000 or acceptDataLoss=true,"
                                 + " separated by &",
                         e);
             }
@@ -43,6 +43,7 @@ record RedisUrl(String server, List<String> settings) {
             case "prefix" -> builder.prefix(value);
             case "partitions" -> builder.partitions(Integer.parseInt(value));
             case "replicas" -> builder.replicas(Integer.parseInt(value));
+            case "fsynced" -> builder.fsynced(parseBoolean(value));
             case "timeout" -> builder.timeout(Duration.parse("PT" + value));
             case "auditRecordsMax" -> builder.auditRecordsMax(Long.parseLong(value));
             case "acceptDataLoss" -> builder.acceptDataLoss(parseBoolean(value));
