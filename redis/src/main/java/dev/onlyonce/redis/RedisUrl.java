@@ -10,6 +10,7 @@ import java.util.List;
 record RedisUrl(String server, List<String> settings) {
     private static final String SENTINEL = "rediss?-sentinel://.+#.+";
     private static final String SERVERS = "rediss?://.+";
+    private static final String DATABASE = ".+://[^/]*/[1-9]\\d*(#.*)?";
 
     static RedisUrl of(String url) {
         int query = url.indexOf('?');
@@ -61,6 +62,11 @@ record RedisUrl(String server, List<String> settings) {
 
     /** The servers to connect to. */
     List<RedisURI> servers() {
+        if (server.matches(DATABASE)) {
+            throw new IllegalArgumentException(
+                    "entries are kept in database 0 of Redis: leave the number after the / of the URL out, and set a prefix"
+                            + " instead (?prefix=onlyonce)");
+        }
         try {
             if (server.matches(SENTINEL)) {
                 return List.of(RedisURI.create(server));

@@ -103,6 +103,17 @@ class RedisOpeningTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"redis://127.0.0.1:6379/2", "redis-sentinel://127.0.0.1:6379/12#payments"})
+    @DisplayName("with the number of a database is refused, and not taken for database 0")
+    void database(String url) {
+        assertThatThrownBy(() -> RedisStore.open(url))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("database 0")
+                .hasMessageContaining("prefix");
+        assertThat(RedisStore.builder("redis://127.0.0.1:6379/0")).isNotNull();
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"replicas=one", "acceptDataLoss=ture", "evict=no", "timeout=", ""})
     @DisplayName("with a setting in its URL that does not exist says which there are")
     void settings(String setting) {

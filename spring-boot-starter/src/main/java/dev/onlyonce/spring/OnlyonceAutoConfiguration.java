@@ -34,6 +34,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
@@ -56,13 +57,22 @@ public class OnlyonceAutoConfiguration {
             OnlyonceProperties properties,
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Encryption> encryption,
-            Time time) {
+            Time time,
+            Environment environment) {
         checkOne(properties.store());
         if (properties.store().memory()) {
             return inMemory(time);
         }
-        if (properties.store().url() != null) {
-            return openUrl(properties.store(), properties.store().url(), encryption.getIfAvailable());
+        OnlyonceProperties.StoreSettings settings = properties.store();
+        boolean create = settings.schema() == SchemaMode.CREATE;
+        if (settings.url() != null) {
+            return openUrl(
+                    new StoreOptions(
+                            settings.url(), settings.user(), settings.password(), encryption.getIfAvailable(), create),
+                    "onlyonce.store.url");
+        }
+        if (settings.redis()) {
+            return openUrl(new DataRedis(environment).options(encryption.getIfAvailable()), "spring.data.redis");
         }
         String sqlite = properties.store().sqlite();
         AuditLevel audit = properties.store().audit();
@@ -92,6 +102,9 @@ public class OnlyonceAutoConfiguration {
         if (settings.memory()) {
             given.add("onlyonce.store.memory");
         }
+        if (settings.redis()) {
+            given.add("onlyonce.store.redis");
+        }
         if (settings.sqlite() != null) {
             given.add("onlyonce.store.sqlite");
         }
@@ -106,13 +119,10 @@ public class OnlyonceAutoConfiguration {
         }
     }
 
-    private static Store openUrl(
-            OnlyonceProperties.StoreSettings settings, String url, @Nullable Encryption encryption) {
-        StoreOptions options = new StoreOptions(
-                url, settings.user(), settings.password(), encryption, settings.schema() == SchemaMode.CREATE);
-        StoreProvider provider = StoreProvider.of(url)
+    private static Store openUrl(StoreOptions options, String setting) {
+        StoreProvider provider = StoreProvider.of(options.url())
                 .orElseThrow(() -> new InvalidSettings(
-                        "No store on the class path opens onlyonce.store.url=" + options,
+                        "No store on the class path opens " + setting + "=" + options,
                         "Add the module of that store (dev.onlyonce:onlyonce-redis for redis://…). SQL databases are taken from"
                                 + " the application's DataSource, not from this setting.",
                         null));
@@ -121,7 +131,7 @@ public class OnlyonceAutoConfiguration {
         } catch (StoreException | IllegalArgumentException e) {
             throw new InvalidSettings(
                     "The entries cannot be kept in " + options + ": " + e.getMessage(),
-                    "Check onlyonce.store.url, .user and .password, and that the server can be reached.",
+                    "Check " + setting + ", the user and the password, and that the server can be reached.",
                     e);
         }
     }
