@@ -77,10 +77,18 @@ final class MySqlChanges {
                 RowParameters.owner(MySqlQueries.COLUMNS, settlement.id(), settlement.token()));
         int changed =
                 queries.change(connection, MySqlStatements.SETTLE_ONE, parameters, 1, MySqlQueries.BRIEFLY.seconds());
-        List<Settlement> alone = List.of(settlement);
-        return changed == 0
-                ? Map.of()
-                : settled(alone, standing(connection, List.of(settlement.id())), Set.of(settlement.id()));
+        Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
+        if (changed > 0) {
+            List<Binding> owner = List.of(
+                    RowParameters.owner(MySqlQueries.COLUMNS, settlement.id(), settlement.token()),
+                    Binding.longs(settlement.to().code()));
+            queries.query(
+                    connection,
+                    MySqlStatements.SETTLED_ONE,
+                    owner,
+                    row -> settled.put(settlement.id(), StoredEntry.settled(row, 1)));
+        }
+        return settled;
     }
 
     /** Returns those settled now, not by an earlier try. */

@@ -131,6 +131,11 @@ final class MySqlStatements {
               AND lease_until BETWEEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
                   AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 300000000""";
 
+    /** When {@link #SETTLE_ONE} settled it, by the server's clock. */
+    static final String SETTLED_ONE = """
+            SELECT settled_at, expires_at FROM onlyonce_entry
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = ?""";
+
     /**
      * Locks what {@link #SETTLE} is about to change: it does not tell, and a repeated settlement is not audited again. Also
      * locks what {@link #RENEW} is about to change.
