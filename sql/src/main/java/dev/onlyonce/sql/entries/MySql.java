@@ -12,6 +12,7 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * MySQL 8 and MariaDB 10.6 and newer, in what both understand. Neither tells which rows a statement over many has changed,
@@ -47,6 +49,8 @@ public final class MySql implements Database {
     private final StatementTexts texts;
     private final MySqlQueries queries;
     private final MySqlChanges changes;
+    /** Whether the last batch of claims had one for an entry that exists. */
+    private volatile boolean duplicates;
 
     /**
      * The statements.
@@ -69,17 +73,33 @@ public final class MySql implements Database {
     @Override
     public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
             throws SQLException {
-        if (settlements.isEmpty() && claims.size() == 1 && insertOne(connection, claims.get(0))) {
+        if (settlements.isEmpty() && insertFresh(connection, claims)) {
             return new Written(
-                    Map.of(), Map.of(claims.get(0).id(), claims.get(0).start() == State.PROCESSING ? 1 : 0));
+                    Map.of(),
+                    claims.stream()
+                            .collect(Collectors.toMap(ClaimRequest::id, c -> c.start() == State.PROCESSING ? 1 : 0)));
         }
-        if (claims.isEmpty() && settlements.size() == 1) {
-            Map<EntryId, SettleResult.Settled> settled = changes.settledAlone(connection, settlements.get(0));
-            if (!settled.isEmpty()) {
-                return new Written(settled, Map.of());
+        return claims.isEmpty()
+                ? new Written(settle(connection, settlements), Map.of())
+                : written(connection, settlements, claims);
+    }
+
+    private Map<EntryId, SettleResult.Settled> settle(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = changes.settledOrdinary(connection, settlements);
+        List<Settlement> rest =
+                settlements.stream().filter(s -> !settled.containsKey(s.id())).toList();
+        try {
+            if (!rest.isEmpty()) {
+                settled.putAll(written(connection, rest, List.of()).settled());
             }
+            return settled;
+        } catch (SQLException e) {
+            if (rest.size() == settlements.size()) {
+                throw e;
+            }
+            throw new StoreOutcomeUnknown("some of these settlements are recorded, the others perhaps not", e);
         }
-        return written(connection, settlements, claims);
     }
 
     private Written written(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
@@ -87,14 +107,22 @@ public final class MySql implements Database {
         return Transaction.run(connection, BEGIN, c -> changes.written(c, settlements, claims, MySqlQueries.BRIEFLY));
     }
 
-    /** A fresh key costs one round trip instead of four; false if there is an entry already. */
-    private boolean insertOne(Connection connection, ClaimRequest claim) throws SQLException {
-        List<Binding> row = List.of(RowParameters.of(MySqlQueries.COLUMNS, claim));
+    /** Fresh keys cost one round trip instead of four; false, and nothing is written, if there is an entry for one of them. */
+    private boolean insertFresh(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        if (claims.size() > 1 && duplicates) {
+            // The next batch is tried again; if duplicates are frequent, every second one is tried in vain at most.
+            duplicates = false;
+            return false;
+        }
+        List<Binding> rows = claims.stream()
+                .map(c -> RowParameters.of(MySqlQueries.COLUMNS, c))
+                .toList();
         try {
-            queries.change(connection, MySqlStatements.INSERT_ONE, row, 1, MySqlQueries.BRIEFLY.seconds());
+            queries.change(connection, MySqlStatements.INSERT_FRESH, rows, rows.size(), MySqlQueries.BRIEFLY.seconds());
             return true;
         } catch (SQLException e) {
             if (e.getErrorCode() == DUPLICATE_KEY) {
+                duplicates = claims.size() > 1;
                 return false;
             }
             throw e;

@@ -47,17 +47,23 @@ final class MySqlQueries {
 
     Set<EntryId> ids(Connection connection, String sql, List<Binding> rows, Wait wait) throws SQLException {
         Set<EntryId> ids = new HashSet<>();
-        query(connection, wait.in(sql), rows, wait.seconds, row -> ids.add(id(row)));
+        query(connection, wait.in(sql), rows, rows.size(), wait.seconds, row -> ids.add(id(row)));
         return ids;
     }
 
     void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
-        query(connection, sql, rows, STATEMENT_TIMEOUT_SECONDS, reader);
+        query(connection, sql, rows, rows.size(), STATEMENT_TIMEOUT_SECONDS, reader);
     }
 
-    private void query(Connection connection, String sql, List<Binding> rows, int seconds, RowReader reader)
+    void query(Connection connection, String sql, List<Binding> parameters, int rows, RowReader reader)
             throws SQLException {
-        try (PreparedStatement statement = prepare(connection, sql, rows, rows.size(), seconds);
+        query(connection, sql, parameters, rows, STATEMENT_TIMEOUT_SECONDS, reader);
+    }
+
+    private void query(
+            Connection connection, String sql, List<Binding> parameters, int rows, int seconds, RowReader reader)
+            throws SQLException {
+        try (PreparedStatement statement = prepare(connection, sql, parameters, rows, seconds);
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 reader.accept(row);

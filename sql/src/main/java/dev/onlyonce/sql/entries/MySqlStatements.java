@@ -20,15 +20,15 @@ final class MySqlStatements {
                 IF(onlyonce_entry.token = VALUES(token) AND onlyonce_entry.state = VALUES(state),
                    VALUES(created_at) + onlyonce_entry.lease_us, onlyonce_entry.lease_until)""";
 
-    /** The rule for a new entry, alone: the unique key decides, and one statement is one transaction. */
-    static final String INSERT_ONE = """
+    /** The rule for new entries when all of them are new: the unique key decides, and one statement is one transaction. */
+    static final String INSERT_FRESH = """
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
                 lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
-            VALUES (
+            VALUES /*each*/ (
                 ?, ?, ?, ?, ?, ?, ?, ?,
                 ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
-                created_at + lease_us, created_at + retention_us)""";
+                created_at + lease_us, created_at + retention_us) /*,*/""";
 
     /** Locks what {@link #TAKE} is about to change. */
     static final String LOCK_FREE = """
@@ -118,23 +118,28 @@ final class MySqlStatements {
                 /*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
 
     /**
-     * An ordinary settlement, alone: it needs no row of the audit, so one statement is one transaction. Only for entries that
-     * are kept for a minute: the row is read next, and must still be there.
+     * Ordinary settlements with the same end: they need no row of the audit, so one statement is one transaction. Only for
+     * entries that are kept for a minute: the rows are read next, and must still be there.
      */
-    static final String SETTLE_ONE = """
+    static final String SETTLE_ORDINARY = """
             UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
-            SET result = ?, settled_why = ?, state = ?,
+            SET result = ELT(
+                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ ? /*,*/),
+                    /*each*/ ? /*,*/),
+                settled_why = ?, state = ?,
                 settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us,
                 purge_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us + tombstone_us
-            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2 AND retention_us >= 60000000
+            WHERE state = 2 AND retention_us >= 60000000
               AND lease_until BETWEEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
-                  AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 300000000""";
+                  AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 300000000
+              AND (/*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
 
-    /** When {@link #SETTLE_ONE} settled it, by the server's clock. */
-    static final String SETTLED_ONE = """
-            SELECT settled_at, expires_at FROM onlyonce_entry
-            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = ?""";
+    /** What {@link #SETTLE_ORDINARY} has settled, and when by the server's clock. */
+    static final String SETTLED = """
+            SELECT tenant, space, key_, settled_at, expires_at FROM onlyonce_entry FORCE INDEX (PRIMARY)
+            WHERE (/*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/) AND state = ?
+              AND purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     /**
      * Locks what {@link #SETTLE} is about to change: it does not tell, and a repeated settlement is not audited again. Also
