@@ -75,6 +75,7 @@ final class Verbs {
     }
 
     private static List<byte[]> arguments(ClaimRequest r) {
+        String target = r.fingerprint().target();
         return List.of(
                 Partitions.member(r.id()),
                 StoredEntry.token(r.token()),
@@ -82,7 +83,8 @@ final class Verbs {
                 bytes(r.operation()),
                 bytes(r.owner()),
                 StoredEntry.terms(r.terms()),
-                number(r.start().code()));
+                number(r.start().code()),
+                target == null ? NONE : bytes(target));
     }
 
     private static ClaimResult claimed(ClaimRequest request, @Nullable Object answer, Instant now) {

@@ -1,8 +1,8 @@
--- For each id: member, token, fingerprint, operation, owner, terms, start. Answers the attempt if it is the caller's, else the entry.
+-- For each id: member, token, fingerprint, operation, owner, terms, start, target (empty: none). Answers the attempt if it is the caller's, else the entry.
 local time = now()
 local answers = { time }
-for i = 2, #ARGV, 7 do
-  local member, token, print, operation, owner, terms, start = unpack(ARGV, i, i + 6)
+for i = 2, #ARGV, 8 do
+  local member, token, print, operation, owner, terms, start, target = unpack(ARGV, i, i + 7)
   local key = ENTRY .. member
   start = tonumber(start)
   local function take(e)
@@ -20,7 +20,7 @@ for i = 2, #ARGV, 7 do
     e = nil
   end
   if not e then
-    e = { attempt = 0, created = time, print = print, operation = operation }
+    e = { attempt = 0, created = time, print = print, operation = operation, target = target ~= '' and target or nil }
     take(e)
     redis.call('ZADD', IDS, 0, member)
     record(member, e, 0, start, owner, start == PENDING and 'accepted' or 'claimed', time)

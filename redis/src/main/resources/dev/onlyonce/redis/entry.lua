@@ -12,7 +12,9 @@ local PENDING, PROCESSING, COMPLETED, FAILED, RETRYABLE, UNKNOWN, EXPIRED = 1, 2
 
 -- Format 1: format, state, flags, attempt, token; created, leased until, settled, expires (0: none); lease policy and lease,
 -- retention, tombstone in ms; fingerprint; operation, owner; the result to the end. StoredEntry.java reads the same.
+-- Format 2 has the target between owner and result. An entry without a target keeps format 1, which older releases read.
 local LAYOUT = '>BBBI4c16ddddBdddc36I2c0I2c0'
+local TARGET = '>I2c0'
 local HAS_TOKEN, HAS_RESULT = 1, 2
 
 -- Native expiry only frees the memory that no purge came for: a node's purge is due long before.
@@ -23,12 +25,16 @@ local function read(key)
   if not raw then
     return nil
   end
-  if string.byte(raw, 1) ~= 1 then
+  local format = string.byte(raw, 1)
+  if format ~= 1 and format ~= 2 then
     error('ONLYONCEFORMAT an entry was written by a newer release')
   end
   local e, _, flags, token, rest = { raw = raw }, nil, nil, nil, nil
   _, e.state, flags, e.attempt, token, e.created, e.lease, e.settled, e.expires, e.onlost, e.leasems, e.retentionms, e.tombstonems,
     e.print, e.operation, e.owner, rest = struct.unpack(LAYOUT, raw)
+  if format == 2 then
+    e.target, rest = struct.unpack(TARGET, raw, rest)
+  end
   if flags % 2 == 1 then
     e.token = token
   end
@@ -48,8 +54,11 @@ end
 
 local function write(key, e, time)
   local flags = (e.token and HAS_TOKEN or 0) + (e.result and HAS_RESULT or 0)
-  local raw = struct.pack(LAYOUT, 1, e.state, flags, e.attempt, e.token or string.rep('\0', 16), e.created, e.lease, e.settled,
+  local raw = struct.pack(LAYOUT, e.target and 2 or 1, e.state, flags, e.attempt, e.token or string.rep('\0', 16), e.created, e.lease, e.settled,
     e.expires, e.onlost, e.leasems, e.retentionms, e.tombstonems, e.print, #e.operation, e.operation, #e.owner, e.owner)
+  if e.target then
+    raw = raw .. struct.pack(TARGET, #e.target, e.target)
+  end
   if e.result then
     raw = raw .. e.result
   end

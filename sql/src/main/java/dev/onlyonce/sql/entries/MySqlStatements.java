@@ -11,10 +11,10 @@ final class MySqlStatements {
     static final String INSERT = """
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
             VALUES /*each*/ (
                 ?, ?, ?, ?, ?, ?, ?, ?,
-                ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                ?, ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 created_at + lease_us, created_at + retention_us) /*,*/
             ON DUPLICATE KEY UPDATE lease_until =
                 IF(onlyonce_entry.token = VALUES(token) AND onlyonce_entry.state = VALUES(state),
@@ -24,10 +24,10 @@ final class MySqlStatements {
     static final String INSERT_FRESH = """
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
             VALUES /*each*/ (
                 ?, ?, ?, ?, ?, ?, ?, ?,
-                ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                ?, ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 created_at + lease_us, created_at + retention_us) /*,*/""";
 
     /** Locks what {@link #TAKE} is about to change. */
@@ -59,7 +59,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
                                 ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
-                                ? AS tombstone_us, ? AS state /*UNION ALL*/
+                                ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = 2, e.token = a.token, e.owner = a.owner, e.attempt = e.attempt + 1,
@@ -79,11 +79,11 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
                                 ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
-                                ? AS tombstone_us, ? AS state /*UNION ALL*/
+                                ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.operation = a.operation, e.fingerprint_version = a.fingerprint_version, e.fingerprint = a.fingerprint,
-                e.token = a.token, e.owner = a.owner, e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
+                e.target = a.target, e.token = a.token, e.owner = a.owner, e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
                 e.retention_us = a.retention_us, e.tombstone_us = a.tombstone_us,
                 e.state = a.state, e.attempt = IF(a.state = 2, 1, 0),
                 e.created_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
@@ -193,7 +193,7 @@ final class MySqlStatements {
             STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
 
     static final String FIND = """
-            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.state, e.token, e.owner,
+            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.target, e.state, e.token, e.owner,
                    e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
                    e.settled_at, e.expires_at, e.result, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
@@ -314,7 +314,7 @@ final class MySqlStatements {
             WHERE e.attempt = a.attempt AND e.state = 6 AND ? IN (-1, e.created_at)""";
 
     static final String LOCK_ONE = """
-            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                    settled_at, expires_at, NULL, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), settled_why
             FROM onlyonce_entry
