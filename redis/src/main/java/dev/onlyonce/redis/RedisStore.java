@@ -60,15 +60,15 @@ public final class RedisStore implements Store {
         ClientResources resources = builder.resources == null ? ownResources : builder.resources;
         Partitions partitions = new Partitions(builder.prefix, builder.partitions);
         link = open(builder.servers(), resources);
-        check = new ServerCheck(link, builder.acceptDataLoss);
+        check = new ServerCheck(link, builder.timeout, builder.acceptDataLoss);
         Pipeline pipeline = new Pipeline(link, check, builder.timeout);
         sealing = new Sealing(builder.encryption);
         verbs = new Verbs(builder.clock);
         long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
-        Replicas replicas = new Replicas(builder.replicas, builder.timeout);
+        Replicas replicas = new Replicas(link, partitions, builder.replicas, builder.timeout);
         batch = new Batch(link, pipeline, partitions, new Batch.Settings(auditMax, replicas));
         listing = new Listing(pipeline, partitions, batch, verbs);
-        audit = new AuditStreams(pipeline, partitions, batch, Script.of("trim", builder.clock));
+        audit = new AuditStreams(pipeline, partitions, Script.of("trim", builder.clock));
         upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
         evict = Script.of("evict", builder.clock);
         layout = new Layout(pipeline, partitions);
@@ -167,7 +167,7 @@ public final class RedisStore implements Store {
         Batch.Verb<EntryId, Optional<Transition>> verb = new Batch.Verb<>(
                 evict,
                 each -> each,
-                each -> List.of(Partitions.member(each), bytes(AuditText.who(who)), bytes(AuditText.why(reason))),
+                each -> List.of(bytes(AuditText.who(who)), bytes(AuditText.why(reason))),
                 (each, answer, now) -> evicted(each, (List<?>) answer, who, reason),
                 Optional.empty());
         return batch.write(verb, List.of(id)).get(0);
@@ -300,16 +300,22 @@ public final class RedisStore implements Store {
         }
 
         /**
-         * How many replicas must have a change before it is answered; 0 by default. Fewer within {@link #timeout} means that the
-         * outcome is unknown, and the engine asks again.
+         * How many replicas must have a change before it is answered; 0 by default. Fewer within a quarter of the {@link #timeout}
+         * means that the outcome is unknown; the engine asks again, and is refused until there are as many.
          */
         public Builder replicas(int replicas) {
+            if (replicas < 0) {
+                throw new IllegalArgumentException("replicas must not be negative: " + replicas);
+            }
             this.replicas = replicas;
             return this;
         }
 
         /** How long to wait for an answer; 2 seconds by default. */
         public Builder timeout(Duration timeout) {
+            if (timeout.toMillis() < 1) {
+                throw new IllegalArgumentException("timeout must be positive: " + timeout);
+            }
             this.timeout = timeout;
             return this;
         }

@@ -1,11 +1,15 @@
 package dev.onlyonce.redis;
 
 import dev.onlyonce.store.StoreUnavailable;
+import io.lettuce.core.LettuceFutures;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.RedisFuture;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -19,12 +23,14 @@ final class ServerCheck {
     private static final Logger log = LoggerFactory.getLogger(ServerCheck.class);
 
     private final Link link;
+    private final Duration timeout;
     private final boolean isRiskAccepted;
     private volatile int checkedConnects = -1;
     private volatile List<String> risks = List.of();
 
-    ServerCheck(Link link, boolean isRiskAccepted) {
+    ServerCheck(Link link, Duration timeout, boolean isRiskAccepted) {
         this.link = link;
+        this.timeout = timeout;
         this.isRiskAccepted = isRiskAccepted;
     }
 
@@ -52,15 +58,20 @@ final class ServerCheck {
         List<String> found = new ArrayList<>();
         String why = "no master can be reached";
         int answered = 0;
-        for (StatefulRedisConnection<byte[], byte[]> master : link.masters()) {
+        List<RedisFuture<String>> infos =
+                link.masters().stream().map(master -> master.async().info()).toList();
+        for (RedisFuture<String> asked : infos) {
             try {
-                String info = master.sync().info();
+                String info = LettuceFutures.awaitOrCancel(asked, timeout.toNanos(), TimeUnit.NANOSECONDS);
                 if (value(info, "role").equals(Optional.of("master"))) {
                     found.addAll(risks(info));
                     answered++;
                 } else {
                     why = "it is a replica: connect to its master, or to Sentinel";
                 }
+            } catch (RedisCommandTimeoutException e) {
+                link.giveUpSilent(timeout.dividedBy(2));
+                why = "no answer in time";
             } catch (RedisException e) {
                 // The others go on without it.
                 why = String.valueOf(e.getMessage());

@@ -45,10 +45,7 @@ final class Verbs {
         renew = new Batch.Verb<>(
                 Script.of("renew", clock),
                 Renewal::id,
-                r -> List.of(
-                        Partitions.member(r.id()),
-                        StoredEntry.token(r.token()),
-                        number(r.lease().toMillis())),
+                r -> List.of(StoredEntry.token(r.token()), number(r.lease().toMillis())),
                 (item, answer, now) -> Long.valueOf(1).equals(answer) ? RenewResult.RENEWED : RenewResult.LOST,
                 Optional.of(RenewResult.BUSY));
         resolve = new Batch.Verb<>(
@@ -69,7 +66,7 @@ final class Verbs {
         return new Batch.Verb<>(
                 find,
                 Function.identity(),
-                id -> List.of(Partitions.member(id), number(bytes)),
+                id -> List.of(number(bytes)),
                 (id, answer, now) -> StoredEntry.read(id, (byte[]) answer, now),
                 Optional.empty());
     }
@@ -77,7 +74,6 @@ final class Verbs {
     private static List<byte[]> arguments(ClaimRequest r) {
         String target = r.fingerprint().target();
         return List.of(
-                Partitions.member(r.id()),
                 StoredEntry.token(r.token()),
                 StoredEntry.print(r.fingerprint()),
                 bytes(r.operation()),
@@ -96,7 +92,6 @@ final class Verbs {
 
     private static List<byte[]> arguments(Settlement s) {
         return List.of(
-                Partitions.member(s.id()),
                 StoredEntry.token(s.token()),
                 number(s.to().code()),
                 number(s.result() == null ? 0 : 1),
@@ -106,7 +101,6 @@ final class Verbs {
 
     private static List<byte[]> arguments(Resolution r) {
         return List.of(
-                Partitions.member(r.id()),
                 r.createdAt() == null ? NONE : number(StoredEntry.micros(r.createdAt())),
                 number(r.attempt()),
                 number(r.to().code()),

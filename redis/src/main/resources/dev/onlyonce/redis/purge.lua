@@ -1,27 +1,23 @@
--- How many at most. Answers how many entries were deleted or made tombstones.
-local time = now()
-local purged = 0
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', EXPIRIES, '-inf', time, 'LIMIT', 0, ARGV[2])) do
-  local key = ENTRY .. member
+-- For each entry that may be past its retention, and an unused argument. Answers 1 if it was deleted or made a tombstone, else 0.
+return answer(1, function(key, base, member)
+  local expiries = base .. 'expiries'
   local e = read(key)
-  if not e then
-    -- Native expiry was first.
-    redis.call('ZREM', EXPIRIES, member)
-    redis.call('ZREM', IDS, member)
-  elseif gone(e, time) then
-    redis.call('DEL', key)
-    redis.call('ZREM', EXPIRIES, member)
-    redis.call('ZREM', IDS, member)
-    purged = purged + 1
-  elseif shown(e, time) == EXPIRED and e.state ~= EXPIRED then
-    e.state, e.result = EXPIRED, nil
-    write(key, e, time)
-    redis.call('ZADD', EXPIRIES, ending(e), member)
-    purged = purged + 1
-  elseif e.expires > 0 then
-    redis.call('ZADD', EXPIRIES, e.state == EXPIRED and ending(e) or e.expires, member)
-  else
-    redis.call('ZREM', EXPIRIES, member)
+  if not e or gone(e) then
+    -- Without an entry, native expiry was first.
+    call('ZREM', expiries, member)
+    call('ZREM', base .. 'ids', member)
+    return call('DEL', key)
   end
-end
-return { time, purged }
+  if shown(e) == EXPIRED and e.state ~= EXPIRED then
+    e.state, e.result = EXPIRED, nil
+    call('ZADD', expiries, ending(e), member)
+    write(key, e)
+    return 1
+  end
+  if e.expires > 0 then
+    call('ZADD', expiries, e.state == EXPIRED and ending(e) or e.expires, member)
+  else
+    call('ZREM', expiries, member)
+  end
+  return 0
+end)

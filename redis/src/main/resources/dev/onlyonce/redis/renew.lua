@@ -1,16 +1,12 @@
--- For each id: member, token, lease in ms. Answers 1 if the lease was renewed, else 0.
-local time = now()
-local answers = { time }
-for i = 2, #ARGV, 3 do
-  local member, token, lease = unpack(ARGV, i, i + 2)
-  local e = read(ENTRY .. member)
-  if e and e.state == PROCESSING and e.token == token then
-    e.lease = time + lease * 1000
-    write(ENTRY .. member, e, time)
-    redis.call('ZADD', LEASES, e.lease, member)
-    answers[#answers + 1] = 1
-  else
-    answers[#answers + 1] = 0
+-- For each entry: token, lease in ms. Answers 1 if the lease was renewed, else 0.
+return answer(2, function(key, base, member, at)
+  local token, lease = unpack(ARGV, at, at + 1)
+  local e = read(key)
+  if not e or e.state ~= PROCESSING or e.token ~= token then
+    return 0
   end
-end
-return answers
+  e.lease = time + lease * 1000
+  call('ZADD', base .. 'leases', e.lease, member)
+  write(key, e)
+  return 1
+end)

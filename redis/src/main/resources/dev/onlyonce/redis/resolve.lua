@@ -1,16 +1,11 @@
--- For each id: member, created (empty for any), attempt, state, whether there is a result, result, who, reason.
-local time = now()
-local answers = { time }
-for i = 2, #ARGV, 8 do
-  local member, created, attempt, to, has, result, who, why = unpack(ARGV, i, i + 7)
-  local e = live(ENTRY .. member, time)
+-- For each entry: created (empty for any), attempt, state, whether there is a result, result, who, reason.
+return answer(7, function(key, base, member, at)
+  local created, attempt, to, has, result, who, why = unpack(ARGV, at, at + 6)
+  local e = live(key)
   if not e or e.state ~= UNKNOWN or e.attempt ~= tonumber(attempt) or (created ~= '' and e.created ~= tonumber(created)) then
-    answers[#answers + 1] = lost(e, time)
-  else
-    e.token = nil
-    settle(member, e, tonumber(to), has == '1' and result or nil, time)
-    record(member, e, UNKNOWN, e.state, who, why, time)
-    answers[#answers + 1] = settled(e)
+    return lost(e)
   end
-end
-return answers
+  e.token = nil
+  settle(key, base, member, e, tonumber(to), has == '1' and result or nil, who, why)
+  return settled(e)
+end)
