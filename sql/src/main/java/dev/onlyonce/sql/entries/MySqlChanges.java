@@ -108,11 +108,7 @@ final class MySqlChanges {
         parameters.add(Binding.longs(state));
         settlements.forEach(s -> parameters.add(RowParameters.owner(MySqlQueries.COLUMNS, s.id(), s.token())));
         return queries.change(
-                connection,
-                MySqlStatements.SETTLE,
-                parameters,
-                settlements.size(),
-                MySqlQueries.STATEMENT_TIMEOUT_SECONDS);
+                connection, MySqlStatements.SETTLE, parameters, settlements.size(), MySqlQueries.LOCK_WAIT_SECONDS);
     }
 
     /**

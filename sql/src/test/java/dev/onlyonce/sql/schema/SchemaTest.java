@@ -35,7 +35,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -119,6 +118,8 @@ final class SchemaTest {
         "MARIADB, 1",
         "MARIADB, 3",
         "MARIADB, 5",
+        "MYSQL, 1",
+        "MYSQL, 5",
         "SQLITE, 1",
         "SQLITE, 3",
         "SQLITE, 5",
@@ -190,11 +191,12 @@ final class SchemaTest {
         }
     }
 
-    @Test
-    @DisplayName("goes on after a node that died between the column and its version: MariaDB commits each statement")
-    void halfUpgraded() {
-        try (HikariDataSource dataSource = TestDatabase.MARIADB.create(folder)) {
-            create(dataSource, TestDatabase.MARIADB, 5);
+    @ParameterizedTest
+    @EnumSource(names = {"MARIADB", "MYSQL"})
+    @DisplayName("goes on after a node that died between the column and its version: both commit each statement")
+    void halfUpgraded(TestDatabase database) {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            create(dataSource, database, 5);
             SqlClock.execute(dataSource, "ALTER TABLE onlyonce_entry ADD COLUMN settled_why VARBINARY(2000)");
             try (SqlStore store = SqlStore.open(dataSource)) {
                 assertThat(store.schema().status().isCurrent()).isTrue();
@@ -210,7 +212,7 @@ final class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 1", "POSTGRES, 4", "MARIADB, 5", "SQLITE, 5", "H2, 5", "H2_POSTGRES_MODE, 5"})
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 4", "MARIADB, 5", "MYSQL, 5", "SQLITE, 5", "H2, 5", "H2_POSTGRES_MODE, 5"})
     @DisplayName("has the database itself refuse states that do not exist and names that are too long")
     void checks(TestDatabase database, int version) {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -269,7 +271,12 @@ final class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 4, onlyonce_audit", "POSTGRES, 5, onlyonce_entry", "MARIADB, 5, onlyonce_entry"})
+    @CsvSource({
+        "POSTGRES, 4, onlyonce_audit",
+        "POSTGRES, 5, onlyonce_entry",
+        "MARIADB, 5, onlyonce_entry",
+        "MYSQL, 5, onlyonce_entry"
+    })
     @DisplayName("gives way to an open transaction instead of holding up every request behind it, and is changed later")
     void givesWay(TestDatabase database, int version, String table) throws Exception {
         try (HikariDataSource dataSource = database.create(folder)) {
