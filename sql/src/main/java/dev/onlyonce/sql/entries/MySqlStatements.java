@@ -38,7 +38,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.state IN (1, 5)
             FOR UPDATE SKIP LOCKED""";
 
@@ -50,7 +50,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FOR UPDATE SKIP LOCKED""";
 
@@ -61,7 +61,7 @@ final class MySqlStatements {
                                 ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
                                 ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = 2, e.token = a.token, e.owner = a.owner, e.attempt = e.attempt + 1,
                 e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
                 e.retention_us = a.retention_us, e.tombstone_us = a.tombstone_us,
@@ -81,7 +81,7 @@ final class MySqlStatements {
                                 ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
                                 ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.operation = a.operation, e.fingerprint_version = a.fingerprint_version, e.fingerprint = a.fingerprint,
                 e.target = a.target, e.token = a.token, e.owner = a.owner, e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
                 e.retention_us = a.retention_us, e.tombstone_us = a.tombstone_us,
@@ -150,7 +150,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token AND e.state = 2
             FOR UPDATE SKIP LOCKED""";
 
@@ -158,7 +158,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token, ? AS lease_us /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.lease_until = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us
             WHERE e.token = a.token AND e.state = 2""";
 
@@ -168,7 +168,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token
             FOR UPDATE SKIP LOCKED""";
 
@@ -178,7 +178,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     /** What stands there after a statement: the answer to it. */
@@ -190,7 +190,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
 
     static final String FIND = """
             SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.target, e.state, e.token, e.owner,
@@ -199,7 +199,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     static final String CHUNK = """
@@ -224,7 +224,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.attempt = a.attempt AND e.state = a.state
               AND e.lease_until <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FOR UPDATE SKIP LOCKED""";
@@ -234,7 +234,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = a.next_state, e.token = NULL, e.result = NULL, e.settled_why = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = IF(a.next_state = 6, NULL,
@@ -266,13 +266,13 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
 
     static final String TOMBSTONE = """
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = 7, e.result = NULL, e.settled_why = NULL, e.reap_at = e.purge_at""";
 
     /**
@@ -284,7 +284,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.reap_at = CASE
                 WHEN e.state = 7 THEN e.purge_at
                 WHEN e.state IN (3, 4, 5) THEN e.expires_at
@@ -296,7 +296,7 @@ final class MySqlStatements {
             UPDATE (
                 SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.result = ?, e.state = a.state, e.token = NULL, e.settled_why = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))

@@ -120,6 +120,8 @@ final class SchemaTest {
         "MARIADB, 3",
         "MARIADB, 5",
         "MARIADB, 6",
+        "MYSQL, 1",
+        "MYSQL, 5",
         "SQLITE, 1",
         "SQLITE, 3",
         "SQLITE, 5",
@@ -195,11 +197,16 @@ final class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"5, settled_why VARBINARY(2000)", "6, target VARBINARY(512)"})
-    @DisplayName("goes on after a node that died between the column and its version: MariaDB commits each statement")
-    void halfUpgraded(int version, String column) {
-        try (HikariDataSource dataSource = TestDatabase.MARIADB.create(folder)) {
-            create(dataSource, TestDatabase.MARIADB, version);
+    @CsvSource({
+        "MARIADB, 5, settled_why VARBINARY(2000)",
+        "MARIADB, 6, target VARBINARY(512)",
+        "MYSQL, 5, settled_why VARBINARY(2000)",
+        "MYSQL, 6, target VARBINARY(512)"
+    })
+    @DisplayName("goes on after a node that died between the column and its version: both commit each statement")
+    void halfUpgraded(TestDatabase database, int version, String column) {
+        try (HikariDataSource dataSource = database.create(folder)) {
+            create(dataSource, database, version);
             SqlClock.execute(dataSource, "ALTER TABLE onlyonce_entry ADD COLUMN " + column);
             try (SqlStore store = SqlStore.open(dataSource)) {
                 assertThat(store.schema().status().isCurrent()).isTrue();
@@ -215,7 +222,7 @@ final class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 1", "POSTGRES, 4", "POSTGRES, 6", "MARIADB, 5", "SQLITE, 5", "H2, 5", "H2_POSTGRES_MODE, 5"})
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 4", "POSTGRES, 6", "MARIADB, 5", "MYSQL, 5", "SQLITE, 5", "H2, 5", "H2_POSTGRES_MODE, 5"})
     @DisplayName(
             "has the database itself refuse states that do not exist and, except for PostgreSQL's entries, long names")
     void checks(TestDatabase database, int version) {
@@ -294,7 +301,12 @@ final class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 4, onlyonce_audit", "POSTGRES, 6, onlyonce_entry", "MARIADB, 6, onlyonce_entry"})
+    @CsvSource({
+        "POSTGRES, 4, onlyonce_audit",
+        "POSTGRES, 6, onlyonce_entry",
+        "MARIADB, 6, onlyonce_entry",
+        "MYSQL, 6, onlyonce_entry"
+    })
     @DisplayName("gives way to an open transaction instead of holding up every request behind it, and is changed later")
     void givesWay(TestDatabase database, int version, String table) throws Exception {
         try (HikariDataSource dataSource = database.create(folder)) {
