@@ -41,9 +41,9 @@ public final class Registry {
         this.ways = new ConcurrentHashMap<>(declared);
     }
 
-    /** The store that all ways use. */
+    /** The store that all ways use, behind any cache in front of it. */
     public Store store() {
-        return parts.store();
+        return parts.store().origin();
     }
 
     /** The source of time that waiting and background work follow. */
