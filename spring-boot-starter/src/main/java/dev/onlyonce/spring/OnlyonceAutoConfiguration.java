@@ -6,6 +6,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.CacheOptions;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
@@ -53,6 +54,34 @@ public class OnlyonceAutoConfiguration {
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean(Store.class)
     Store onlyonceStore(
+            OnlyonceProperties properties,
+            ObjectProvider<DataSource> dataSources,
+            ObjectProvider<Encryption> encryption,
+            Time time) {
+        Store store = open(properties, dataSources, encryption, time);
+        OnlyonceProperties.CacheSettings cache = properties.cache();
+        return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());
+    }
+
+    private static Store cached(
+            Store store, OnlyonceProperties.CacheSettings settings, String url, @Nullable Encryption encryption) {
+        String name = settings.name() == null ? "" : settings.name();
+        CacheOptions options = new CacheOptions(url, name, encryption, settings.secret());
+        try {
+            return StoreProvider.of(url)
+                    .orElseThrow(() -> new IllegalArgumentException("no module on the class path has a cache for this URL"))
+                    .cache(store, options);
+        } catch (IllegalArgumentException e) {
+            store.close();
+            throw new InvalidSettings(
+                    "The shared cache " + options + " cannot be used: " + e.getMessage(),
+                    "Set onlyonce.cache.url to a URL like redis://127.0.0.1:6379 with dev.onlyonce:onlyonce-redis on the class path,"
+                            + " onlyonce.cache.name to a name for the store, and onlyonce.cache.secret.",
+                    e);
+        }
+    }
+
+    private static Store open(
             OnlyonceProperties properties,
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Encryption> encryption,
