@@ -31,8 +31,7 @@ record AuditLog(List<AuditLog.Step> records, long made) {
     /** A change of state. The states are codes, 0 for none. */
     record Step(long from, long to, int attempt, long at, String operation, String who, String why) {
         AuditRecord record(EntryId id, long place) {
-            Transition transition =
-                    new Transition(id, operation, Item.state(from), Item.state(to), attempt, who, why);
+            Transition transition = new Transition(id, operation, Item.state(from), Item.state(to), attempt, who, why);
             long number = (at << PLACE_BITS) + (place & ((1 << PLACE_BITS) - 1));
             return new AuditRecord(number, transition, Item.instant(at));
         }
@@ -142,7 +141,13 @@ record AuditLog(List<AuditLog.Step> records, long made) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(log))) {
             while (in.available() > 0) {
                 steps.add(new Step(
-                        in.readByte(), in.readByte(), in.readInt(), in.readLong(), in.readUTF(), in.readUTF(), in.readUTF()));
+                        in.readByte(),
+                        in.readByte(),
+                        in.readInt(),
+                        in.readLong(),
+                        in.readUTF(),
+                        in.readUTF(),
+                        in.readUTF()));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -131,7 +131,13 @@ record Changes(AuditLevel level) {
     }
 
     private Item settled(
-            Item old, Item.Edit edit, State to, byte @Nullable [] result, Reading now, @Nullable String who, String why) {
+            Item old,
+            Item.Edit edit,
+            State to,
+            byte @Nullable [] result,
+            Reading now,
+            @Nullable String who,
+            String why) {
         long at = now.latest();
         edit.set(Attribute.STATE, to.code())
                 .set(Attribute.SETTLED, at)

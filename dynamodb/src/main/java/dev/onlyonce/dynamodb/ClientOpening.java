@@ -66,8 +66,7 @@ record ClientOpening(
                 .useClientDefaults(false)
                 .maxAttempts(ATTEMPTS_MAX)
                 .retryOnException(ClientOpening::isRefused)
-                .treatAsThrottling(
-                        thrown -> thrown instanceof SdkException e && RetryUtils.isThrottlingException(e))
+                .treatAsThrottling(thrown -> thrown instanceof SdkException e && RetryUtils.isThrottlingException(e))
                 .build();
     }
 

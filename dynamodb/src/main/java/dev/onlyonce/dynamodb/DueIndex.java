@@ -66,8 +66,7 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
         return client.query(r -> r.tableName(table)
                 .indexName(NAME)
                 .keyConditionExpression(DUE)
-                .expressionAttributeValues(
-                        Map.of(":dk", AttributeValue.fromS(partition), ":until", Item.value(until)))
+                .expressionAttributeValues(Map.of(":dk", AttributeValue.fromS(partition), ":until", Item.value(until)))
                 .exclusiveStartKey(after)
                 .limit(limit));
     }

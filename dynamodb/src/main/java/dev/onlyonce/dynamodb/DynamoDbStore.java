@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
 
 /**
@@ -39,6 +40,9 @@ import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedExce
  * many writes in parallel. Time is the service's, see {@link ServiceClock}. Costs and limits are in docs/reference/dynamodb.md.
  */
 public final class DynamoDbStore implements Store {
+    /** An item has 400 KB: the rest is for the audit of its key, its names, and what encryption adds. */
+    static final int RESULT_BYTES_MAX = 340 << 10;
+
     private final DynamoDbAsyncClient client;
     private final Table table;
     private final StoreClock clock;
@@ -86,10 +90,9 @@ public final class DynamoDbStore implements Store {
         return new Builder(url);
     }
 
-    /** Larger results are recorded as completed without their body, see {@link Sealing}. */
     @Override
     public StoreLimits limits() {
-        return new StoreLimits(Integer.MAX_VALUE, false);
+        return new StoreLimits(RESULT_BYTES_MAX, false);
     }
 
     @Override
@@ -187,8 +190,7 @@ public final class DynamoDbStore implements Store {
     /** By a write whose condition cannot hold. */
     @Override
     public void checkWritable() {
-        Map<String, software.amazon.awssdk.services.dynamodb.model.AttributeValue> probe =
-                ItemKey.of(new EntryId("", "", "")).map();
+        Map<String, AttributeValue> probe = ItemKey.of(new EntryId("", "", "")).map();
         try {
             var unused = client.putItem(r -> r.tableName(table.name())
                             .item(probe)

@@ -77,7 +77,8 @@ record Listing(Table table, DueIndex index, Scan scan, StoreClock clock) {
     }
 
     private List<Entry> read(List<ItemKey> keys) {
-        List<Optional<Item>> items = Answers.ofReads(keys.stream().map(table::get).toList());
+        List<Optional<Item>> items =
+                Answers.ofReads(keys.stream().map(table::get).toList());
         long now = clock.now().earliest();
         return items.stream()
                 .flatMap(Optional::stream)

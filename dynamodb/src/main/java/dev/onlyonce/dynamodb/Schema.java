@@ -44,9 +44,8 @@ record Schema(DynamoDbAsyncClient client, String table) {
             }
             createTable();
         }
-        var unused = client.waiter()
-                .waitUntilTableExists(r -> r.tableName(table))
-                .join();
+        var unused =
+                client.waiter().waitUntilTableExists(r -> r.tableName(table)).join();
         TimeToLiveStatus ttl = client.describeTimeToLive(r -> r.tableName(table))
                 .join()
                 .timeToLiveDescription()
@@ -105,8 +104,7 @@ record Schema(DynamoDbAsyncClient client, String table) {
                 .anyMatch(index -> DueIndex.NAME.equals(index.indexName())
                         && index.keySchema()
                                 .equals(List.of(
-                                        key(Attribute.DUE_KIND, KeyType.HASH),
-                                        key(Attribute.DUE_AT, KeyType.RANGE))));
+                                        key(Attribute.DUE_KIND, KeyType.HASH), key(Attribute.DUE_AT, KeyType.RANGE))));
         if (!keyed || !indexed) {
             throw new StoreUnavailable(
                     "table " + table + " is not a table of Onlyonce: its key must be " + Attribute.PK

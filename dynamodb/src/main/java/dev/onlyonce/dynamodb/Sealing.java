@@ -3,6 +3,9 @@ package dev.onlyonce.dynamodb;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Envelope;
+import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.StoreUnavailable;
@@ -10,23 +13,51 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Encrypts results before they leave for DynamoDB, if there is a key. */
+/**
+ * Encrypts results before they leave for DynamoDB, if there is a key. A result that an item cannot hold is left out: what happened is
+ * recorded without it and never runs again.
+ */
 record Sealing(Optional<Encryption> encryption) {
     /** What the result of an entry is used for; the same in every store. */
     private static final String USE = "result";
+    /** Enough for people; a failure's message may be of any length. */
+    private static final int MESSAGE_LENGTH_MAX = 1000;
 
     private static final Logger log = LoggerFactory.getLogger(Sealing.class);
 
     Settlement seal(Settlement s) {
-        return encryption.isEmpty() || s.result() == null
+        return s.result() == null
                 ? s
-                : new Settlement(s.id(), s.token(), s.to(), encryption.get().seal(s.id(), USE, s.result()), s.reason());
+                : new Settlement(s.id(), s.token(), s.to(), sealed(s.id(), fitting(s.id(), s.result())), s.reason());
     }
 
     Resolution seal(Resolution r) {
-        return encryption.isEmpty() || r.result() == null
-                ? r
-                : r.withResult(encryption.get().seal(r.id(), USE, r.result()));
+        return r.result() == null ? r : r.withResult(sealed(r.id(), fitting(r.id(), r.result())));
+    }
+
+    private byte[] sealed(EntryId id, byte[] result) {
+        return encryption.isEmpty() ? result : encryption.get().seal(id, USE, result);
+    }
+
+    private static byte[] fitting(EntryId id, byte[] result) {
+        if (result.length <= DynamoDbStore.RESULT_BYTES_MAX) {
+            return result;
+        }
+        log.warn("The result of {} has {} bytes and is not stored: an item cannot hold it", id, result.length);
+        Failure failure = failure(result);
+        int length = Math.min(failure.message().length(), MESSAGE_LENGTH_MAX);
+        return Envelope.failure(new Failure(failure.code(), failure.message().substring(0, length)));
+    }
+
+    private static Failure failure(byte[] result) {
+        Failure none = new Failure(
+                Failure.RESULT_NOT_STORED,
+                "It completed, but its result was larger than an item of DynamoDB and was not stored");
+        try {
+            return Envelope.open(result) instanceof Envelope.Content.Failed failed ? failed.failure() : none;
+        } catch (StoreUnavailable e) {
+            return none;
+        }
     }
 
     /** A result that cannot be opened stays sealed, so that it fails its reader alone and not everybody in the batch. */

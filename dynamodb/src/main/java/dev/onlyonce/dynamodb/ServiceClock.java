@@ -80,8 +80,10 @@ final class ServiceClock implements StoreClock, ExecutionInterceptor {
         Optional<String> date = context.httpResponse().firstMatchingHeader("Date");
         if (sent != null && date.isPresent()) {
             try {
-                observe(sent, ZonedDateTime.parse(date.get(), DateTimeFormatter.RFC_1123_DATE_TIME)
-                        .toInstant());
+                observe(
+                        sent,
+                        ZonedDateTime.parse(date.get(), DateTimeFormatter.RFC_1123_DATE_TIME)
+                                .toInstant());
             } catch (DateTimeException e) {
                 // A proxy's error page may have any date; the next answer counts.
             }

@@ -107,7 +107,9 @@ final class ServiceFailure {
     }
 
     private static String code(AwsServiceException e) {
-        return e.awsErrorDetails() == null ? "status " + e.statusCode() : String.valueOf(e.awsErrorDetails().errorCode());
+        return e.awsErrorDetails() == null
+                ? "status " + e.statusCode()
+                : String.valueOf(e.awsErrorDetails().errorCode());
     }
 
     private static <T extends Throwable> @Nullable T find(Class<T> type, @Nullable Throwable thrown) {

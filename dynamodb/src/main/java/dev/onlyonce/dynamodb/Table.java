@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
@@ -53,8 +54,7 @@ record Table(DynamoDbAsyncClient client, String name) {
         return put(next, IS_UNCHANGED, revision(old));
     }
 
-    private CompletableFuture<Written> put(
-            Item item, String condition, @Nullable Map<String, AttributeValue> values) {
+    private CompletableFuture<Written> put(Item item, String condition, @Nullable Map<String, AttributeValue> values) {
         return twice(() -> client.putItem(r -> r.tableName(name)
                         .item(item.values())
                         .conditionExpression(condition)
@@ -104,7 +104,7 @@ record Table(DynamoDbAsyncClient client, String name) {
         if (cause instanceof ConditionalCheckFailedException refused) {
             return new Written.Refused(refused.hasItem() ? Optional.of(Item.of(refused.item())) : Optional.empty());
         }
-        throw new java.util.concurrent.CompletionException(cause);
+        throw new CompletionException(cause);
     }
 
     /** Sends again if the answer to the first request is lost; after that any failure leaves it in doubt. */

@@ -3,6 +3,7 @@ package dev.onlyonce.dynamodb;
 import dev.onlyonce.dynamodb.Changes.Rest;
 import dev.onlyonce.dynamodb.StoreClock.Reading;
 import dev.onlyonce.dynamodb.Table.Written;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,9 +42,7 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
         Reading now = clock.now();
         return each(index.find(Due.PURGE, now.earliest(), limit), old -> {
                     Optional<Rest> rest = changes.purge(old, now);
-                    return rest.isEmpty()
-                            ? none()
-                            : store(old, rest.get()).thenApply(written -> ifDone(written, old));
+                    return rest.isEmpty() ? none() : store(old, rest.get()).thenApply(written -> ifDone(written, old));
                 })
                 .size();
     }
@@ -80,7 +79,7 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
     }
 
     private static boolean isTrimmed(Item old) {
-        return old.state() == null || old.state() == dev.onlyonce.store.State.UNKNOWN;
+        return old.state() == null || old.state() == State.UNKNOWN;
     }
 
     private CompletableFuture<Written> store(Item old, Rest rest) {

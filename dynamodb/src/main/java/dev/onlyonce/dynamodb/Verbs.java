@@ -56,8 +56,8 @@ record Verbs(Table table, Changes changes, StoreClock clock) {
         Reading reading = clock.now();
         Optional<Item> next = changes.claim(old, request, reading);
         if (next.isEmpty()) {
-            return CompletableFuture.completedFuture(new ClaimResult.Existing(
-                    old.entry(reading.earliest()).orElseThrow()));
+            return CompletableFuture.completedFuture(
+                    new ClaimResult.Existing(old.entry(reading.earliest()).orElseThrow()));
         }
         return table.replace(old, next.get())
                 .thenCompose(written -> written instanceof Written.Refused refused
@@ -186,8 +186,7 @@ record Verbs(Table table, Changes changes, StoreClock clock) {
         return table.get(ItemKey.of(id)).thenCompose(found -> evict(found, who, reason, ROUNDS_MAX));
     }
 
-    private CompletableFuture<Optional<Transition>> evict(
-            Optional<Item> now, String who, String reason, int rounds) {
+    private CompletableFuture<Optional<Transition>> evict(Optional<Item> now, String who, String reason, int rounds) {
         Reading reading = clock.now();
         Optional<Item> next = now.flatMap(old -> changes.evict(old, who, reason, reading));
         if (next.isEmpty() || now.isEmpty()) {

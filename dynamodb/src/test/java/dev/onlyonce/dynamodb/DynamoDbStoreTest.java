@@ -31,7 +31,8 @@ final class DynamoDbStoreTest extends StoreContract {
 
     @Override
     protected Store open() {
-        return DynamoDbStore.builder("dynamodb:" + table + "?region=eu-central-1&timeout=20s&endpoint=" + server.endpoint())
+        return DynamoDbStore.builder(
+                        "dynamodb:" + table + "?region=eu-central-1&timeout=20s&endpoint=" + server.endpoint())
                 .credentials("local", "local")
                 .create(true)
                 .clock(clock)

@@ -5,9 +5,11 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -51,7 +53,7 @@ public final class DynamoDbServer implements AutoCloseable {
         }
         DynamoDbServer server = new DynamoDbServer(ServerUrl.freePort(), Folders.temporary("onlyonce-dynamodb"));
         try {
-            server.process.start(server::answers, java.time.Duration.ZERO);
+            server.process.start(server::answers, Duration.ZERO);
         } catch (RuntimeException e) {
             server.close();
             throw e;
@@ -66,7 +68,10 @@ public final class DynamoDbServer implements AutoCloseable {
             if (in == null) {
                 throw new IllegalStateException("The module dynamodb-local is not built");
             }
-            String starter = Path.of(Class.forName("dev.onlyonce.dynamodblocal.LoopbackServer", false, DynamoDbServer.class.getClassLoader())
+            String starter = Path.of(Class.forName(
+                                    "dev.onlyonce.dynamodblocal.LoopbackServer",
+                                    false,
+                                    DynamoDbServer.class.getClassLoader())
                             .getProtectionDomain()
                             .getCodeSource()
                             .getLocation()
@@ -75,7 +80,7 @@ public final class DynamoDbServer implements AutoCloseable {
             return starter + ":" + new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (ReflectiveOperationException | java.net.URISyntaxException e) {
+        } catch (ReflectiveOperationException | URISyntaxException e) {
             throw new IllegalStateException("The module dynamodb-local is not built", e);
         }
     }
