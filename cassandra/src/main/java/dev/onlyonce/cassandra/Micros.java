@@ -16,7 +16,7 @@ final class Micros {
     }
 
     static long of(Instant instant) {
-        return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
+        return Math.addExact(Math.multiplyExact(instant.getEpochSecond(), SECOND), instant.getNano() / 1000);
     }
 
     static Instant instant(long micros) {

@@ -1,5 +1,10 @@
 package dev.onlyonce.cassandra;
 
+import com.datastax.oss.driver.api.core.ConsistencyLevel;
+import com.datastax.oss.driver.api.core.CqlSession;
+import com.datastax.oss.driver.api.core.cql.Row;
+import com.datastax.oss.driver.api.core.cql.SimpleStatement;
+import com.datastax.oss.driver.api.core.cql.Statement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.testservers.CassandraCluster;
 import java.lang.reflect.InvocationTargetException;
@@ -13,9 +18,13 @@ import java.util.concurrent.atomic.AtomicLong;
 /** A clock for tests that all nodes follow, and that stands still. */
 final class ManualClock implements Clock, AutoCloseable {
     private static final long START = Micros.of(Duration.ofDays(11_000));
-    private static final List<String> TABLES = List.of("entry", "due", "bucket", "listed");
+    /** So far apart that no test sees the times of another, nor does a store that remembers what it has found empty. */
+    private static final long NEXT = Micros.of(Duration.ofDays(20_000));
 
-    private final AtomicLong now = new AtomicLong(START);
+    private static final int SHARDS = 16;
+
+    private final AtomicLong now = new AtomicLong();
+    private long start = START;
     private final String url;
     private final List<CassandraStore> nodes = new ArrayList<>();
 
@@ -23,17 +32,34 @@ final class ManualClock implements Clock, AutoCloseable {
         url = CassandraCluster.shared().url(keyspace);
     }
 
-    /** Deletes everything and starts the clock again. */
+    /** Deletes everything that an earlier test has left and starts the clock again. Truncating would take a second. */
     void start() {
         node(0);
-        CompletableFuture.allOf(TABLES.stream()
-                        .map(table -> nodes.get(0)
-                                .session()
-                                .executeAsync("TRUNCATE " + table)
+        CqlSession session = nodes.get(0).session();
+        List<Statement<?>> deletes = new ArrayList<>();
+        for (Row row : session.execute("SELECT DISTINCT tenant, scope, key FROM entry")) {
+            deletes.add(SimpleStatement.newInstance(
+                    "DELETE FROM entry WHERE tenant = ? AND scope = ? AND key = ?",
+                    row.getString(0),
+                    row.getString(1),
+                    row.getString(2)));
+        }
+        for (IndexRow.List list : IndexRow.List.values()) {
+            for (int shard = 0; shard < SHARDS; shard++) {
+                deletes.add(SimpleStatement.newInstance(
+                        "DELETE FROM listed WHERE kind = " + list.code() + " AND shard = " + shard));
+            }
+        }
+        for (IndexRow.Kind kind : IndexRow.Kind.values()) {
+            deletes.add(SimpleStatement.newInstance("DELETE FROM bucket WHERE kind = " + kind.code()));
+        }
+        CompletableFuture.allOf(deletes.stream()
+                        .map(delete -> session.executeAsync(delete.setConsistencyLevel(ConsistencyLevel.ALL))
                                 .toCompletableFuture())
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
-        now.set(START);
+        now.set(start);
+        start += NEXT;
     }
 
     void advance(Duration span) {
