@@ -138,6 +138,9 @@ final class Cas {
         // A new entry has nothing to be set to null, which would cost a tombstone in each column.
         boolean isNew = condition instanceof Condition.Absent;
         set = standing.settled() == null && isNew ? set : set.set("settled", standing.settled(), Long.class);
+        boolean sameLife = isNew || condition instanceof Condition.Held;
+        String target = life.fingerprint().target();
+        set = target == null && sameLife ? set : set.setString("target", target);
         return standing.expires() == null && isNew ? set : set.set("expires", standing.expires(), Long.class);
     }
 

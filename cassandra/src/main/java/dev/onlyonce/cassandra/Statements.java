@@ -15,7 +15,7 @@ final class Statements {
     static final UUID ENTRY = new UUID(0, 0);
 
     /** All of an entry but its result. */
-    static final String HEAD = "state, claim_token, change, life, shard, attempt, operation, fingerprint, fingerprint_version, owner,"
+    static final String HEAD = "state, claim_token, change, life, shard, attempt, operation, fingerprint, fingerprint_version, target, owner,"
             + " on_lease_lost, lease_ms, retention_ms, tombstone_ms, created, lease_until, settled, expires";
 
     private static final String KEY = " WHERE tenant = :tenant AND scope = :scope AND key = :key AND record ";

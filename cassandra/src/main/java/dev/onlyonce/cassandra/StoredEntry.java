@@ -168,7 +168,8 @@ record StoredEntry(EntryId id, Life life, Hold hold, Standing standing) {
                 row.getShort("shard"),
                 row.getLong("created"),
                 text(row, "operation"),
-                Fingerprint.stored(row.getInt("fingerprint_version"), Objects.requireNonNull(digest)));
+                Fingerprint.stored(
+                        row.getInt("fingerprint_version"), Objects.requireNonNull(digest), row.getString("target")));
         Terms terms = new Terms(
                 Duration.ofMillis(row.getLong("lease_ms")),
                 OnLeaseLost.of(row.getByte("on_lease_lost")),

@@ -11,6 +11,9 @@ final class Attribute {
     static final String KEY = "k";
     static final String OPERATION = "o";
     static final String FINGERPRINT = "fp";
+    /** What the request was made for, for operators; absent if nothing said it. */
+    static final String TARGET = "tg";
+
     /** The state's code; 0 where only the audit of a key is left. */
     static final String STATE = "s";
 

@@ -77,6 +77,10 @@ record Changes(AuditLevel level) {
             edit.set(Attribute.CREATED, now.latest())
                     .set(Attribute.OPERATION, request.operation())
                     .set(Attribute.FINGERPRINT, Item.value(Item.bytes(request.fingerprint())));
+            String target = request.fingerprint().target();
+            if (target != null) {
+                edit.set(Attribute.TARGET, target);
+            }
         }
         return edit.set(Attribute.STATE, request.start().code())
                 .set(Attribute.TOKEN, Item.value(Item.bytes(request.token())))

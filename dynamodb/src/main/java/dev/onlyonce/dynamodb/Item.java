@@ -151,7 +151,7 @@ final class Item {
         int version = in.getInt();
         byte[] digest = new byte[Fingerprint.DIGEST_BYTES];
         in.get(digest);
-        return Fingerprint.stored(version, digest);
+        return Fingerprint.stored(version, digest, has(Attribute.TARGET) ? text(Attribute.TARGET) : null);
     }
 
     static byte[] bytes(Fingerprint fingerprint) {

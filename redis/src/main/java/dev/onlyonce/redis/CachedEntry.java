@@ -35,6 +35,7 @@ final class CachedEntry {
             out.writeUTF(entry.token() == null ? "" : entry.token().toString());
             out.writeInt(entry.fingerprint().version());
             out.write(entry.fingerprint().digest());
+            out.writeUTF(Objects.requireNonNullElse(entry.fingerprint().target(), ""));
             write(out, entry.terms());
             write(out, entry.createdAt());
             write(out, entry.leaseUntil());
@@ -67,7 +68,9 @@ final class CachedEntry {
             String owner = in.readUTF();
             String token = in.readUTF();
             int version = in.readInt();
-            Fingerprint fingerprint = Fingerprint.stored(version, in.readNBytes(Fingerprint.DIGEST_BYTES));
+            byte[] digest = in.readNBytes(Fingerprint.DIGEST_BYTES);
+            String target = in.readUTF();
+            Fingerprint fingerprint = Fingerprint.stored(version, digest, target.isEmpty() ? null : target);
             Terms terms = terms(in);
             Instant created = required(in);
             Instant leaseUntil = required(in);
