@@ -1,5 +1,5 @@
 -- What the request was made for, for operators: never compared. Adding the column takes an instant, however large the table is.
--- The checks of V005 go: PostgreSQL parses them anew at each execution of a statement, a fifth of what a claim or a settlement
+-- The checks of V005 go: PostgreSQL parses them again at each execution of a statement, a fifth of what a claim or a settlement
 -- costs. Onlyonce checks the same before it writes and when it reads. As in V005, it is this script that gives way.
 SET LOCAL lock_timeout = '800ms';
 ALTER TABLE onlyonce_entry

@@ -71,7 +71,7 @@ public enum Columns {
 
     public abstract void text(PreparedStatement statement, int parameter, String text) throws SQLException;
 
-    /** As {@link #text}; null is sent with the type of a text, because PostgreSQL prepares a statement anew for another type. */
+    /** As {@link #text}; null is sent with the type of a text, because PostgreSQL prepares a statement again for another type. */
     @SuppressWarnings("NullAway") // JDBC takes null for NULL.
     void textOrNull(PreparedStatement statement, int parameter, @Nullable String text) throws SQLException {
         if (text != null) {

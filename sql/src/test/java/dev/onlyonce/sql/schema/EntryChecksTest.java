@@ -29,7 +29,7 @@ final class EntryChecksTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 4, 5, 6})
-    @DisplayName("has none on PostgreSQL: they would be parsed anew for each claim and each settlement")
+    @DisplayName("has none on PostgreSQL: they would be parsed again for each claim and each settlement")
     void unchecked(int version) {
         try (HikariDataSource dataSource = TestDatabase.POSTGRES.create(folder)) {
             SchemaTest.create(dataSource, TestDatabase.POSTGRES, version);
