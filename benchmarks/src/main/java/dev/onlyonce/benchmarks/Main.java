@@ -65,6 +65,7 @@ public final class Main {
             case "fresh" -> new Fresh(options, databases, report).run();
             case "anatomy" -> new Anatomy(options, databases, report).run();
             case "lookup" -> new Lookup(options, databases, report).run();
+            case "redis" -> new RedisSpeed(options, databases, report).run();
             case "replay" -> new Replay(options, report).run();
             case "fingerprint" -> new FingerprintCost(options, report).run();
             case "http" -> new Http(options, databases, report).run();

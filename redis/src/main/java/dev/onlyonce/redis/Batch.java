@@ -36,8 +36,8 @@ final class Batch {
     private static final Duration WARN_EVERY = Duration.ofSeconds(10);
     /** Arguments of a call: an item more, and it would hold up everybody else on the server. */
     private static final int CALL_BYTES_MAX = 1 << 20;
-    /** Items of a call, for the same reason. */
-    private static final int CALL_ITEMS_MAX = 256;
+    /** Items of a call, for the same reason; and the next call is worked on while the answers to this one travel. */
+    private static final int CALL_ITEMS_MAX = 64;
     /** Calls of a pipeline, together. */
     private static final int PIPELINE_BYTES_MAX = 8 << 20;
 

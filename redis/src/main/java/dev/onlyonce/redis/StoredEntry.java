@@ -1,6 +1,9 @@
 package dev.onlyonce.redis;
 
+import static dev.onlyonce.redis.Partitions.bytes;
+
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
@@ -26,6 +29,10 @@ final class StoredEntry {
     private static final int TOKEN_FLAG = 1;
     private static final int RESULT_FLAG = 2;
     private static final int TOKEN_BYTES = 16;
+    /** Of the tail, without its texts. */
+    private static final int TAIL_BYTES =
+            1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES + 2 * Short.BYTES;
+
     private static final int MICROS = 1_000_000;
 
     private StoredEntry() {}
@@ -81,20 +88,22 @@ final class StoredEntry {
         return expires != null && !(state == State.RETRYABLE ? expires : expires.plus(terms.tombstone())).isAfter(now);
     }
 
-    /** The terms as the scripts take them. */
-    static byte[] terms(Terms terms) {
-        return ByteBuffer.allocate(1 + 3 * Double.BYTES)
+    /** What a claim brings, as it stands in the entry: terms, fingerprint, operation, owner. */
+    static byte[] tail(ClaimRequest claim) {
+        Terms terms = claim.terms();
+        byte[] operation = bytes(claim.operation());
+        byte[] owner = bytes(claim.owner());
+        return ByteBuffer.allocate(TAIL_BYTES + operation.length + owner.length)
                 .put((byte) terms.onLeaseLost().code())
                 .putDouble((double) terms.lease().toMillis())
                 .putDouble((double) terms.retention().toMillis())
                 .putDouble((double) terms.tombstone().toMillis())
-                .array();
-    }
-
-    static byte[] print(Fingerprint fingerprint) {
-        return ByteBuffer.allocate(Integer.BYTES + Fingerprint.DIGEST_BYTES)
-                .putInt(fingerprint.version())
-                .put(fingerprint.digest())
+                .putInt(claim.fingerprint().version())
+                .put(claim.fingerprint().digest())
+                .putShort((short) operation.length)
+                .put(operation)
+                .putShort((short) owner.length)
+                .put(owner)
                 .array();
     }
 

@@ -75,10 +75,7 @@ final class Verbs {
         String target = r.fingerprint().target();
         return List.of(
                 StoredEntry.token(r.token()),
-                StoredEntry.print(r.fingerprint()),
-                bytes(r.operation()),
-                bytes(r.owner()),
-                StoredEntry.terms(r.terms()),
+                StoredEntry.tail(r),
                 number(r.start().code()),
                 target == null ? NONE : bytes(target));
     }

@@ -3,12 +3,16 @@
 -- arguments of the items follow.
 local PENDING, PROCESSING, COMPLETED, FAILED, RETRYABLE, UNKNOWN, EXPIRED = 1, 2, 3, 4, 5, 6, 7
 
--- Format 1: format, state, flags, attempt, token; created, leased until, settled, expires (0: none); lease policy and lease,
--- retention, tombstone in ms; fingerprint; operation, owner; the result to the end. StoredEntry.java reads the same.
--- Format 2 has the target between owner and result. An entry without a target keeps format 1, which older releases read.
-local LAYOUT = '>BBBI4c16ddddBdddc36I2c0I2c0'
-local TARGET = '>I2c0'
-local HAS_TOKEN, HAS_RESULT = 1, 2
+-- An entry is a string, and changed as one, because unpacking it would take longer than all the rest. Numbers begin with their
+-- highest byte; StoredEntry.java reads the same.
+--   1 format         2 state          3 flags (1: has a token, 2: has a result)    4 attempt, 4 bytes      8 token, 16 bytes
+--  24 created       32 leased until  40 settled (0: not)                          48 expires (0: does not)  doubles, in µs
+--  56 lease policy  57 lease         65 retention  73 tombstone                                             doubles, in ms
+--  81 fingerprint, 36 bytes         117 operation, and then owner, with their lengths in 2 bytes; then the result, to the end
+-- Format 2 has the target, with its length, before the result. An entry without a target keeps format 1, which older releases read.
+local CREATED, LEASE, SETTLED, EXPIRES, LEASE_MS, RETENTION_MS, TOMBSTONE_MS = 24, 32, 40, 48, 57, 65, 73
+local TERMS, PRINT, OPERATION = 56, 81, 117
+local NO_TOKEN = string.rep('\0', 16)
 
 -- Native expiry only frees the memory that no purge came for: a node's purge is due long before.
 local GRACE_MS = 86400000
@@ -17,7 +21,7 @@ local GRACE_MS = 86400000
 local ANSWER_BYTES = 4194304
 
 local time = now()
-local call, pack, unpacked, sub = redis.call, struct.pack, struct.unpack, string.sub
+local call, pack, byte, char, sub = redis.call, struct.pack, string.byte, string.char, string.sub
 
 -- Does the items one by one and answers for each. An item that fails is answered with its error and fails no other. Every item writes
 -- its entry last, so one that fails has changed nothing but indexes, and those are corrected when they are used.
@@ -43,105 +47,125 @@ end
 
 local function read(key)
   local raw = call('GET', key)
-  if not raw then
+  if raw and byte(raw, 1) ~= 1 and byte(raw, 1) ~= 2 then
+    error('an entry was written by a newer release')
+  end
+  return raw
+end
+
+local function number(raw, at)
+  return (struct.unpack('>d', raw, at))
+end
+
+local function attempt(raw)
+  return (struct.unpack('>I4', raw, 4))
+end
+
+local function has_token(raw, token)
+  return byte(raw, 3) % 2 == 1 and sub(raw, 8, 23) == token
+end
+
+-- Where the text ends that begins here with its length.
+local function text_end(raw, at)
+  local high, low = byte(raw, at, at + 1)
+  return at + 1 + high * 256 + low
+end
+
+local function text(value)
+  return pack('>I2', #value) .. value
+end
+
+-- The last byte of operation and owner.
+local function names_end(raw)
+  return text_end(raw, text_end(raw, OPERATION) + 1)
+end
+
+-- The last byte before the result.
+local function head_end(raw)
+  local last = names_end(raw)
+  return byte(raw, 1) == 2 and text_end(raw, last + 1) or last
+end
+
+local function operation(raw)
+  return sub(raw, OPERATION + 2, text_end(raw, OPERATION))
+end
+
+-- When nothing is left of an entry; nil if it does not expire.
+local function ending(state, expires, tombstone_ms)
+  if expires == 0 then
     return nil
   end
-  local format = string.byte(raw, 1)
-  if format ~= 1 and format ~= 2 then
-    error('ONLYONCEFORMAT an entry was written by a newer release')
-  end
-  local e, _, flags, token, rest = { raw = raw }, nil, nil, nil, nil
-  _, e.state, flags, e.attempt, token, e.created, e.lease, e.settled, e.expires, e.onlost, e.leasems, e.retentionms, e.tombstonems,
-    e.print, e.operation, e.owner, rest = unpacked(LAYOUT, raw)
-  if format == 2 then
-    e.target, rest = unpacked(TARGET, raw, rest)
-  end
-  if flags % 2 == 1 then
-    e.token = token
-  end
-  if flags >= HAS_RESULT then
-    e.result = sub(raw, rest)
-  end
-  return e
+  return state == RETRYABLE and expires or expires + tombstone_ms * 1000
 end
 
--- When nothing is left of the entry; nil if it does not expire.
-local function ending(e)
-  if e.expires == 0 then
-    return nil
-  end
-  return e.state == RETRYABLE and e.expires or e.expires + e.tombstonems * 1000
-end
-
-local function write(key, e)
-  local flags = (e.token and HAS_TOKEN or 0) + (e.result and HAS_RESULT or 0)
-  local raw = pack(LAYOUT, e.target and 2 or 1, e.state, flags, e.attempt, e.token or string.rep('\0', 16), e.created, e.lease, e.settled,
-    e.expires, e.onlost, e.leasems, e.retentionms, e.tombstonems, e.print, #e.operation, e.operation, #e.owner, e.owner)
-  if e.target then
-    raw = raw .. pack(TARGET, #e.target, e.target)
-  end
-  if e.result then
-    raw = raw .. e.result
-  end
-  local last = ending(e)
-  if last then
-    call('SET', key, raw, 'PX', string.format('%.0f', math.max(0, math.floor((last - time) / 1000)) + GRACE_MS))
-  else
-    call('SET', key, raw)
-  end
-end
-
-local function gone(e)
-  local last = ending(e)
+local function gone(raw)
+  local last = ending(byte(raw, 2), number(raw, EXPIRES), number(raw, TOMBSTONE_MS))
   return last ~= nil and last <= time
 end
 
 -- The entry, unless it is past its retention and tombstone.
 local function live(key)
-  local e = read(key)
-  if e and gone(e) then
+  local raw = read(key)
+  if raw and gone(raw) then
     return nil
   end
-  return e
-end
-
-local function answered(state)
-  return state == COMPLETED or state == FAILED
+  return raw
 end
 
 -- The state as readers see it; 0 for no entry.
-local function shown(e)
-  if not e then
+local function shown(raw)
+  if not raw then
     return 0
   end
-  return (answered(e.state) and e.expires <= time) and EXPIRED or e.state
+  local state = byte(raw, 2)
+  return ((state == COMPLETED or state == FAILED) and number(raw, EXPIRES) <= time) and EXPIRED or state
 end
 
-local function record(base, member, e, from, to, who, why)
-  call('XADD', base .. 'audit', 'MAXLEN', '~', ARGV[1], '*', 'r', pack('>BBI4dI2c0I2c0I2c0I2c0', from, to, e.attempt, time,
-    #member, member, #e.operation, e.operation, #who, who, #why, why))
+local function leased(raw, lease)
+  return sub(raw, 1, LEASE - 1) .. pack('>d', lease) .. sub(raw, SETTLED)
+end
+
+-- Writes an entry that has ended in another state.
+local function write_ended(key, raw, state, token, settled, expires, result)
+  local flags = (token and 1 or 0) + (result and 2 or 0)
+  local changed = sub(raw, 1, 1) .. char(state, flags) .. sub(raw, 4, 7) .. (token or NO_TOKEN) .. sub(raw, CREATED, SETTLED - 1)
+    .. pack('>dd', settled, expires) .. sub(raw, TERMS, head_end(raw)) .. (result or '')
+  local last = ending(state, expires, number(raw, TOMBSTONE_MS))
+  if last then
+    call('SET', key, changed, 'PX', string.format('%.0f', math.max(0, math.floor((last - time) / 1000)) + GRACE_MS))
+  else
+    call('SET', key, changed)
+  end
+end
+
+-- Names are the operation and who changed it, each with its length.
+local function record(base, member, from, to, attempt_bytes, names, why)
+  call('XADD', base .. 'audit', 'MAXLEN', '~', ARGV[1], '*', 'r',
+    char(from, to) .. attempt_bytes .. pack('>dI2', time, #member) .. member .. names .. text(why))
+end
+
+-- The operation, and somebody else than the owner.
+local function names(raw, who)
+  return sub(raw, OPERATION, text_end(raw, OPERATION)) .. text(who)
 end
 
 -- Ends a claim, an abandoned entry or a doubt; the caller has checked that the state allows it. The first change needs no memory, so
--- that a server without any takes settlements.
-local function settle(key, base, member, e, to, result, who, why)
-  local from = e.state
+-- that a server without any takes settlements. Answers when it was settled and when it expires.
+local function settle(key, base, member, raw, to, token, result, named, why)
+  local from = byte(raw, 2)
   call('ZREM', base .. (from == UNKNOWN and 'unknown' or 'leases'), member)
-  e.state, e.result, e.settled, e.expires = to, result, time, 0
+  local expires = 0
   if to == UNKNOWN then
     call('ZADD', base .. 'unknown', 0, member)
   else
-    e.expires = time + e.retentionms * 1000
-    call('ZADD', base .. 'expiries', e.expires, member)
+    expires = time + number(raw, RETENTION_MS) * 1000
+    call('ZADD', base .. 'expiries', expires, member)
   end
-  record(base, member, e, from, to, who, why)
-  write(key, e)
+  record(base, member, from, to, sub(raw, 4, 7), named, why)
+  write_ended(key, raw, to, token, time, expires, result)
+  return { 1, time, expires }
 end
 
-local function settled(e)
-  return { 1, e.settled, e.expires }
-end
-
-local function lost(e)
-  return { 0, shown(e) }
+local function lost(raw)
+  return { 0, shown(raw) }
 end

@@ -1,21 +1,23 @@
 -- For each entry that may be past its retention, and an unused argument. Answers 1 if it was deleted or made a tombstone, else 0.
 return answer(1, function(key, base, member)
   local expiries = base .. 'expiries'
-  local e = read(key)
-  if not e or gone(e) then
+  local raw = read(key)
+  if not raw or gone(raw) then
     -- Without an entry, native expiry was first.
     call('ZREM', expiries, member)
     call('ZREM', base .. 'ids', member)
     return call('DEL', key)
   end
-  if shown(e) == EXPIRED and e.state ~= EXPIRED then
-    e.state, e.result = EXPIRED, nil
-    call('ZADD', expiries, ending(e), member)
-    write(key, e)
+  local state, expires = byte(raw, 2), number(raw, EXPIRES)
+  local last = ending(state, expires, number(raw, TOMBSTONE_MS))
+  if shown(raw) == EXPIRED and state ~= EXPIRED then
+    local token = byte(raw, 3) % 2 == 1 and sub(raw, 8, 23) or nil
+    call('ZADD', expiries, last, member)
+    write_ended(key, raw, EXPIRED, token, number(raw, SETTLED), expires, nil)
     return 1
   end
-  if e.expires > 0 then
-    call('ZADD', expiries, e.state == EXPIRED and ending(e) or e.expires, member)
+  if expires > 0 then
+    call('ZADD', expiries, state == EXPIRED and last or expires, member)
   else
     call('ZREM', expiries, member)
   end

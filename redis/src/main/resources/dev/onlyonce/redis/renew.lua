@@ -1,12 +1,11 @@
 -- For each entry: token, lease in ms. Answers 1 if the lease was renewed, else 0.
 return answer(2, function(key, base, member, at)
-  local token, lease = unpack(ARGV, at, at + 1)
-  local e = read(key)
-  if not e or e.state ~= PROCESSING or e.token ~= token then
+  local raw = read(key)
+  if not raw or byte(raw, 2) ~= PROCESSING or not has_token(raw, ARGV[at]) then
     return 0
   end
-  e.lease = time + lease * 1000
-  call('ZADD', base .. 'leases', e.lease, member)
-  write(key, e)
+  local lease = time + ARGV[at + 1] * 1000
+  call('ZADD', base .. 'leases', lease, member)
+  call('SET', key, leased(raw, lease))
   return 1
 end)

@@ -1,13 +1,14 @@
 -- For each entry: token, state, whether there is a result, result, reason.
 return answer(5, function(key, base, member, at)
-  local token, to, has, result, why = unpack(ARGV, at, at + 4)
-  local e = live(key)
-  to = tonumber(to)
-  if not e or e.token ~= token or (e.state ~= PROCESSING and e.state ~= to) then
-    return lost(e)
+  local token, to = ARGV[at], tonumber(ARGV[at + 1])
+  local raw = live(key)
+  local from = raw and byte(raw, 2)
+  if not raw or not has_token(raw, token) or (from ~= PROCESSING and from ~= to) then
+    return lost(raw)
   end
-  if e.state == PROCESSING then
-    settle(key, base, member, e, to, has == '1' and result or nil, e.owner, why)
+  if from ~= PROCESSING then
+    return { 1, number(raw, SETTLED), number(raw, EXPIRES) }
   end
-  return settled(e)
+  local result = ARGV[at + 2] == '1' and ARGV[at + 3] or nil
+  return settle(key, base, member, raw, to, token, result, sub(raw, OPERATION, names_end(raw)), ARGV[at + 4])
 end)
