@@ -3,6 +3,8 @@ package dev.onlyonce.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.server.config.CacheSettings;
+import dev.onlyonce.server.config.ConfigFile;
 import dev.onlyonce.testservers.RedisServer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -93,6 +95,19 @@ class SharedCacheTest {
                     .isEqualTo(200);
             assertThat(metric(two, "failed")).isEqualTo("1.0");
         }
+    }
+
+    @Test
+    @DisplayName("are configured as the guide shows")
+    void guide(@TempDir Path parent) throws Exception {
+        String page = Files.readString(ConfigFileTest.root().resolve("docs/guides/shared-cache.md"));
+        String yaml = page.substring(page.indexOf("```yaml") + 7, page.indexOf("```", page.indexOf("```yaml") + 7));
+        Path file = Files.writeString(
+                folder(parent, "one").resolve("gateway.yaml"),
+                "upstreams: [{url: http://a}]\nstore: {url: 'redis://a'}\n" + yaml);
+        CacheSettings cache = ConfigFile.read(file).cache();
+        assertThat(cache)
+                .isEqualTo(new CacheSettings("redis://127.0.0.1:6379", "payments", "0123456789abcdef0123456789abcdef"));
     }
 
     @ParameterizedTest
