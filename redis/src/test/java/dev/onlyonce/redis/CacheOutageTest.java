@@ -13,9 +13,13 @@ import dev.onlyonce.store.Time;
 import dev.onlyonce.testkit.FaultyStore;
 import dev.onlyonce.testkit.Verb;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -165,6 +169,23 @@ class CacheOutageTest {
         assertThatThrownBy(() -> CachedStore.builder(origin, options))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("freshFor=5s");
+    }
+
+    @Test
+    @DisplayName("has the settings and defaults that the guide shows")
+    void guide() throws IOException {
+        List<MatchResult> rows = Pattern.compile("^\\| `(\\w+)` \\| `([\\w.]+)` \\|", Pattern.MULTILINE)
+                .matcher(Files.readString(Path.of("../docs/guides/shared-cache.md")))
+                .results()
+                .toList();
+        assertThat(rows).hasSize(2);
+        for (MatchResult row : rows) {
+            CacheOptions options = CachedStores.options("redis://host:1?" + row.group(1) + "=" + row.group(2));
+            assertThat(CachedStore.builder(origin, options))
+                    .usingRecursiveComparison()
+                    .ignoringFields("url", "seal")
+                    .isEqualTo(CachedStore.builder(origin, CachedStores.options("redis://host:1")));
+        }
     }
 
     @Test
