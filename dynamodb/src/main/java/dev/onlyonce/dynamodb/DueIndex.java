@@ -18,7 +18,6 @@ import software.amazon.awssdk.services.dynamodb.model.QueryResponse;
 record DueIndex(DynamoDbAsyncClient client, String table) {
     static final String NAME = "due";
 
-    /** Up to when; no more than this; past this time there is no work. */
     private static final String DUE = "dk = :dk AND da <= :until";
 
     private record Found(ItemKey key, long at) {}
@@ -73,9 +72,8 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
 
     private static List<Found> found(QueryResponse page) {
         return page.items().stream()
-                .map(item -> new Found(
-                        new ItemKey(item.get(Attribute.PK).b()),
-                        Long.parseLong(item.get(Attribute.DUE_AT).n())))
+                .map(Item::of)
+                .map(item -> new Found(item.key(), item.number(Attribute.DUE_AT)))
                 .toList();
     }
 }

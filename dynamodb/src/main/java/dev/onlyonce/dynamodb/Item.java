@@ -67,6 +67,10 @@ final class Item {
         return requireNonNull(values.get(name), name).b().asByteArrayUnsafe();
     }
 
+    ItemKey key() {
+        return new ItemKey(requireNonNull(values.get(Attribute.PK)).b());
+    }
+
     EntryId id() {
         return new EntryId(text(Attribute.TENANT), text(Attribute.SCOPE), text(Attribute.KEY));
     }

@@ -2,8 +2,10 @@ package dev.onlyonce.dynamodb;
 
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
@@ -22,13 +24,16 @@ import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 record Schema(DynamoDbAsyncClient client, String table) {
     static final int VERSION = 1;
 
+    /** The first requests of a process load its classes, and tables are another service's work. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     /** Checks the table, after creating what is missing if asked to; throws {@link StoreException}. */
     void prepare(boolean create) {
         try {
             if (create) {
                 create();
             }
-            check(client.describeTable(r -> r.tableName(table)).join().table());
+            check(client.describeTable(r -> r.tableName(table).overrideConfiguration(patient())).join().table());
         } catch (CompletionException e) {
             StoreException failure = ServiceFailure.ofRead(e);
             throw new StoreUnavailable("table " + table + ": " + failure.getMessage(), failure.getCause());
@@ -37,7 +42,7 @@ record Schema(DynamoDbAsyncClient client, String table) {
 
     private void create() {
         try {
-            var unused = client.describeTable(r -> r.tableName(table)).join();
+            var unused = client.describeTable(r -> r.tableName(table).overrideConfiguration(patient())).join();
         } catch (CompletionException e) {
             if (!(ServiceFailure.cause(e) instanceof ResourceNotFoundException)) {
                 throw e;
@@ -46,15 +51,27 @@ record Schema(DynamoDbAsyncClient client, String table) {
         }
         var unused =
                 client.waiter().waitUntilTableExists(r -> r.tableName(table)).join();
-        TimeToLiveStatus ttl = client.describeTimeToLive(r -> r.tableName(table))
+        TimeToLiveStatus ttl = client.describeTimeToLive(r -> r.tableName(table).overrideConfiguration(patient()))
                 .join()
                 .timeToLiveDescription()
                 .timeToLiveStatus();
         if (ttl != TimeToLiveStatus.ENABLED && ttl != TimeToLiveStatus.ENABLING) {
-            var enabled = client.updateTimeToLive(r -> r.tableName(table)
-                            .timeToLiveSpecification(s -> s.enabled(true).attributeName(Attribute.TTL)))
-                    .join();
+            enableTtl();
         }
+    }
+
+    private static AwsRequestOverrideConfiguration patient() {
+        return AwsRequestOverrideConfiguration.builder()
+                .apiCallAttemptTimeout(PATIENCE)
+                .apiCallTimeout(PATIENCE.multipliedBy(2))
+                .build();
+    }
+
+    private void enableTtl() {
+        var unused = client.updateTimeToLive(r -> r.tableName(table)
+                        .overrideConfiguration(patient())
+                        .timeToLiveSpecification(s -> s.enabled(true).attributeName(Attribute.TTL)))
+                .join();
     }
 
     private void createTable() {
@@ -72,6 +89,7 @@ record Schema(DynamoDbAsyncClient client, String table) {
     private static CreateTableRequest definition(String table) {
         return CreateTableRequest.builder()
                 .tableName(table)
+                .overrideConfiguration(patient())
                 .billingMode(BillingMode.PAY_PER_REQUEST)
                 .deletionProtectionEnabled(true)
                 .attributeDefinitions(

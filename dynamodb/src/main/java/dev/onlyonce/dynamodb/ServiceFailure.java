@@ -5,6 +5,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.Set;
@@ -101,9 +102,12 @@ final class ServiceFailure {
             return "no connection: " + refused.getMessage();
         }
         UnknownHostException unknown = find(UnknownHostException.class, cause);
-        return unknown == null
+        if (unknown != null) {
+            return "there is no such host, is the region right? " + unknown.getMessage();
+        }
+        return find(IOException.class, cause) == null
                 ? String.valueOf(cause.getMessage())
-                : "there is no such host, is the region right? " + unknown.getMessage();
+                : "the connection was lost; if the endpoint is https, does it speak TLS? " + cause.getMessage();
     }
 
     private static String code(AwsServiceException e) {

@@ -73,9 +73,8 @@ record Table(DynamoDbAsyncClient client, String name) {
 
     /** Deletes an item if it has not changed. */
     CompletableFuture<Written> delete(Item old) {
-        ItemKey key = new ItemKey(old.values().get(Attribute.PK).b());
         return twice(() -> client.deleteItem(r -> r.tableName(name)
-                        .key(key.map())
+                        .key(old.key().map())
                         .conditionExpression(IS_UNCHANGED)
                         .expressionAttributeValues(revision(old)))
                 .thenApply(answer -> (Written) new Written.Done(Map.of()))

@@ -40,6 +40,11 @@ final class DynamoDbStoreTest extends StoreContract {
     }
 
     @Override
+    public int resultBytesKept() {
+        return DynamoDbStore.RESULT_BYTES_MAX;
+    }
+
+    @Override
     protected void advance(Duration span) {
         clock.advance(span);
     }

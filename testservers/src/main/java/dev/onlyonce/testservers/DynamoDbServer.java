@@ -3,9 +3,11 @@ package dev.onlyonce.testservers;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.Socket;
+import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +22,7 @@ public final class DynamoDbServer implements AutoCloseable {
     /** Says {@code false} to leave out the tests that use this server. */
     public static final String PROPERTY = "dynamodb.local";
 
+    private static final Duration ANSWER_MAX = Duration.ofSeconds(20);
     private static final String LIBRARY = "libsqlite4java-linux-amd64-";
 
     private final int port;
@@ -111,11 +114,28 @@ public final class DynamoDbServer implements AutoCloseable {
         return "http://127.0.0.1:" + port;
     }
 
+    /** Asks for its tables, so that its classes are loaded when the first test asks. */
     private boolean answers() {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            return socket.isConnected();
+        HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint()))
+                .timeout(ANSWER_MAX)
+                .header("X-Amz-Target", "DynamoDB_20120810.ListTables")
+                .header("Content-Type", "application/x-amz-json-1.0")
+                .header(
+                        "Authorization",
+                        "AWS4-HMAC-SHA256 Credential=local/20260101/eu-central-1/dynamodb/aws4_request,"
+                                + " SignedHeaders=host, Signature=none")
+                .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                .build();
+        try {
+            return HttpClient.newHttpClient()
+                            .send(request, HttpResponse.BodyHandlers.discarding())
+                            .statusCode()
+                    == 200;
         } catch (IOException e) {
             return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while waiting for DynamoDB Local", e);
         }
     }
 
