@@ -38,17 +38,27 @@ class RoomsTest {
             Map.entry("testkit", Set.of("check", "core")),
             Map.entry("sql", Set.of("core")),
             Map.entry("redis", Set.of("core")),
+            Map.entry("dynamodb", Set.of("core")),
+            Map.entry("dynamodb-local", Set.of()),
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("client", "core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
             Map.entry("spring-boot-test", Set.of("core", "spring-boot-starter", "testkit")),
-            Map.entry("server", Set.of("check", "client", "core", "http", "micrometer", "redis", "sql")),
+            Map.entry("server", Set.of("check", "client", "core", "dynamodb", "http", "micrometer", "redis", "sql")),
             Map.entry(
                     "payments",
                     Set.of("client", "core", "faults", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
             Map.entry(
                     "benchmarks",
-                    Set.of("core", "http", "micrometer", "redis", "servlet", "spring-boot-starter", "sql", "testservers")));
+                    Set.of(
+                            "core",
+                            "http",
+                            "micrometer",
+                            "redis",
+                            "servlet",
+                            "spring-boot-starter",
+                            "sql",
+                            "testservers")));
 
     /** Public types that share a simple name although they mean different things. This list only gets shorter. */
     private static final Set<String> SHARED_NAMES = Set.of("Database", "Fault", "Transactions");

@@ -27,6 +27,7 @@ import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.resource.ClientResources;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +55,7 @@ public final class RedisStore implements Store {
     private final AuditStreams audit;
     private final Upkeep upkeep;
     private final Script evict;
+    private final Script now;
 
     private RedisStore(Builder builder) {
         ownResources = builder.resources == null ? ClientResources.create() : null;
@@ -72,6 +74,7 @@ public final class RedisStore implements Store {
         audit = new AuditStreams(pipeline, partitions, Script.of("trim", builder.clock));
         upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
         evict = Script.of("evict", builder.clock);
+        now = Script.of("now", builder.clock);
         layout = new Layout(pipeline, partitions);
         try {
             layout.check();
@@ -208,6 +211,11 @@ public final class RedisStore implements Store {
     @Override
     public int purgeAudit(Duration retention, int limit) {
         return audit.purge(retention, limit);
+    }
+
+    @Override
+    public Optional<Instant> now() {
+        return Optional.of(layout.now(now));
     }
 
     /** In every partition. */

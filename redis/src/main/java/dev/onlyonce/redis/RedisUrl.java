@@ -39,6 +39,27 @@ record RedisUrl(String server, List<String> settings) {
         }
     }
 
+    /** The same for a shared cache. */
+    void applyTo(CachedStore.Builder builder) {
+        for (String setting : settings) {
+            String[] parts = setting.split("=", 2);
+            try {
+                Duration value = Duration.parse("PT" + (parts.length == 2 ? parts[1] : ""));
+                switch (parts[0]) {
+                    case "freshFor" -> builder.freshFor(value);
+                    case "timeout" -> builder.timeout(value);
+                    default -> throw new IllegalArgumentException(parts[0]);
+                }
+            } catch (RuntimeException e) {
+                throw new IllegalArgumentException(
+                        "\"" + setting
+                                + "\" is not a setting of the shared cache: after the ? of its URL write freshFor=5s or"
+                                + " timeout=0.05s, separated by &",
+                        e);
+            }
+        }
+    }
+
     private static void apply(RedisStore.Builder builder, String name, String value) {
         switch (name) {
             case "prefix" -> builder.prefix(value);

@@ -21,10 +21,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The form in which entries are stored; {@code entry.lua} describes and writes it. */
 final class StoredEntry {
-    /** Everything but the result fits: two names of 255 characters and 120 bytes. */
-    static final int HEAD_BYTES = 2048;
+    /** Everything but the result fits: two names of 255 characters, which are at most 765 bytes each, a target and 130 bytes. */
+    static final int HEAD_BYTES = 2560;
 
     private static final int FORMAT = 1;
+    private static final int FORMAT_WITH_TARGET = 2;
     private static final int TOKEN_FLAG = 1;
     private static final int RESULT_FLAG = 2;
     private static final int TOKEN_BYTES = 16;
@@ -42,7 +43,8 @@ final class StoredEntry {
             return Optional.empty();
         }
         ByteBuffer in = ByteBuffer.wrap(raw);
-        if (in.get() != FORMAT) {
+        int format = in.get();
+        if (format != FORMAT && format != FORMAT_WITH_TARGET) {
             throw new StoreUnavailable("The entry " + id + " was written by a newer release", null);
         }
         State state = State.of(in.get());
@@ -58,14 +60,17 @@ final class StoredEntry {
         if (isGone(state, expires, terms, now)) {
             return Optional.empty();
         }
-        Fingerprint fingerprint = print(in);
+        int version = in.getInt();
+        byte[] digest = new byte[Fingerprint.DIGEST_BYTES];
+        in.get(digest);
         String operation = text(in);
         String owner = text(in);
+        String target = format == FORMAT_WITH_TARGET ? text(in) : null;
         boolean expired = state.isAnswered() && expires != null && !expires.isAfter(now);
         return Optional.of(new Entry(
                 id,
                 operation,
-                fingerprint,
+                Fingerprint.stored(version, digest, target),
                 expired ? State.EXPIRED : state,
                 (flags & TOKEN_FLAG) == 0 ? null : token,
                 owner,
@@ -107,13 +112,6 @@ final class StoredEntry {
                 .putLong(token.getMostSignificantBits())
                 .putLong(token.getLeastSignificantBits())
                 .array();
-    }
-
-    private static Fingerprint print(ByteBuffer in) {
-        int version = in.getInt();
-        byte[] digest = new byte[Fingerprint.DIGEST_BYTES];
-        in.get(digest);
-        return Fingerprint.stored(version, digest);
     }
 
     /** Text with its length in two bytes before it. */

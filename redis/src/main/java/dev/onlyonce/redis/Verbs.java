@@ -72,8 +72,12 @@ final class Verbs {
     }
 
     private static List<byte[]> arguments(ClaimRequest r) {
+        String target = r.fingerprint().target();
         return List.of(
-                StoredEntry.token(r.token()), StoredEntry.tail(r), number(r.start().code()));
+                StoredEntry.token(r.token()),
+                StoredEntry.tail(r),
+                number(r.start().code()),
+                target == null ? NONE : bytes(target));
     }
 
     private static ClaimResult claimed(ClaimRequest request, @Nullable Object answer, Instant now) {

@@ -1,7 +1,7 @@
--- For each entry: token; terms, fingerprint, operation and owner, as in an entry; start. Answers the attempt if it is the caller's, else
--- the entry.
-return answer(3, function(key, base, member, at)
-  local token, tail, start = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
+-- For each entry: token; terms, fingerprint, operation and owner, as in an entry; start; target (empty: none). Answers the attempt if it
+-- is the caller's, else the entry.
+return answer(4, function(key, base, member, at)
+  local token, tail, start, target = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
   local before = OPERATION - TERMS + 1
   local raw = read(key)
   local from = raw and byte(raw, 2) or 0
@@ -35,6 +35,11 @@ return answer(3, function(key, base, member, at)
   if not raw then
     call('ZADD', base .. 'ids', 0, member)
   end
-  call('SET', key, char(1, start, 1) .. attempt_bytes .. token .. created .. pack('>ddd', lease, 0, 0) .. tail)
+  -- The first claim's target stays.
+  local about = target == '' and '' or text(target)
+  if raw then
+    about = sub(raw, names_end(raw) + 1, head_end(raw))
+  end
+  call('SET', key, char(about == '' and 1 or 2, start, 1) .. attempt_bytes .. token .. created .. pack('>ddd', lease, 0, 0) .. tail .. about)
   return tries
 end)

@@ -5,10 +5,11 @@ local PENDING, PROCESSING, COMPLETED, FAILED, RETRYABLE, UNKNOWN, EXPIRED = 1, 2
 
 -- An entry is a string, and changed as one, because unpacking it would take longer than all the rest. Numbers begin with their
 -- highest byte; StoredEntry.java reads the same.
---   1 format (1)     2 state          3 flags (1: has a token, 2: has a result)    4 attempt, 4 bytes      8 token, 16 bytes
+--   1 format         2 state          3 flags (1: has a token, 2: has a result)    4 attempt, 4 bytes      8 token, 16 bytes
 --  24 created       32 leased until  40 settled (0: not)                          48 expires (0: does not)  doubles, in µs
 --  56 lease policy  57 lease         65 retention  73 tombstone                                             doubles, in ms
 --  81 fingerprint, 36 bytes         117 operation, and then owner, with their lengths in 2 bytes; then the result, to the end
+-- Format 2 has the target, with its length, before the result. An entry without a target keeps format 1, which older releases read.
 local CREATED, LEASE, SETTLED, EXPIRES, LEASE_MS, RETENTION_MS, TOMBSTONE_MS = 24, 32, 40, 48, 57, 65, 73
 local TERMS, PRINT, OPERATION = 56, 81, 117
 local NO_TOKEN = string.rep('\0', 16)
@@ -46,7 +47,7 @@ end
 
 local function read(key)
   local raw = call('GET', key)
-  if raw and byte(raw, 1) ~= 1 then
+  if raw and byte(raw, 1) ~= 1 and byte(raw, 1) ~= 2 then
     error('an entry was written by a newer release')
   end
   return raw
@@ -74,9 +75,15 @@ local function text(value)
   return pack('>I2', #value) .. value
 end
 
+-- The last byte of operation and owner.
+local function names_end(raw)
+  return text_end(raw, text_end(raw, OPERATION) + 1)
+end
+
 -- The last byte before the result.
 local function head_end(raw)
-  return text_end(raw, text_end(raw, OPERATION) + 1)
+  local last = names_end(raw)
+  return byte(raw, 1) == 2 and text_end(raw, last + 1) or last
 end
 
 local function operation(raw)
@@ -121,7 +128,7 @@ end
 -- Writes an entry that has ended in another state.
 local function write_ended(key, raw, state, token, settled, expires, result)
   local flags = (token and 1 or 0) + (result and 2 or 0)
-  local changed = char(1, state, flags) .. sub(raw, 4, 7) .. (token or NO_TOKEN) .. sub(raw, CREATED, SETTLED - 1)
+  local changed = sub(raw, 1, 1) .. char(state, flags) .. sub(raw, 4, 7) .. (token or NO_TOKEN) .. sub(raw, CREATED, SETTLED - 1)
     .. pack('>dd', settled, expires) .. sub(raw, TERMS, head_end(raw)) .. (result or '')
   local last = ending(state, expires, number(raw, TOMBSTONE_MS))
   if last then

@@ -10,5 +10,5 @@ return answer(5, function(key, base, member, at)
     return { 1, number(raw, SETTLED), number(raw, EXPIRES) }
   end
   local result = ARGV[at + 2] == '1' and ARGV[at + 3] or nil
-  return settle(key, base, member, raw, to, token, result, sub(raw, OPERATION, head_end(raw)), ARGV[at + 4])
+  return settle(key, base, member, raw, to, token, result, sub(raw, OPERATION, names_end(raw)), ARGV[at + 4])
 end)

@@ -6,6 +6,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.CacheOptions;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
@@ -59,6 +60,36 @@ public class OnlyonceAutoConfiguration {
             ObjectProvider<Encryption> encryption,
             Time time,
             Environment environment) {
+        Store store = properties.store().redis()
+                ? openRedis(properties.store(), new DataRedis(environment).options(encryption.getIfAvailable()))
+                : open(properties, dataSources, encryption, time);
+        OnlyonceProperties.CacheSettings cache = properties.cache();
+        return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());
+    }
+
+    private static Store cached(
+            Store store, OnlyonceProperties.CacheSettings settings, String url, @Nullable Encryption encryption) {
+        String name = settings.name() == null ? "" : settings.name();
+        CacheOptions options = new CacheOptions(url, name, encryption, settings.secret());
+        try {
+            return StoreProvider.of(url)
+                    .orElseThrow(() -> new IllegalArgumentException("no module on the class path has a cache for this URL"))
+                    .cache(store, options);
+        } catch (IllegalArgumentException e) {
+            store.close();
+            throw new InvalidSettings(
+                    "The shared cache " + options + " cannot be used: " + e.getMessage(),
+                    "Set onlyonce.cache.url to a URL like redis://127.0.0.1:6379 with dev.onlyonce:onlyonce-redis on the class path,"
+                            + " onlyonce.cache.name to a name for the store, and onlyonce.cache.secret.",
+                    e);
+        }
+    }
+
+    private static Store open(
+            OnlyonceProperties properties,
+            ObjectProvider<DataSource> dataSources,
+            ObjectProvider<Encryption> encryption,
+            Time time) {
         checkOne(properties.store());
         if (properties.store().memory()) {
             return inMemory(time);
@@ -71,9 +102,7 @@ public class OnlyonceAutoConfiguration {
                             settings.url(), settings.user(), settings.password(), encryption.getIfAvailable(), create),
                     "onlyonce.store.url");
         }
-        if (settings.redis()) {
-            return openUrl(new DataRedis(environment).options(encryption.getIfAvailable()), "spring.data.redis");
-        }
+
         String sqlite = properties.store().sqlite();
         AuditLevel audit = properties.store().audit();
         if (sqlite != null) {
@@ -117,6 +146,11 @@ public class OnlyonceAutoConfiguration {
                     "Leave one of them: entries are kept in one place; memory is for tests.",
                     null);
         }
+    }
+
+    private static Store openRedis(OnlyonceProperties.StoreSettings settings, StoreOptions options) {
+        checkOne(settings);
+        return openUrl(options, "spring.data.redis");
     }
 
     private static Store openUrl(StoreOptions options, String setting) {

@@ -35,6 +35,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param filterOrder Where the filter stands; after Spring Security, whose filter is at -100.
  * @param coverage What to do about POST and PATCH handlers that are not protected.
  * @param store Where entries are kept.
+ * @param cache A cache in Redis that all nodes on one store share.
  * @param outbox How queued calls are delivered.
  * @param encryption How results are encrypted where they are kept.
  * @param limits What one tenant may do on this node.
@@ -60,6 +61,7 @@ public record OnlyonceProperties(
         @DefaultValue("-90") int filterOrder,
         @DefaultValue("report") Coverage.Mode coverage,
         @DefaultValue StoreSettings store,
+        @DefaultValue CacheSettings cache,
         @DefaultValue OutboxSettings outbox,
         @DefaultValue EncryptionSettings encryption,
         @DefaultValue Limits limits,
@@ -109,6 +111,24 @@ public record OnlyonceProperties(
             return new Binder(new MapConfigurationPropertySource(Map.of("store." + name, "true")))
                     .bind("store", StoreSettings.class)
                     .get();
+        }
+    }
+
+    /**
+     * A cache in Redis that all nodes on one store share; none without a URL.
+     *
+     * @param url Where it is, like redis://127.0.0.1:6379. The module onlyonce-redis must be on the class path.
+     * @param name Names the store that is cached: the same on all nodes of the store, and another for every other store.
+     * @param secret At least 32 characters that all nodes share; not needed with onlyonce.encryption.
+     */
+    public record CacheSettings(
+            @Nullable String url,
+            @Nullable String name,
+            @Nullable String secret) {
+        /** Without the secret. */
+        @Override
+        public String toString() {
+            return "CacheSettings[name=" + name + "]";
         }
     }
 

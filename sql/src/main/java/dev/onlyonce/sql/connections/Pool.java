@@ -1,5 +1,7 @@
 package dev.onlyonce.sql.connections;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.onlyonce.store.StoreRejected;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -23,7 +25,9 @@ public final class Pool implements Source {
     private final DataSource dataSource;
     private final boolean network;
     private final AtomicReference<@Nullable Connected> expected = new AtomicReference<>();
-    private volatile SourceCheck.@Nullable Url url;
+    /** Where each connection of the driver leads: asking takes MariaDB's driver 0.2 ms, and the answer does not change. */
+    private final Cache<Connection, SourceCheck.Url> urls =
+            Caffeine.newBuilder().weakKeys().build();
 
     /**
      * Wraps it.
@@ -95,10 +99,15 @@ public final class Pool implements Source {
     }
 
     private SourceCheck.Url url(Connection connection) throws SQLException {
-        SourceCheck.Url known = url;
-        if (known == null || !known.isOf(connection)) {
+        Connection driver = connection.unwrap(Connection.class);
+        // What is not a pool's wrapper is new, or stands for another connection each time.
+        if (driver == connection) {
+            return SourceCheck.Url.of(connection);
+        }
+        SourceCheck.Url known = urls.getIfPresent(driver);
+        if (known == null) {
             known = SourceCheck.Url.of(connection);
-            url = known;
+            urls.put(driver, known);
         }
         return known;
     }

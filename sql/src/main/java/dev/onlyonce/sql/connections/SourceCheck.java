@@ -205,22 +205,16 @@ public final class SourceCheck {
     }
 
     /**
-     * A driver's URL, taken apart once: {@link Pool} meets the same one with every connection.
+     * A driver's URL, taken apart.
      *
-     * @param text the whole URL
      * @param server the part that says which database it leads to
      * @param byCatalog whether a connection can be switched to another database: on MySQL and MariaDB
      */
-    record Url(String text, String server, boolean byCatalog) {
+    record Url(String server, boolean byCatalog) {
         static Url of(Connection connection) throws SQLException {
             String url = connection.getMetaData().getURL();
-            String text = url == null ? "" : url;
-            String server = text.replaceAll("[?;].*", "");
-            return new Url(text, server, BY_CATALOG.matcher(server).lookingAt());
-        }
-
-        boolean isOf(Connection connection) throws SQLException {
-            return text.equals(connection.getMetaData().getURL());
+            String server = url == null ? "" : url.replaceAll("[?;].*", "");
+            return new Url(server, BY_CATALOG.matcher(server).lookingAt());
         }
 
         /** The drivers know which database a connection was switched to. */

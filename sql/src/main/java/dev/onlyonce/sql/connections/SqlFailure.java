@@ -50,10 +50,10 @@ public enum SqlFailure {
             Set.of(1021, 1040, 1041, 1114, 1203, 1206, 1226, 1290, 1461, 1792, 1836);
     /** An unknown prepared statement; one that must be prepared again; a table that was altered in between. */
     private static final Set<Integer> MYSQL_STALE = Set.of(1243, 1615, 1412);
-    /** Server shutdown (1053), killed connection (1927), server gone (2006, 2013). */
-    private static final Set<Integer> MYSQL_ANSWER_LOST = Set.of(1053, 1079, 1927, 2006, 2013);
-    /** A packet that is too large (1153), an incorrect value (1366), data too long (1406). */
-    private static final Set<Integer> MYSQL_REJECTED = Set.of(1153, 1366, 1406);
+    /** Server shutdown (1053), killed connection (1927, 3169), server gone (2006, 2013), session ended for idling (4031). */
+    private static final Set<Integer> MYSQL_ANSWER_LOST = Set.of(1053, 1079, 1927, 2006, 2013, 3169, 4031);
+    /** A packet that is too large (1153), an incorrect value (1366), data too long (1406), a violated check (3819). */
+    private static final Set<Integer> MYSQL_REJECTED = Set.of(1153, 1366, 1406, 3819);
 
     /** A deadlock; a row that changed after the transaction's snapshot (MariaDB 11 and newer). */
     private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>One statement settles, one inserts all new entries, in the order of their ids; rows that exist are left alone. Fresh
  *       keys are done here, after one round trip on PostgreSQL.
- *   <li>If that waits for a lock for longer than a moment, nothing of it was written (a lone row on MySQL perhaps was: the
- *       next steps find it), and for a while batches go around locked rows: settlements skip them, and only what a look does
+ *   <li>If that waits for a lock for longer than a moment, nothing of it was written (on MySQL it perhaps was: the next steps
+ *       find it), and for a while batches go around locked rows: settlements skip them, and only what a look does
  *       not find is inserted, in halves down to the row that somebody else is just making.
  *   <li>The rest is read. Most are answered with what was read. A settlement whose claim still stands was skipped: busy.
  *   <li>What was read as free (retryable, pending, past everything) or as the caller's own (a lost acknowledgement) is
@@ -92,9 +92,8 @@ public final class EntryWriter {
         Answers answers = new Answers();
         boolean around = locks.isAround();
         boolean direct = !around && writeDirectly(settlements, claims, answers);
-        // MySQL commits a lone row in auto-commit mode, and a driver's time-out may come after that.
-        boolean doubtful =
-                !around && !direct && database.kind() == SqlDatabase.MYSQL && settlements.size() + claims.size() == 1;
+        // MySQL commits fresh and ordinary rows in auto-commit mode, and a driver's time-out may come after that.
+        boolean doubtful = !around && !direct && database.kind() == SqlDatabase.MYSQL;
         return known(() -> doubtful || answers.isChanged(), () -> {
             if (!direct && !settlements.isEmpty()) {
                 answers.settled.putAll(calls.write(c -> database.settleUnlocked(c, settlements)));

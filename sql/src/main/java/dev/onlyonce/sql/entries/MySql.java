@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.entries;
 
+import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.Transaction;
 import dev.onlyonce.store.AuditLevel;
@@ -12,8 +13,11 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * MySQL 8 and MariaDB 10.6 and newer, in what both understand. Neither tells which rows a statement over many has changed,
@@ -28,7 +33,8 @@ import java.util.Set;
  *
  * <p>In a statement, the part between {@code each} and the comment that ends it is there once for every row of the batch;
  * that comment is what comes between them. {@code STRAIGHT_JOIN} makes the batch drive the look-ups, whatever the
- * statistics say.
+ * statistics say, and {@code FORCE INDEX} keeps MySQL from reading a small table as a whole instead: it would lock, and wait
+ * for, rows of others.
  */
 public final class MySql implements Database {
     private static final int DUPLICATE_KEY = 1062;
@@ -43,10 +49,17 @@ public final class MySql implements Database {
     private static final List<String> BEGIN_LOOK =
             List.of("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "START TRANSACTION READ ONLY");
 
+    private static final String TABLE_WAIT = "SET @onlyonce_table_wait = @@SESSION.lock_wait_timeout,"
+            + " SESSION lock_wait_timeout = " + MySqlQueries.LOCK_WAIT_SECONDS;
+
+    private static final String TABLE_WAIT_BEFORE = "SET SESSION lock_wait_timeout = @onlyonce_table_wait";
+
     private final String clock;
     private final StatementTexts texts;
     private final MySqlQueries queries;
     private final MySqlChanges changes;
+    /** Whether the last batch of claims had one for an entry that exists. */
+    private volatile boolean duplicates;
 
     /**
      * The statements.
@@ -67,19 +80,54 @@ public final class MySql implements Database {
     }
 
     @Override
-    public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
-            throws SQLException {
-        if (settlements.isEmpty() && claims.size() == 1 && insertOne(connection, claims.get(0))) {
-            return new Written(
-                    Map.of(), Map.of(claims.get(0).id(), claims.get(0).start() == State.PROCESSING ? 1 : 0));
-        }
-        if (claims.isEmpty() && settlements.size() == 1) {
-            Map<EntryId, SettleResult.Settled> settled = changes.settledAlone(connection, settlements.get(0));
-            if (!settled.isEmpty()) {
-                return new Written(settled, Map.of());
+    public PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+        return MySqlQueries.prepare(connection, sql, MySqlQueries.LOCK_WAIT_SECONDS);
+    }
+
+    @Override
+    public <T> T reading(Connection connection, Calls.Work<T> work) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(TABLE_WAIT);
+            try {
+                return work.run(connection);
+            } finally {
+                if (!connection.isClosed()) {
+                    statement.execute(TABLE_WAIT_BEFORE);
+                }
             }
         }
-        return written(connection, settlements, claims);
+    }
+
+    @Override
+    public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
+            throws SQLException {
+        if (settlements.isEmpty() && insertFresh(connection, claims)) {
+            return new Written(
+                    Map.of(),
+                    claims.stream()
+                            .collect(Collectors.toMap(ClaimRequest::id, c -> c.start() == State.PROCESSING ? 1 : 0)));
+        }
+        return claims.isEmpty()
+                ? new Written(settle(connection, settlements), Map.of())
+                : written(connection, settlements, claims);
+    }
+
+    private Map<EntryId, SettleResult.Settled> settle(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = changes.settledOrdinary(connection, settlements);
+        List<Settlement> rest =
+                settlements.stream().filter(s -> !settled.containsKey(s.id())).toList();
+        try {
+            if (!rest.isEmpty()) {
+                settled.putAll(written(connection, rest, List.of()).settled());
+            }
+            return settled;
+        } catch (SQLException e) {
+            if (rest.size() == settlements.size()) {
+                throw e;
+            }
+            throw new StoreOutcomeUnknown("some of these settlements are recorded, the others perhaps not", e);
+        }
     }
 
     private Written written(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
@@ -87,14 +135,22 @@ public final class MySql implements Database {
         return Transaction.run(connection, BEGIN, c -> changes.written(c, settlements, claims, MySqlQueries.BRIEFLY));
     }
 
-    /** A fresh key costs one round trip instead of four; false if there is an entry already. */
-    private boolean insertOne(Connection connection, ClaimRequest claim) throws SQLException {
-        List<Binding> row = List.of(RowParameters.of(MySqlQueries.COLUMNS, claim));
+    /** Fresh keys cost one round trip instead of four; false, and nothing is written, if there is an entry for one of them. */
+    private boolean insertFresh(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        if (claims.size() > 1 && duplicates) {
+            // The next batch is tried again; if duplicates are frequent, every second one is tried in vain at most.
+            duplicates = false;
+            return false;
+        }
+        List<Binding> rows = claims.stream()
+                .map(c -> RowParameters.of(MySqlQueries.COLUMNS, c))
+                .toList();
         try {
-            queries.change(connection, MySqlStatements.INSERT_ONE, row, 1, MySqlQueries.BRIEFLY.seconds());
+            queries.change(connection, MySqlStatements.INSERT_FRESH, rows, rows.size(), MySqlQueries.BRIEFLY.seconds());
             return true;
         } catch (SQLException e) {
             if (e.getErrorCode() == DUPLICATE_KEY) {
+                duplicates = claims.size() > 1;
                 return false;
             }
             throw e;
@@ -283,14 +339,12 @@ public final class MySql implements Database {
 
     @Override
     public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
-        List<Entry> entries = new ArrayList<>();
         EntryListing listing = new EntryListing(query, MySqlQueries.COLUMNS);
-        queries.query(
-                connection,
-                listing.sql(),
-                List.of(listing),
-                row -> entries.add(StoredEntry.read(row, MySqlQueries.COLUMNS)));
-        return entries;
+        return reading(connection, c -> {
+            List<Entry> entries = new ArrayList<>();
+            queries.list(c, listing, row -> entries.add(StoredEntry.read(row, MySqlQueries.COLUMNS)));
+            return entries;
+        });
     }
 
     @Override

@@ -11,24 +11,24 @@ final class MySqlStatements {
     static final String INSERT = """
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
             VALUES /*each*/ (
                 ?, ?, ?, ?, ?, ?, ?, ?,
-                ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                ?, ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 created_at + lease_us, created_at + retention_us) /*,*/
             ON DUPLICATE KEY UPDATE lease_until =
                 IF(onlyonce_entry.token = VALUES(token) AND onlyonce_entry.state = VALUES(state),
                    VALUES(created_at) + onlyonce_entry.lease_us, onlyonce_entry.lease_until)""";
 
-    /** The rule for a new entry, alone: the unique key decides, and one statement is one transaction. */
-    static final String INSERT_ONE = """
+    /** The rule for new entries when all of them are new: the unique key decides, and one statement is one transaction. */
+    static final String INSERT_FRESH = """
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
-            VALUES (
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
+            VALUES /*each*/ (
                 ?, ?, ?, ?, ?, ?, ?, ?,
-                ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
-                created_at + lease_us, created_at + retention_us)""";
+                ?, ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                created_at + lease_us, created_at + retention_us) /*,*/""";
 
     /** Locks what {@link #TAKE} is about to change. */
     static final String LOCK_FREE = """
@@ -38,7 +38,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.state IN (1, 5)
             FOR UPDATE SKIP LOCKED""";
 
@@ -50,7 +50,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FOR UPDATE SKIP LOCKED""";
 
@@ -59,9 +59,9 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
                                 ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
-                                ? AS tombstone_us, ? AS state /*UNION ALL*/
+                                ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = 2, e.token = a.token, e.owner = a.owner, e.attempt = e.attempt + 1,
                 e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
                 e.retention_us = a.retention_us, e.tombstone_us = a.tombstone_us,
@@ -79,11 +79,11 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
                                 ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
-                                ? AS tombstone_us, ? AS state /*UNION ALL*/
+                                ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.operation = a.operation, e.fingerprint_version = a.fingerprint_version, e.fingerprint = a.fingerprint,
-                e.token = a.token, e.owner = a.owner, e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
+                e.target = a.target, e.token = a.token, e.owner = a.owner, e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
                 e.retention_us = a.retention_us, e.tombstone_us = a.tombstone_us,
                 e.state = a.state, e.attempt = IF(a.state = 2, 1, 0),
                 e.created_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
@@ -118,18 +118,28 @@ final class MySqlStatements {
                 /*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
 
     /**
-     * An ordinary settlement, alone: it needs no row of the audit, so one statement is one transaction. Only for entries that
-     * are kept for a minute: the row is read next, and must still be there.
+     * Ordinary settlements with the same end: they need no row of the audit, so one statement is one transaction. Only for
+     * entries that are kept for a minute: the rows are read next, and must still be there.
      */
-    static final String SETTLE_ONE = """
+    static final String SETTLE_ORDINARY = """
             UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
-            SET result = ?, settled_why = ?, state = ?,
+            SET result = ELT(
+                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ ? /*,*/),
+                    /*each*/ ? /*,*/),
+                settled_why = ?, state = ?,
                 settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us,
                 purge_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us + tombstone_us
-            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2 AND retention_us >= 60000000
+            WHERE state = 2 AND retention_us >= 60000000
               AND lease_until BETWEEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
-                  AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 300000000""";
+                  AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 300000000
+              AND (/*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/)""";
+
+    /** What {@link #SETTLE_ORDINARY} has settled, and when by the server's clock. */
+    static final String SETTLED = """
+            SELECT tenant, space, key_, settled_at, expires_at FROM onlyonce_entry FORCE INDEX (PRIMARY)
+            WHERE (/*each*/ tenant = ? AND space = ? AND key_ = ? AND token = ? /*OR*/) AND state = ?
+              AND purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     /**
      * Locks what {@link #SETTLE} is about to change: it does not tell, and a repeated settlement is not audited again. Also
@@ -140,7 +150,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token AND e.state = 2
             FOR UPDATE SKIP LOCKED""";
 
@@ -148,7 +158,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token, ? AS lease_us /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.lease_until = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us
             WHERE e.token = a.token AND e.state = 2""";
 
@@ -158,7 +168,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token
             FOR UPDATE SKIP LOCKED""";
 
@@ -168,7 +178,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     /** What stands there after a statement: the answer to it. */
@@ -180,16 +190,16 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
 
     static final String FIND = """
-            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.state, e.token, e.owner,
+            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.target, e.state, e.token, e.owner,
                    e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
                    e.settled_at, e.expires_at, e.result, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     static final String CHUNK = """
@@ -214,7 +224,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.attempt = a.attempt AND e.state = a.state
               AND e.lease_until <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FOR UPDATE SKIP LOCKED""";
@@ -224,7 +234,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = a.next_state, e.token = NULL, e.result = NULL, e.settled_why = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = IF(a.next_state = 6, NULL,
@@ -256,13 +266,13 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
 
     static final String TOMBSTONE = """
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = 7, e.result = NULL, e.settled_why = NULL, e.reap_at = e.purge_at""";
 
     /**
@@ -274,7 +284,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.reap_at = CASE
                 WHEN e.state = 7 THEN e.purge_at
                 WHEN e.state IN (3, 4, 5) THEN e.expires_at
@@ -286,7 +296,7 @@ final class MySqlStatements {
             UPDATE (
                 SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.result = ?, e.state = a.state, e.token = NULL, e.settled_why = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
@@ -304,7 +314,7 @@ final class MySqlStatements {
             WHERE e.attempt = a.attempt AND e.state = 6 AND ? IN (-1, e.created_at)""";
 
     static final String LOCK_ONE = """
-            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                    settled_at, expires_at, NULL, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), settled_why
             FROM onlyonce_entry
