@@ -28,7 +28,8 @@ final class AuditLog {
     /** Read together. */
     private static final int CHUNK = 500;
 
-    private static final Comparator<Due> ORDER = Comparator.comparingLong(Due::at).thenComparing(Due::id);
+    private static final Comparator<Due> ORDER =
+            Comparator.comparingLong(Due::at).thenComparing(Due::id);
 
     private final Link link;
     private final Statements statements;
@@ -89,7 +90,8 @@ final class AuditLog {
         long start = after == null ? from : Micros.of(after.at());
         List<AuditRecord> page = new ArrayList<>();
         for (long bucket : calendar.buckets(Kind.AUDIT, start, now)) {
-            EntryId first = after == null ? new EntryId("", "", "") : after.transition().id();
+            EntryId first =
+                    after == null ? new EntryId("", "", "") : after.transition().id();
             Range range = new Range(start, first, now);
             for (List<Due> rows = rows(bucket, range); !rows.isEmpty(); rows = rows(bucket, range)) {
                 for (Due row : rows) {
@@ -129,9 +131,7 @@ final class AuditLog {
 
     private void add(List<AuditRecord> page, AuditQuery query, Due row) {
         AuditRecord after = query.after();
-        boolean isSame = after != null
-                && after.transition().id().equals(row.id())
-                && Micros.of(after.at()) == row.at();
+        boolean isSame = after != null && after.transition().id().equals(row.id()) && Micros.of(after.at()) == row.at();
         List<Stored> all = stored(row.id());
         for (int i = 0; i < all.size() && page.size() < query.limit(); i++) {
             AuditRecord record = all.get(i).audit();

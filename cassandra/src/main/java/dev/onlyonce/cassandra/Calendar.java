@@ -42,7 +42,8 @@ final class Calendar {
         this.link = link;
         this.shards = shards;
         CqlSession session = link.session();
-        buckets = session.prepare("SELECT bucket FROM bucket WHERE kind = :kind AND bucket >= :first AND bucket <= :last");
+        buckets = session.prepare(
+                "SELECT bucket FROM bucket WHERE kind = :kind AND bucket >= :first AND bucket <= :last");
         rows = session.prepare("SELECT at, tenant, scope, key, mark, home FROM due"
                 + " WHERE kind = :kind AND bucket = :bucket AND shard = :shard"
                 + " AND (at, tenant, scope, key) >= (:at, :tenant, :scope, :key) AND (at) <= (:last) LIMIT :most");

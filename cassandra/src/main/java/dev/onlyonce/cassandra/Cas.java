@@ -70,7 +70,8 @@ final class Cas {
             }
         }
         for (int step = 0; step < change.records().size(); step++) {
-            batch.addStatement(record(change.id(), change.records().get(step), step).build());
+            batch.addStatement(
+                    record(change.id(), change.records().get(step), step).build());
         }
         sent.increment();
         return link.transaction(batch.build())
@@ -166,7 +167,8 @@ final class Cas {
     }
 
     /** Reads the entry; null if there is none. */
-    @Nullable StoredEntry read(EntryId id) {
+    @Nullable
+    StoredEntry read(EntryId id) {
         List<Row> rows = link.rows(Statements.read(statements.find, id));
         return rows.isEmpty() ? null : StoredEntry.of(id, rows.get(0));
     }

@@ -70,8 +70,8 @@ public final class CassandraStore implements Store {
     private CassandraStore(Builder builder) {
         CassandraUrl url = builder.url();
         sealing = new Sealing(builder.encryption);
-        session = SessionOpening.open(
-                url, new SessionOpening.Settings(builder.dataCentre, builder.tls, builder.timeout));
+        session =
+                SessionOpening.open(url, new SessionOpening.Settings(builder.dataCentre, builder.tls, builder.timeout));
         threads = threads();
         try {
             schema = new Schema(session, url.keyspace());
@@ -199,7 +199,8 @@ public final class CassandraStore implements Store {
     @Override
     public List<SettleResult> resolve(List<Resolution> resolutions) {
         return items.run(
-                new Verbs.Resolve(changes), resolutions.stream().map(sealing::seal).toList());
+                new Verbs.Resolve(changes),
+                resolutions.stream().map(sealing::seal).toList());
     }
 
     @Override

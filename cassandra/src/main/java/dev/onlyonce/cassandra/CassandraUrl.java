@@ -20,7 +20,8 @@ record CassandraUrl(
     private static final int PORT_STANDARD = 9042;
     private static final Pattern FORM = Pattern.compile(
             "cassandra://(?:(?<user>[^:/@]+):(?<password>[^/@]*)@)?(?<servers>[^/@?]+)(?:/(?<keyspace>[a-z][a-z0-9_]{0,47}))?(?:\\?(?<settings>.*))?");
-    private static final Pattern SERVER = Pattern.compile("(?<host>\\[[0-9a-fA-F:]+]|[^:\\[\\]]+)(?::(?<port>\\d{1,5}))?");
+    private static final Pattern SERVER =
+            Pattern.compile("(?<host>\\[[0-9a-fA-F:]+]|[^:\\[\\]]+)(?::(?<port>\\d{1,5}))?");
 
     static CassandraUrl of(String url) {
         Matcher parts = FORM.matcher(url);

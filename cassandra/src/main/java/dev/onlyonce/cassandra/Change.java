@@ -75,7 +75,8 @@ record Change(EntryId id, Condition condition, Write write, List<Record> records
     }
 
     /** The entry after the change; null if nothing remains. */
-    @Nullable StoredEntry entry() {
+    @Nullable
+    StoredEntry entry() {
         if (write instanceof Write.Entry whole) {
             return whole.entry();
         }

@@ -28,18 +28,17 @@ record Changes(Expiry expiry) {
         List<IndexRow> before = new ArrayList<>(List.of(lease(entry), all(entry)));
         List<IndexRow> after = new ArrayList<>();
         if (over != null) {
-            Who end = new Who(
-                    over.life().operation(), over.hold().attempt(), request.owner(), "its retention is over");
+            Who end = new Who(over.life().operation(), over.hold().attempt(), request.owner(), "its retention is over");
             records.add(new Record(UUID.randomUUID(), over.state(), null, end, moment.now()));
             before.add(audited(entry, moment.now(), moment.shard()));
             after.add(all(over));
         }
         String why = request.start() == State.PENDING ? "accepted" : CLAIMED;
         records.add(record(entry, null, entry.hold().owner(), why, moment.now()));
-        Condition condition =
-                over == null ? new Condition.Absent() : new Condition.Unchanged(over.standing().change());
-        return new Change(
-                request.id(), condition, new Write.Entry(entry, Ttl.NONE), records, new Index(before, after));
+        Condition condition = over == null
+                ? new Condition.Absent()
+                : new Condition.Unchanged(over.standing().change());
+        return new Change(request.id(), condition, new Write.Entry(entry, Ttl.NONE), records, new Index(before, after));
     }
 
     /** The next attempt on a pending or retryable entry. */
@@ -70,9 +69,7 @@ record Changes(Expiry expiry) {
     Change settle(StoredEntry from, StoredEntry entry, Condition condition, Who who, Moment moment) {
         long at = java.util.Objects.requireNonNull(entry.standing().settled());
         Ttl ttl = expiry.ttl(entry, moment.now());
-        IndexRow next = entry.state() == State.UNKNOWN
-                ? unknown(entry)
-                : expiry(entry, ttl, moment.shard());
+        IndexRow next = entry.state() == State.UNKNOWN ? unknown(entry) : expiry(entry, ttl, moment.shard());
         IndexRow over = from.state() == State.UNKNOWN ? unknown(from) : lease(from);
         return new Change(
                 from.id(),
@@ -151,7 +148,10 @@ record Changes(Expiry expiry) {
 
     static Listed all(StoredEntry entry) {
         return new Listed(
-                IndexRow.List.ALL, entry.life().shard(), entry.id(), entry.life().mark());
+                IndexRow.List.ALL,
+                entry.life().shard(),
+                entry.id(),
+                entry.life().mark());
     }
 
     /** Nothing but a resolution changes an unknown entry, so its change is still the one that made it unknown. */

@@ -24,7 +24,8 @@ final class Claims {
     };
 
     synchronized Optional<StoredEntry> of(EntryId id, UUID token) {
-        return Optional.ofNullable(entries.get(token)).filter(entry -> entry.id().equals(id));
+        return Optional.ofNullable(entries.get(token))
+                .filter(entry -> entry.id().equals(id));
     }
 
     /** Remembers the entry after a change, if it is a claim; else forgets its token. */

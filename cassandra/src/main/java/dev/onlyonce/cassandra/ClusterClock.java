@@ -41,8 +41,9 @@ final class ClusterClock implements Clock {
     private static final long WRONG = Micros.of(Duration.ofSeconds(1));
 
     private static final Logger log = LoggerFactory.getLogger(ClusterClock.class);
-    private static final SimpleStatement ASK =
-            SimpleStatement.newInstance("SELECT toTimestamp(now()) AS now FROM system.local").setIdempotent(true);
+    private static final SimpleStatement ASK = SimpleStatement.newInstance(
+                    "SELECT toTimestamp(now()) AS now FROM system.local")
+            .setIdempotent(true);
 
     private final CqlSession session;
     private final Map<UUID, Answer> answers = new ConcurrentHashMap<>();
@@ -93,19 +94,17 @@ final class ClusterClock implements Clock {
 
     private CompletableFuture<?> ask(Node node) {
         long sent = System.nanoTime();
-        return session.executeAsync(ASK.setNode(node))
-                .toCompletableFuture()
-                .handle((rows, failure) -> {
-                    if (failure == null) {
-                        long received = System.nanoTime();
-                        Instant now = Objects.requireNonNull(
-                                Objects.requireNonNull(rows.one()).getInstant("now"));
-                        long middle = (sent + (received - sent) / 2) / 1000;
-                        Answer answer = new Answer(Micros.of(now) - middle, (received - sent) / 2000);
-                        answers.put(Objects.requireNonNull(node.getHostId()), answer);
-                    }
-                    return true;
-                });
+        return session.executeAsync(ASK.setNode(node)).toCompletableFuture().handle((rows, failure) -> {
+            if (failure == null) {
+                long received = System.nanoTime();
+                Instant now = Objects.requireNonNull(
+                        Objects.requireNonNull(rows.one()).getInstant("now"));
+                long middle = (sent + (received - sent) / 2) / 1000;
+                Answer answer = new Answer(Micros.of(now) - middle, (received - sent) / 2000);
+                answers.put(Objects.requireNonNull(node.getHostId()), answer);
+            }
+            return true;
+        });
     }
 
     private Answer median() {

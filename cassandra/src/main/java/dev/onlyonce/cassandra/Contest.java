@@ -47,7 +47,10 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
         final List<Attempt<A>> doubts = new ArrayList<>();
         /** What is known of the entry without reading it. */
         Optional<StoredEntry> seen = Optional.empty();
-        @Nullable StoreException last;
+
+        @Nullable
+        StoreException last;
+
         int number;
     }
 

@@ -50,8 +50,9 @@ final class Indexes {
         String due = " due (kind, bucket, shard, at, tenant, scope, key, mark, home)"
                 + " VALUES (:kind, :bucket, :shard, :at, :tenant, :scope, :key, :mark, :home)";
         addDue = session.prepare("INSERT INTO" + due);
-        dropDue = session.prepare("DELETE FROM due WHERE kind = :kind AND bucket = :bucket AND shard = :shard AND at = :at"
-                + " AND tenant = :tenant AND scope = :scope AND key = :key AND mark = :mark");
+        dropDue = session.prepare(
+                "DELETE FROM due WHERE kind = :kind AND bucket = :bucket AND shard = :shard AND at = :at"
+                        + " AND tenant = :tenant AND scope = :scope AND key = :key AND mark = :mark");
         addListed = session.prepare("INSERT INTO listed (kind, shard, tenant, scope, key, mark)"
                 + " VALUES (:kind, :shard, :tenant, :scope, :key, :mark)");
         dropListed = session.prepare("DELETE FROM listed WHERE kind = :kind AND shard = :shard"
@@ -74,7 +75,8 @@ final class Indexes {
         List<Partition> unknown = new ArrayList<>();
         for (IndexRow row : rows) {
             if (row instanceof Due due) {
-                Partition bucket = new Partition("bucket", due.kind().code(), due.kind().bucket(due.at()), 0);
+                Partition bucket =
+                        new Partition("bucket", due.kind().code(), due.kind().bucket(due.at()), 0);
                 boolean isPast = due.kind().end(bucket.bucket()) < now;
                 if ((isPast || !announced.contains(bucket)) && !unknown.contains(bucket)) {
                     unknown.add(bucket);
@@ -115,8 +117,7 @@ final class Indexes {
     }
 
     private List<CompletableFuture<AsyncResultSet>> send(List<IndexRow> rows, boolean isNew) {
-        Map<Partition, List<IndexRow>> partitions =
-                rows.stream().collect(Collectors.groupingBy(IndexRow::partition));
+        Map<Partition, List<IndexRow>> partitions = rows.stream().collect(Collectors.groupingBy(IndexRow::partition));
         List<CompletableFuture<AsyncResultSet>> sent = new ArrayList<>();
         for (List<IndexRow> together : partitions.values()) {
             for (int i = 0; i < together.size(); i += ROWS_MAX) {

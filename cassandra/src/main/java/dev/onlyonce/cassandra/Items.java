@@ -47,9 +47,15 @@ final class Items {
     /** An item on its way. */
     private static final class Progress<Q, A> {
         final Q item;
-        @Nullable Attempt<A> guess;
-        @Nullable CompletableFuture<Outcome> sent;
-        @Nullable Outcome outcome;
+
+        @Nullable
+        Attempt<A> guess;
+
+        @Nullable
+        CompletableFuture<Outcome> sent;
+
+        @Nullable
+        Outcome outcome;
 
         Progress(Q item) {
             this.item = item;

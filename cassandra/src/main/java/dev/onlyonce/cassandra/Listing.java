@@ -61,9 +61,8 @@ final class Listing {
             StoredEntry entry = rows.get(i).isEmpty()
                     ? null
                     : StoredEntry.of(wanted.get(i), rows.get(i).get(0));
-            found.add(Optional.ofNullable(entry)
-                    .filter(each -> !each.isGone(now))
-                    .map(each -> each.read(now)));
+            found.add(
+                    Optional.ofNullable(entry).filter(each -> !each.isGone(now)).map(each -> each.read(now)));
         }
         return found;
     }

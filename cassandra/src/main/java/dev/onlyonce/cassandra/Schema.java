@@ -1,9 +1,9 @@
 package dev.onlyonce.cassandra;
 
 import com.datastax.oss.driver.api.core.CqlSession;
+import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.metadata.Node;
 import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
-import com.datastax.oss.driver.api.core.cql.Row;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
@@ -71,7 +71,8 @@ record Schema(CqlSession session, String keyspace) {
     void check() {
         if (metadata().isEmpty()) {
             throw new StoreRejected(
-                    "Cassandra has no keyspace " + keyspace + ": create it with \"onlyonce schema apply --db URL\"", null);
+                    "Cassandra has no keyspace " + keyspace + ": create it with \"onlyonce schema apply --db URL\"",
+                    null);
         }
         List<String> missing = missing();
         if (!missing.isEmpty()) {
@@ -124,7 +125,8 @@ record Schema(CqlSession session, String keyspace) {
                 var unused = link.transaction(com.datastax.oss.driver.api.core.cql.SimpleStatement.newInstance(
                                 "INSERT INTO layout (name, value) VALUES ('layout', ?) IF NOT EXISTS", ours))
                         .join();
-                stored = link.rowsAfterAll(Statements.of("SELECT value FROM layout WHERE name = 'layout'", link.serial()))
+                stored = link.rowsAfterAll(
+                                Statements.of("SELECT value FROM layout WHERE name = 'layout'", link.serial()))
                         .get(0)
                         .getString("value");
             }
@@ -142,10 +144,13 @@ record Schema(CqlSession session, String keyspace) {
     /** What the replication of the keyspace does not survive. */
     List<String> risks() {
         List<String> risks = new ArrayList<>();
-        for (var factor : metadata().map(KeyspaceMetadata::getReplication).orElse(java.util.Map.of()).entrySet()) {
+        for (var factor : metadata()
+                .map(KeyspaceMetadata::getReplication)
+                .orElse(java.util.Map.of())
+                .entrySet()) {
             if (!factor.getKey().equals("class") && factor.getValue().matches("[12]")) {
-                risks.add("The keyspace " + keyspace + " has " + factor.getValue() + " replicas in "
-                        + factor.getKey() + ": set 3, or a node that is lost takes entries or the service with it");
+                risks.add("The keyspace " + keyspace + " has " + factor.getValue() + " replicas in " + factor.getKey()
+                        + ": set 3, or a node that is lost takes entries or the service with it");
             }
         }
         return risks;

@@ -38,9 +38,8 @@ final class SessionOpening {
      * @throws StoreUnavailable with a message that names the servers, without the password, and says why
      */
     static CqlSession open(CassandraUrl url, Settings settings) {
-        CqlSessionBuilder builder = CqlSession.builder()
-                .withApplicationName("onlyonce")
-                .withConfigLoader(config(settings));
+        CqlSessionBuilder builder =
+                CqlSession.builder().withApplicationName("onlyonce").withConfigLoader(config(settings));
         for (InetSocketAddress server : url.servers()) {
             builder.addContactPoint(new InetSocketAddress(server.getHostString(), server.getPort()));
         }
@@ -62,7 +61,8 @@ final class SessionOpening {
     private static DriverConfigLoader config(Settings settings) {
         ProgrammaticDriverConfigLoaderBuilder config = DriverConfigLoader.programmaticBuilder(
                         CqlSession.class.getClassLoader())
-                // Newer versions add nothing that is used here, and with V5 the driver failed on frames under contention.
+                // Newer versions add nothing that is used here, and with V5 the driver failed on frames under
+                // contention.
                 .withString(DefaultDriverOption.PROTOCOL_VERSION, "V4")
                 .withDuration(DefaultDriverOption.REQUEST_TIMEOUT, settings.timeout())
                 .withDuration(DefaultDriverOption.CONNECTION_CONNECT_TIMEOUT, CONNECT_MAX)

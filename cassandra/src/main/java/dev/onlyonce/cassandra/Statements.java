@@ -15,23 +15,22 @@ final class Statements {
     static final UUID ENTRY = new UUID(0, 0);
 
     /** All of an entry but its result. */
-    static final String HEAD = "state, claim_token, change, life, shard, attempt, operation, fingerprint, fingerprint_version, target, owner,"
-            + " on_lease_lost, lease_ms, retention_ms, tombstone_ms, created, lease_until, settled, expires";
+    static final String HEAD =
+            "state, claim_token, change, life, shard, attempt, operation, fingerprint, fingerprint_version, target, owner,"
+                    + " on_lease_lost, lease_ms, retention_ms, tombstone_ms, created, lease_until, settled, expires";
 
     private static final String KEY = " WHERE tenant = :tenant AND scope = :scope AND key = :key AND record ";
     private static final String IS_ENTRY = KEY + "= 00000000-0000-0000-0000-000000000000 ";
 
     /** A refused write returns the columns of its condition, so this one returns the entry that is in its way. */
-    private static final String ABSENT =
-            "IF result = null AND " + HEAD.replace(", ", " = null AND ") + " = null";
+    private static final String ABSENT = "IF result = null AND " + HEAD.replace(", ", " = null AND ") + " = null";
 
     private static final String HELD = "IF claim_token = :held AND state = 2";
     private static final String UNCHANGED = "IF change = :expected";
 
-    private static final String SET_ENTRY = "UPDATE entry USING TTL :ttl SET "
-            + HEAD.replaceAll("(\\w+)", "$1 = :$1") + IS_ENTRY;
-    private static final String SET_LEASE =
-            "UPDATE entry SET lease_until = :lease_until, change = :change" + IS_ENTRY;
+    private static final String SET_ENTRY =
+            "UPDATE entry USING TTL :ttl SET " + HEAD.replaceAll("(\\w+)", "$1 = :$1") + IS_ENTRY;
+    private static final String SET_LEASE = "UPDATE entry SET lease_until = :lease_until, change = :change" + IS_ENTRY;
     private static final String DELETE = "DELETE FROM entry" + IS_ENTRY;
 
     final PreparedStatement begin;

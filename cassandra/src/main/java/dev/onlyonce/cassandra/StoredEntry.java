@@ -62,8 +62,8 @@ record StoredEntry(EntryId id, Life life, Hold hold, Standing standing) {
     /** With a lease that counts from now. */
     StoredEntry renewed(Duration lease, long now, UUID change) {
         Hold longer = new Hold(hold.token(), hold.owner(), hold.attempt(), hold.terms(), now + Micros.of(lease));
-        Standing same = new Standing(
-                standing.state(), change, standing.settled(), standing.expires(), standing.result());
+        Standing same =
+                new Standing(standing.state(), change, standing.settled(), standing.expires(), standing.result());
         return new StoredEntry(id, life, longer, same);
     }
 
@@ -110,7 +110,8 @@ record StoredEntry(EntryId id, Life life, Hold hold, Standing standing) {
     }
 
     /** When nothing is left of it; null if it does not expire. */
-    @Nullable Long end() {
+    @Nullable
+    Long end() {
         Long expires = standing.expires();
         if (expires == null || state() == State.RETRYABLE) {
             return expires;
@@ -176,7 +177,11 @@ record StoredEntry(EntryId id, Life life, Hold hold, Standing standing) {
                 Duration.ofMillis(row.getLong("retention_ms")),
                 Duration.ofMillis(row.getLong("tombstone_ms")));
         Hold hold = new Hold(
-                row.getUuid("claim_token"), text(row, "owner"), row.getInt("attempt"), terms, row.getLong("lease_until"));
+                row.getUuid("claim_token"),
+                text(row, "owner"),
+                row.getInt("attempt"),
+                terms,
+                row.getLong("lease_until"));
         Standing standing = new Standing(
                 State.of(row.getByte("state")),
                 Objects.requireNonNull(row.getUuid("change")),

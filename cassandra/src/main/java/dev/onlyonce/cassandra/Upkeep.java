@@ -55,7 +55,8 @@ final class Upkeep {
     }
 
     int purge(int limit) {
-        return run(Kind.EXPIRY, contest.moment().now(), new Purge(changes), limit).size();
+        return run(Kind.EXPIRY, contest.moment().now(), new Purge(changes), limit)
+                .size();
     }
 
     private <T> List<T> run(Kind kind, long to, Verb<Due, Looked<T>> verb, int limit) {
@@ -119,14 +120,16 @@ final class Upkeep {
                 return new Answer<>(new Looked<>(null, List.of(row)));
             }
             boolean isPending = entry.state() == State.PENDING;
-            State to = isPending ? State.FAILED : entry.hold().terms().onLeaseLost().next();
+            State to = isPending
+                    ? State.FAILED
+                    : entry.hold().terms().onLeaseLost().next();
             String why = isPending ? "nobody took it in time" : "the lease ran out";
             long at = entry.notBefore(moment.now());
             StoredEntry after = entry.settled(to, null, at, UUID.randomUUID()).fenced();
             Who who = new Who(entry.life().operation(), entry.hold().attempt(), "sweeper", why);
             Condition same = new Condition.Unchanged(entry.standing().change());
-            Transition transition = new Transition(
-                    entry.id(), who.operation(), entry.state(), to, who.attempt(), who.who(), who.why());
+            Transition transition =
+                    new Transition(entry.id(), who.operation(), entry.state(), to, who.attempt(), who.who(), who.why());
             return new Attempt<>(
                     changes.settle(entry, after, same, who, moment), new Looked<>(transition, List.of(row)));
         }
@@ -143,7 +146,8 @@ final class Upkeep {
         public Step<Looked<Boolean>> decide(Due row, @Nullable StoredEntry entry, Moment moment) {
             if (entry == null || !entry.life().mark().equals(row.mark())) {
                 // If Cassandra has removed it, that counts as well; else another node has, and has counted.
-                boolean isNative = entry == null && !changes.expiry().tolerance().isZero();
+                boolean isNative =
+                        entry == null && !changes.expiry().tolerance().isZero();
                 Listed listed = new Listed(IndexRow.List.ALL, row.home(), row.id(), row.mark());
                 return new Answer<>(new Looked<>(isNative ? Boolean.TRUE : null, List.of(row, listed)));
             }

@@ -169,8 +169,7 @@ final class Verbs {
             long at = live.notBefore(moment.now());
             StoredEntry after = live.settled(resolution.to(), resolution.result(), at, UUID.randomUUID())
                     .fenced();
-            Who who = new Who(
-                    live.life().operation(), live.hold().attempt(), resolution.who(), resolution.reason());
+            Who who = new Who(live.life().operation(), live.hold().attempt(), resolution.who(), resolution.reason());
             Condition same = new Condition.Unchanged(live.standing().change());
             return new Attempt<>(changes.settle(live, after, same, who, moment), after.outcome());
         }
@@ -192,8 +191,7 @@ final class Verbs {
             int attempt = live.hold().attempt();
             String operation = live.life().operation();
             Who by = new Who(operation, attempt, AuditText.who(who), AuditText.why(reason));
-            Transition transition =
-                    new Transition(id, operation, live.shown(moment.now()), null, attempt, who, reason);
+            Transition transition = new Transition(id, operation, live.shown(moment.now()), null, attempt, who, reason);
             return new Attempt<>(changes.evict(live, by, moment), Optional.of(transition));
         }
     }

@@ -37,7 +37,8 @@ public final class CassandraCluster implements AutoCloseable {
                 cluster.servers.add(new CassandraServer(ring, number, List.of(settings)));
             }
             CompletableFuture.allOf(cluster.servers.stream()
-                            .map(server -> CompletableFuture.runAsync(server::start, thread -> new Thread(thread).start()))
+                            .map(server ->
+                                    CompletableFuture.runAsync(server::start, thread -> new Thread(thread).start()))
                             .toArray(CompletableFuture<?>[]::new))
                     .join();
             return cluster;
@@ -55,8 +56,8 @@ public final class CassandraCluster implements AutoCloseable {
     /** The URL of a keyspace. */
     public String url(String keyspace) {
         return servers.stream()
-                .map(server ->
-                        server.address().getHostString() + ":" + server.address().getPort())
+                .map(server -> server.address().getHostString() + ":"
+                        + server.address().getPort())
                 .collect(Collectors.joining(",", "cassandra://", "/" + keyspace));
     }
 

@@ -147,7 +147,8 @@ public final class CassandraServer implements AutoCloseable {
     private static String classPath() {
         try (InputStream in = CassandraServer.class.getResourceAsStream(CLASS_PATH)) {
             if (in == null) {
-                throw new IllegalStateException("The module cassandra-node is not built: " + CLASS_PATH + " is missing");
+                throw new IllegalStateException(
+                        "The module cassandra-node is not built: " + CLASS_PATH + " is missing");
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
         } catch (IOException e) {
