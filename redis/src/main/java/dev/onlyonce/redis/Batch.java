@@ -155,15 +155,16 @@ final class Batch {
     /**
      * Reads.
      *
-     * @throws StoreUnavailable if an item cannot be read
-     * @throws StoreBusy the same in a cluster, where others may be readable
+     * @throws StoreUnavailable if nothing can be read
+     * @throws StoreBusy if others may be readable: the caller goes on with single items
      */
     <Q, A> List<A> read(Verb<Q, A> verb, List<Q> items) {
         List<Item<Q, A>> all = items(verb, items);
         run(verb, all, false);
-        for (StoreException failure : failures(all)) {
+        List<StoreException> failures = failures(all);
+        for (StoreException failure : failures) {
             String message = String.valueOf(failure.getMessage());
-            throw link.isCluster() ? new StoreBusy(message, failure) : new StoreUnavailable(message, failure);
+            throw link.isCluster() || failures.size() < all.size() ? new StoreBusy(message, failure) : new StoreUnavailable(message, failure);
         }
         return all.stream()
                 .map(item -> Optional.ofNullable(item.answer).orElseThrow())
@@ -272,7 +273,11 @@ final class Batch {
         for (int i = 0; i < answers.size(); i++) {
             Item<Q, A> item = call.get(i);
             item.failure = Reply.failure(answers.get(i));
-            item.answer = item.failure == null ? verb.reading().read(item.request, answers.get(i), now) : null;
+            try {
+                item.answer = item.failure == null ? verb.reading().read(item.request, answers.get(i), now) : null;
+            } catch (StoreUnavailable e) {
+                item.failure = e;
+            }
         }
         return call.subList(answers.size(), call.size());
     }

@@ -2,7 +2,6 @@ package dev.onlyonce.redis;
 
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.CommandType;
@@ -101,11 +100,12 @@ final class CacheConnection implements AutoCloseable {
         }
         byte[] note = Verbs.number(noteFor.toMillis());
         List<Request> requests = keys.stream()
-                .map(key -> Request.script(ask, key, List.of(note)))
+                .map(key -> Request.script(ask, List.of(key), List.of(note)))
                 .toList();
         try {
-            List<Reply> replies =
-                    new Pipeline(to, new ServerCheck(to, true), timeout).send(to.connection(), requests);
+            // Whatever the server loses, the store has.
+            ServerCheck none = new ServerCheck(to, timeout, true, false);
+            List<Reply> replies = new Pipeline(to, none, timeout).sendUnchecked(requests);
             for (Reply reply : replies) {
                 if (reply.failure() != null) {
                     throw reply.failure();
@@ -143,11 +143,7 @@ final class CacheConnection implements AutoCloseable {
                     writingBytes.addAndGet(-bytes);
                     failed(failure != null, String.valueOf(failure));
                 });
-        try {
-            to.connection().dispatch(commands);
-        } catch (RedisException e) {
-            commands.forEach(command -> command.completeExceptionally(e));
-        }
+        to.send(commands);
     }
 
     static Request set(byte[] key, byte[] value, Duration ttl) {

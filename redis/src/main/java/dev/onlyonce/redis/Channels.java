@@ -7,6 +7,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,36 +20,44 @@ import org.jspecify.annotations.Nullable;
  * The open TCP connections, and how long each of them has waited for its server. A server that hangs keeps its connections open and
  * silent; Lettuce would wait on them until TCP gives up, long after another server has taken over. Any number of threads.
  */
-final class Channels implements AutoCloseable {
+final class Channels {
     private static final Duration RECONNECT_FIRST = Duration.ofMillis(10);
     /** Lettuce's own is 30 seconds, too long for callers that get 503 meanwhile. */
     private static final Duration RECONNECT_LONGEST = Duration.ofSeconds(1);
 
+    private static final Delay RECONNECT =
+            Delay.exponential(RECONNECT_FIRST, RECONNECT_LONGEST, 2, TimeUnit.MILLISECONDS);
+
     private final Set<Watch> open = ConcurrentHashMap.newKeySet();
-    private final ClientResources resources;
+    private final NettyCustomizer watching = new NettyCustomizer() {
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            channel.pipeline().addFirst(new Watch());
+        }
+    };
 
-    /** For connections that use these threads. */
-    Channels(ClientResources threads) {
-        resources = threads.mutate()
-                .reconnectDelay(Delay.exponential(RECONNECT_FIRST, RECONNECT_LONGEST, 2, TimeUnit.MILLISECONDS))
-                .nettyCustomizer(new NettyCustomizer() {
-                    @Override
-                    public void afterChannelInitialized(Channel channel) {
-                        channel.pipeline().addFirst(new Watch());
-                    }
-                })
-                .build();
+    /**
+     * The same threads, for connections that are watched and made again soon. Not a copy by {@code mutate()}: whoever shuts that down
+     * ends the threads of the original, and whoever does not is warned.
+     */
+    ClientResources watched(ClientResources threads) {
+        return (ClientResources) Proxy.newProxyInstance(
+                ClientResources.class.getClassLoader(),
+                new Class<?>[] {ClientResources.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "nettyCustomizer" -> watching;
+                    case "reconnectDelay" -> RECONNECT;
+                    default -> invoke(threads, method, arguments);
+                });
     }
 
-    /** What to open connections with: those are watched, and made again soon. */
-    ClientResources resources() {
-        return resources;
-    }
-
-    /** The threads stay. */
-    @Override
-    public void close() {
-        var unused = resources.shutdown(0, 0, TimeUnit.SECONDS);
+    private static @Nullable Object invoke(ClientResources threads, Method method, Object @Nullable [] arguments)
+            throws Throwable {
+        try {
+            return method.invoke(threads, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause() == null ? e : e.getCause();
+        }
     }
 
     /**

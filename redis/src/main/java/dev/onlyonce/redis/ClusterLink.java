@@ -22,18 +22,16 @@ final class ClusterLink implements Link {
     private final RedisClusterClient client;
     private final StatefulRedisClusterConnection<byte[], byte[]> connection;
     private final ConnectCount connects = new ConnectCount();
-    private final Channels channels;
+    private final Channels channels = new Channels();
 
     ClusterLink(ClientResources resources, List<RedisURI> uris) {
-        channels = new Channels(resources);
-        client = RedisClusterClient.create(channels.resources(), uris);
+        client = RedisClusterClient.create(channels.watched(resources), uris);
         try {
             client.setOptions(LinkOpening.clusterOptions());
             client.addListener(connects);
             connection = client.connect(ByteArrayCodec.INSTANCE);
         } catch (RuntimeException e) {
             client.shutdown();
-            channels.close();
             throw e;
         }
     }
@@ -105,6 +103,5 @@ final class ClusterLink implements Link {
     public void close() {
         connection.close();
         client.shutdown();
-        channels.close();
     }
 }

@@ -44,7 +44,7 @@ record Layout(Pipeline pipeline, Partitions partitions) {
 
     /** The clock of the server that has the first partition. */
     Instant now(Script clock) {
-        Request request = Request.script(clock, partitions.base(0), List.of(Verbs.number(1)));
+        Request request = Request.script(clock, List.of(partitions.key(0, KEY)), List.of(Verbs.number(1)));
         Reply reply = pipeline.send(List.of(request)).get(0);
         if (reply.failure() != null) {
             throw reply.failure();

@@ -42,6 +42,11 @@ final class Pipeline {
      */
     List<Reply> send(List<Request> requests) {
         check.afterReconnect();
+        return sendUnchecked(requests);
+    }
+
+    /** The same, whether or not the servers keep what they are given. */
+    List<Reply> sendUnchecked(List<Request> requests) {
         List<AsyncCommand<byte[], byte[], List<Object>>> commands =
                 new ArrayList<>(requests.stream().map(Request::command).toList());
         dispatch(commands);

@@ -62,12 +62,13 @@ public final class RedisStore implements Store {
         ClientResources resources = builder.resources == null ? ownResources : builder.resources;
         Partitions partitions = new Partitions(builder.prefix, builder.partitions);
         link = open(builder.servers(), resources);
-        check = new ServerCheck(link, builder.timeout, builder.acceptDataLoss);
+        check = new ServerCheck(link, builder.timeout, builder.acceptDataLoss, builder.fsynced);
         Pipeline pipeline = new Pipeline(link, check, builder.timeout);
         sealing = new Sealing(builder.encryption);
         verbs = new Verbs(builder.clock);
         long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
-        Replicas replicas = new Replicas(link, partitions, builder.replicas, builder.timeout);
+        Replicas replicas = new Replicas(
+                link, partitions, new Replicas.Wanted(builder.replicas, builder.fsynced, builder.timeout));
         batch = new Batch(link, pipeline, partitions, new Batch.Settings(auditMax, replicas));
         listing = new Listing(pipeline, partitions, batch, verbs);
         audit = new AuditStreams(pipeline, partitions, Script.of("trim", builder.clock));
@@ -255,6 +256,7 @@ public final class RedisStore implements Store {
         private int partitions = Partitions.COUNT_STANDARD;
         private boolean acceptDataLoss;
         private int replicas;
+        private boolean fsynced;
         private Duration timeout = Duration.ofSeconds(2);
         private long auditRecordsMax = 1_000_000;
         private Optional<Encryption> encryption = Optional.empty();
@@ -316,6 +318,15 @@ public final class RedisStore implements Store {
                 throw new IllegalArgumentException("replicas must not be negative: " + replicas);
             }
             this.replicas = replicas;
+            return this;
+        }
+
+        /**
+         * Whether a change must be on the master's disk, and on those of the {@link #replicas}, before it is answered; false by
+         * default. For servers with {@code appendfsync everysec}; needs Redis 7.2 or later.
+         */
+        public Builder fsynced(boolean fsynced) {
+            this.fsynced = fsynced;
             return this;
         }
 

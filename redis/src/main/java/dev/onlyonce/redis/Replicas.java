@@ -7,6 +7,12 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,7 +27,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Waits until replicas have what was written.
+ * Waits until replicas have what was written, and until it is on disk, as far as that is wanted.
  *
  * <ol>
  *   <li>After the writes, each master is asked to wait for its replicas; all masters at once.
@@ -39,31 +45,74 @@ final class Replicas {
 
     private final Link link;
     private final Partitions partitions;
-    private final int count;
-    private final Duration timeout;
+    private final Wanted wanted;
     /** Masters that had too few replicas, and whether one is being asked. */
     private final Map<StatefulRedisConnection<byte[], byte[]>, AtomicBoolean> lacking = new ConcurrentHashMap<>();
 
     /**
-     * @param count how many; 0 for not waiting
+     * What must have a change before it is answered.
+     *
+     * @param count how many replicas
+     * @param isOnDisk whether it must be on disk, there and on the master
      * @param timeout of a call
      */
-    Replicas(Link link, Partitions partitions, int count, Duration timeout) {
+    record Wanted(int count, boolean isOnDisk, Duration timeout) {
+        private boolean isNothing() {
+            return count == 0 && !isOnDisk;
+        }
+
+        /** Asks a master to wait: answers how many replicas have it; before that, with disks, whether the master itself has. */
+        Command<byte[], byte[], List<Object>> command(long millis) {
+            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+            if (isOnDisk) {
+                args.add(1);
+            }
+            args.add(count).add(millis);
+            return new Command<>(
+                    isOnDisk ? WAITAOF : CommandType.WAIT, new NestedMultiOutput<>(ByteArrayCodec.INSTANCE), args);
+        }
+
+        private boolean isMet(List<Object> answer) {
+            return (Long) answer.get(answer.size() - 1) >= count && (!isOnDisk || (Long) answer.get(0) >= 1);
+        }
+
+        private String shown(List<Object> answer) {
+            return (isOnDisk ? "on disk " + answer.get(0) + " of 1 masters and " : "")
+                    + answer.get(answer.size() - 1) + " of " + count + " replicas";
+        }
+    }
+
+    /** Lettuce does not know it. */
+    private static final ProtocolKeyword WAITAOF = new ProtocolKeyword() {
+        private final byte[] name = Partitions.bytes("WAITAOF");
+
+        @Override
+        public byte[] getBytes() {
+            return name;
+        }
+
+        @Override
+        public String toString() {
+            return "WAITAOF";
+        }
+    };
+
+    Replicas(Link link, Partitions partitions, Wanted wanted) {
         this.link = link;
         this.partitions = partitions;
-        this.count = count;
-        this.timeout = timeout;
+        this.wanted = wanted;
     }
 
     /** Why nothing can be written to some of these partitions now. */
-    Map<Integer, StoreException> refused(Collection<Integer> wanted) {
+    Map<Integer, StoreException> refused(Collection<Integer> touched) {
         Map<Integer, StoreException> refused = new HashMap<>();
         if (!lacking.isEmpty()) {
-            masters(wanted, new HashMap<>()).forEach((master, its) -> {
+            masters(touched, new HashMap<>()).forEach((master, its) -> {
                 AtomicBoolean isAsked = lacking.get(master);
                 if (isAsked != null) {
                     probe(master, isAsked);
-                    StoreException failure = new StoreUnavailable("Redis has fewer than " + count + " replicas", null);
+                    StoreException failure = new StoreUnavailable(
+                            "Redis has fewer than " + wanted.count + " replicas, or they lag behind", null);
                     its.forEach(partition -> refused.put(partition, failure));
                 }
             });
@@ -73,9 +122,9 @@ final class Replicas {
 
     private void probe(StatefulRedisConnection<byte[], byte[]> master, AtomicBoolean isAsked) {
         if (isAsked.compareAndSet(false, true)) {
-            var unused = master.async().waitForReplication(count, PROBE_MILLIS).whenComplete((replicas, failure) -> {
+            var unused = send(master, PROBE_MILLIS).whenComplete((answer, failure) -> {
                 isAsked.set(false);
-                if (failure == null && replicas >= count) {
+                if (failure == null && wanted.isMet(answer)) {
                     lacking.remove(master);
                 }
             });
@@ -90,7 +139,7 @@ final class Replicas {
      */
     Map<Integer, StoreException> await(Collection<Integer> written, int connects) {
         Map<Integer, StoreException> missing = new HashMap<>();
-        if (count == 0) {
+        if (wanted.isNothing()) {
             return missing;
         }
         List<Wait> waits = new ArrayList<>();
@@ -111,9 +160,9 @@ final class Replicas {
     }
 
     private Map<StatefulRedisConnection<byte[], byte[]>, List<Integer>> masters(
-            Collection<Integer> wanted, Map<Integer, StoreException> failures) {
+            Collection<Integer> touched, Map<Integer, StoreException> failures) {
         Map<StatefulRedisConnection<byte[], byte[]>, List<Integer>> masters = new LinkedHashMap<>();
-        for (int partition : wanted) {
+        for (int partition : touched) {
             try {
                 masters.computeIfAbsent(link.master(partitions.key(partition, MARK)), master -> new ArrayList<>())
                         .add(partition);
@@ -128,7 +177,7 @@ final class Replicas {
             StatefulRedisConnection<byte[], byte[]> master,
             List<Integer> partitions,
             RedisFuture<String> marked,
-            RedisFuture<Long> acknowledged) {}
+            RedisFuture<List<Object>> acknowledged) {}
 
     /**
      * From 7.2 on, WAIT is for the last write of this connection, and a repeated call may have written nothing. The key is gone at
@@ -139,17 +188,22 @@ final class Replicas {
                 master,
                 partitions,
                 master.async().set(mark, new byte[0], SetArgs.Builder.px(1)),
-                master.async().waitForReplication(count, millis()));
+                send(master, millis()));
+    }
+
+    private RedisFuture<List<Object>> send(StatefulRedisConnection<byte[], byte[]> master, long millis) {
+        Command<byte[], byte[], List<Object>> command = wanted.command(millis);
+        return master.async().dispatch(command.getType(), command.getOutput(), command.getArgs());
     }
 
     private void check(Wait wait) {
         try {
-            var unused = wait.marked.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            long acknowledged = wait.acknowledged.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            if (acknowledged < count) {
+            var unused = wait.marked.get(wanted.timeout.toNanos(), TimeUnit.NANOSECONDS);
+            List<Object> answer = wait.acknowledged.get(wanted.timeout.toNanos(), TimeUnit.NANOSECONDS);
+            if (!wanted.isMet(answer)) {
                 lacking.putIfAbsent(wait.master, new AtomicBoolean());
                 throw new StoreOutcomeUnknown(
-                        "Only " + acknowledged + " of " + count + " replicas have it after " + millis() + " ms", null);
+                        "Only " + wanted.shown(answer) + " have it after " + millis() + " ms", null);
             }
         } catch (ExecutionException e) {
             throw unknown(e.getCause() == null ? e : e.getCause());
@@ -162,7 +216,7 @@ final class Replicas {
     }
 
     private long millis() {
-        return Math.max(1, timeout.toMillis() / PARTS);
+        return Math.max(1, wanted.timeout.toMillis() / PARTS);
     }
 
     private static StoreOutcomeUnknown unknown(Throwable cause) {

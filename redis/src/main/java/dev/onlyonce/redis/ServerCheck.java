@@ -25,10 +25,15 @@ final class ServerCheck {
     private final Link link;
     private final Duration timeout;
     private final boolean isRiskAccepted;
+    private final boolean needsWaitaof;
     private volatile int checkedConnects = -1;
     private volatile List<String> risks = List.of();
 
-    ServerCheck(Link link, Duration timeout, boolean isRiskAccepted) {
+    /**
+     * @param needsWaitaof whether the servers must be able to tell what is on disk
+     */
+    ServerCheck(Link link, Duration timeout, boolean isRiskAccepted, boolean needsWaitaof) {
+        this.needsWaitaof = needsWaitaof;
         this.link = link;
         this.timeout = timeout;
         this.isRiskAccepted = isRiskAccepted;
@@ -64,6 +69,7 @@ final class ServerCheck {
             try {
                 String info = LettuceFutures.awaitOrCancel(asked, timeout.toNanos(), TimeUnit.NANOSECONDS);
                 if (value(info, "role").equals(Optional.of("master"))) {
+                    checkVersion(info);
                     found.addAll(risks(info));
                     answered++;
                 } else {
@@ -94,6 +100,25 @@ final class ServerCheck {
         }
         risks = distinct;
         checkedConnects = connects;
+    }
+
+    private void checkVersion(String info) {
+        String version = value(info, "redis_version").orElse("0");
+        if (needsWaitaof && !hasWaitaof(version)) {
+            throw new StoreUnavailable(
+                    "fsynced=true needs Redis 7.2 or later, or Valkey, for WAITAOF; this server is " + version
+                            + ". Set appendfsync to always instead",
+                    null);
+        }
+    }
+
+    static boolean hasWaitaof(String version) {
+        Matcher parts = Pattern.compile("^(\\d+)\\.(\\d+)").matcher(version);
+        if (!parts.find()) {
+            return false;
+        }
+        int major = Integer.parseInt(parts.group(1));
+        return major > 7 || (major == 7 && Integer.parseInt(parts.group(2)) >= 2);
     }
 
     /** What INFO says about the ways to lose an entry. Unlike CONFIG it is allowed on hosted servers. */

@@ -15,18 +15,16 @@ final class SingleLink implements Link {
     private final RedisClient client;
     private final StatefulRedisConnection<byte[], byte[]> connection;
     private final ConnectCount connects = new ConnectCount();
-    private final Channels channels;
+    private final Channels channels = new Channels();
 
     SingleLink(ClientResources resources, RedisURI uri) {
-        channels = new Channels(resources);
-        client = RedisClient.create(channels.resources(), uri);
+        client = RedisClient.create(channels.watched(resources), uri);
         try {
             client.setOptions(LinkOpening.options());
             client.addListener(connects);
             connection = client.connect(ByteArrayCodec.INSTANCE);
         } catch (RuntimeException e) {
             client.shutdown();
-            channels.close();
             throw e;
         }
     }
@@ -74,6 +72,5 @@ final class SingleLink implements Link {
     public void close() {
         connection.close();
         client.shutdown();
-        channels.close();
     }
 }

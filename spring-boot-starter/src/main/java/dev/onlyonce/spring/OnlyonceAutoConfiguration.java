@@ -35,6 +35,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
@@ -57,8 +58,11 @@ public class OnlyonceAutoConfiguration {
             OnlyonceProperties properties,
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Encryption> encryption,
-            Time time) {
-        Store store = open(properties, dataSources, encryption, time);
+            Time time,
+            Environment environment) {
+        Store store = properties.store().redis()
+                ? openRedis(properties.store(), new DataRedis(environment).options(encryption.getIfAvailable()))
+                : open(properties, dataSources, encryption, time);
         OnlyonceProperties.CacheSettings cache = properties.cache();
         return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());
     }
@@ -90,9 +94,15 @@ public class OnlyonceAutoConfiguration {
         if (properties.store().memory()) {
             return inMemory(time);
         }
-        if (properties.store().url() != null) {
-            return openUrl(properties.store(), properties.store().url(), encryption.getIfAvailable());
+        OnlyonceProperties.StoreSettings settings = properties.store();
+        boolean create = settings.schema() == SchemaMode.CREATE;
+        if (settings.url() != null) {
+            return openUrl(
+                    new StoreOptions(
+                            settings.url(), settings.user(), settings.password(), encryption.getIfAvailable(), create),
+                    "onlyonce.store.url");
         }
+
         String sqlite = properties.store().sqlite();
         AuditLevel audit = properties.store().audit();
         if (sqlite != null) {
@@ -121,6 +131,9 @@ public class OnlyonceAutoConfiguration {
         if (settings.memory()) {
             given.add("onlyonce.store.memory");
         }
+        if (settings.redis()) {
+            given.add("onlyonce.store.redis");
+        }
         if (settings.sqlite() != null) {
             given.add("onlyonce.store.sqlite");
         }
@@ -135,13 +148,15 @@ public class OnlyonceAutoConfiguration {
         }
     }
 
-    private static Store openUrl(
-            OnlyonceProperties.StoreSettings settings, String url, @Nullable Encryption encryption) {
-        StoreOptions options = new StoreOptions(
-                url, settings.user(), settings.password(), encryption, settings.schema() == SchemaMode.CREATE);
-        StoreProvider provider = StoreProvider.of(url)
+    private static Store openRedis(OnlyonceProperties.StoreSettings settings, StoreOptions options) {
+        checkOne(settings);
+        return openUrl(options, "spring.data.redis");
+    }
+
+    private static Store openUrl(StoreOptions options, String setting) {
+        StoreProvider provider = StoreProvider.of(options.url())
                 .orElseThrow(() -> new InvalidSettings(
-                        "No store on the class path opens onlyonce.store.url=" + options,
+                        "No store on the class path opens " + setting + "=" + options,
                         "Add the module of that store (dev.onlyonce:onlyonce-redis for redis://…). SQL databases are taken from"
                                 + " the application's DataSource, not from this setting.",
                         null));
@@ -150,7 +165,7 @@ public class OnlyonceAutoConfiguration {
         } catch (StoreException | IllegalArgumentException e) {
             throw new InvalidSettings(
                     "The entries cannot be kept in " + options + ": " + e.getMessage(),
-                    "Check onlyonce.store.url, .user and .password, and that the server can be reached.",
+                    "Check " + setting + ", the user and the password, and that the server can be reached.",
                     e);
         }
     }

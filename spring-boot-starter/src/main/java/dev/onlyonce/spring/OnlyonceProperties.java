@@ -6,6 +6,7 @@ import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.OnLeaseLost;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -70,6 +71,7 @@ public record OnlyonceProperties(
      * Where entries are kept.
      *
      * @param memory Whether entries are kept in this process's memory and end with it: for tests. Short: onlyonce.store=memory.
+     * @param redis Whether entries are kept in the Redis that spring.data.redis describes. Short: onlyonce.store=redis.
      * @param sqlite A SQLite file to use instead of the application's DataSource.
      * @param url A store that is no SQL database, like redis://127.0.0.1:6379, instead of the application's DataSource. Its module
      *     must be on the class path.
@@ -86,6 +88,7 @@ public record OnlyonceProperties(
      */
     public record StoreSettings(
             @DefaultValue("false") boolean memory,
+            @DefaultValue("false") boolean redis,
             @Nullable String sqlite,
             @Nullable String url,
             @Nullable String user,
@@ -98,13 +101,14 @@ public record OnlyonceProperties(
             @DefaultValue("all") AuditLevel audit,
             @DefaultValue("400d") Duration auditRetention) {
 
-        /** What {@code onlyonce.store=memory} means; the binder calls this. */
+        /** What {@code onlyonce.store=memory} and {@code =redis} mean; the binder calls this. */
         public static StoreSettings of(String kind) {
-            if (!kind.equalsIgnoreCase("memory")) {
-                throw new IllegalArgumentException("onlyonce.store takes the value memory only, and not \"" + kind
-                        + "\"; for a SQLite file set onlyonce.store.sqlite");
+            String name = kind.toLowerCase(Locale.ROOT);
+            if (!name.equals("memory") && !name.equals("redis")) {
+                throw new IllegalArgumentException("onlyonce.store takes the values memory and redis only, and not \""
+                        + kind + "\"; for a SQLite file set onlyonce.store.sqlite");
             }
-            return new Binder(new MapConfigurationPropertySource(Map.of("store.memory", "true")))
+            return new Binder(new MapConfigurationPropertySource(Map.of("store." + name, "true")))
                     .bind("store", StoreSettings.class)
                     .get();
         }

@@ -85,14 +85,14 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("Another word than memory is refused")
+    @DisplayName("Another word than memory and redis is refused")
     void otherWord() {
-        runner.withPropertyValues("onlyonce.store=redis")
+        runner.withPropertyValues("onlyonce.store=etcd")
                 .run(context -> assertThat(context)
                         .hasFailed()
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("memory only")
+                        .hasMessageContaining("memory and redis only")
                         .hasMessageContaining("onlyonce.store.sqlite"));
     }
 
@@ -127,6 +127,59 @@ class StoreStartUpTest extends StartUp {
                     "Both onlyonce.store.sqlite and onlyonce.store.url",
                     "Leave one");
         }
+    }
+
+    @Test
+    @DisplayName("onlyonce.store=redis keeps them in the Redis of spring.data.redis, by URL or by host, with its password")
+    void dataRedis() {
+        try (RedisServer server = RedisServer.start("requirepass secret-1")) {
+            for (String[] described : new String[][] {
+                {"spring.data.redis.url=redis://:secret-1@127.0.0.1:" + server.port()},
+                {
+                    "spring.data.redis.host=127.0.0.1",
+                    "spring.data.redis.port=" + server.port(),
+                    "spring.data.redis.password=secret-1"
+                }
+            }) {
+                sql.withPropertyValues("onlyonce.store=redis")
+                        .withPropertyValues(described)
+                        .run(context -> {
+                            assertThat(context).hasNotFailed();
+                            assertThat(context.getBean(Store.class)).isNotInstanceOf(SqlStore.class);
+                        });
+            }
+            refuses(
+                    runner.withPropertyValues(
+                            "onlyonce.store=redis",
+                            "spring.data.redis.host=127.0.0.1",
+                            "spring.data.redis.port=" + server.port(),
+                            "spring.data.redis.password=wrong-2"),
+                    "WRONGPASS",
+                    "Check spring.data.redis");
+        }
+    }
+
+    @Test
+    @DisplayName("onlyonce.store=redis knows the Sentinels, the cluster and TLS of spring.data.redis, and no other database")
+    void dataRedisKinds() {
+        refuses(
+                runner.withPropertyValues(
+                        "onlyonce.store=redis",
+                        "spring.data.redis.sentinel.master=payments",
+                        "spring.data.redis.sentinel.nodes=127.0.0.1:1,127.0.0.1:2"),
+                "cannot be kept in redis-sentinel://127.0.0.1:1,127.0.0.1:2#payments",
+                "spring.data.redis");
+        refuses(
+                runner.withPropertyValues(
+                        "onlyonce.store=redis",
+                        "spring.data.redis.ssl.enabled=true",
+                        "spring.data.redis.cluster.nodes=127.0.0.1:1,127.0.0.1:2"),
+                "cannot be kept in rediss://127.0.0.1:1,127.0.0.1:2",
+                "spring.data.redis");
+        refuses(
+                runner.withPropertyValues("onlyonce.store=redis", "spring.data.redis.database=3"),
+                "spring.data.redis.database is 3",
+                "onlyonce.store.url");
     }
 
     @Test

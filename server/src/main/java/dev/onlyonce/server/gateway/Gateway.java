@@ -114,7 +114,8 @@ public final class Gateway {
         boolean chosen = tenancy instanceof Tenancy.Shared shared && shared.fixed() == null;
         boundary = (chosen ? protecting.limitTogether() : protecting).build();
         LocalOperator operator = new LocalOperator(once, store.origin(), "operator", new Known());
-        admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady));
+        AdminApi.Health probes = new AdminApi.Health(this::isReady, store::acceptedRisks);
+        admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, probes));
         backlog =
                 metrics.watch(once, () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
