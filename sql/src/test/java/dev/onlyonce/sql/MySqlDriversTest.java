@@ -42,7 +42,6 @@ final class MySqlDriversTest {
                 "mysql &sessionVariables=autocommit=0",
                 "mysql &connectionCollation=utf8mb4_0900_ai_ci&connectionTimeZone=Asia/Kathmandu",
                 "mysql &sessionVariables=transaction_isolation='READ-COMMITTED'",
-                "mysql &sessionVariables=transaction_isolation='SERIALIZABLE'",
                 "mariadb ",
                 "mariadb &useServerPrepStmts=true",
                 "mariadb &useAffectedRows=true&sessionVariables=sql_mode='NO_BACKSLASH_ESCAPES'"
