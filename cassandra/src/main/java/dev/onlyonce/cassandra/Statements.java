@@ -15,14 +15,9 @@ final class Statements {
     static final UUID ENTRY = new UUID(0, 0);
 
     /** All of an entry but its result. */
-<<<<<<< HEAD
-    static final String HEAD = "state, claim_token, change, life, shard, attempt, operation, fingerprint, fingerprint_version, target, owner,"
-            + " on_lease_lost, lease_ms, retention_ms, tombstone_ms, created, lease_until, settled, expires";
-=======
     static final String HEAD =
-            "state, claim_token, change, life, shard, attempt, operation, fingerprint, fingerprint_version, owner,"
+            "state, claim_token, change, life, shard, attempt, operation, fingerprint, fingerprint_version, target, owner,"
                     + " on_lease_lost, lease_ms, retention_ms, tombstone_ms, created, lease_until, settled, expires";
->>>>>>> d9c26da41f21bdb9d6f1e6ba67b2f0d2f48e3478
 
     private static final String KEY = " WHERE tenant = :tenant AND scope = :scope AND key = :key AND record ";
     private static final String IS_ENTRY = KEY + "= 00000000-0000-0000-0000-000000000000 ";

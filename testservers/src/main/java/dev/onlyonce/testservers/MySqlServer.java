@@ -79,7 +79,7 @@ public final class MySqlServer {
     }
 
     /** What starts and what initialises a server have in common. */
-    private static List<String> command(Path base, Path data) {
+    static List<String> command(Path base, Path data) {
         List<String> command = new ArrayList<>(List.of(
                 base.resolve("bin/mysqld").toString(),
                 "--no-defaults",
@@ -114,7 +114,7 @@ public final class MySqlServer {
         Files.delete(data.resolve("auto.cnf"));
     }
 
-    private static void copy(Path from, Path draft, Path to) {
+    static void copy(Path from, Path draft, Path to) {
         Folders.delete(draft);
         try (Stream<Path> found = Files.walk(from)) {
             for (Path path : (Iterable<Path>) found::iterator) {

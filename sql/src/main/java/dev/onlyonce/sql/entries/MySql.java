@@ -34,7 +34,8 @@ import java.util.stream.Collectors;
  * <p>In a statement, the part between {@code each} and the comment that ends it is there once for every row of the batch;
  * that comment is what comes between them. {@code STRAIGHT_JOIN} makes the batch drive the look-ups, whatever the
  * statistics say, and {@code FORCE INDEX} keeps MySQL from reading a small table as a whole instead: it would lock, and wait
- * for, rows of others.
+ * for, rows of others. {@code CAST} tells MySQL that a parameter is bytes: a statement that the server prepares would take it for
+ * characters, and find no token.
  */
 public final class MySql implements Database {
     private static final int DUPLICATE_KEY = 1062;

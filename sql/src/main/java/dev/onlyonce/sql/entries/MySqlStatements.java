@@ -57,8 +57,8 @@ final class MySqlStatements {
     /** A pending or retryable entry of the same request gets its next attempt. */
     static final String TAKE = """
             UPDATE (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
-                                ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, CAST(? AS BINARY) AS fingerprint,
+                                CAST(? AS BINARY(16)) AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
                                 ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
@@ -77,8 +77,8 @@ final class MySqlStatements {
     /** An entry past its retention and tombstone counts as absent. */
     static final String REPLACE = """
             UPDATE (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
-                                ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, CAST(? AS BINARY) AS fingerprint,
+                                CAST(? AS BINARY(16)) AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
                                 ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
@@ -101,8 +101,8 @@ final class MySqlStatements {
     static final String SETTLE = """
             UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
             SET result = ELT(
-                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ ? /*,*/),
-                    /*each*/ ? /*,*/),
+                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ CAST(? AS BINARY) /*,*/),
+                    /*each*/ CAST(? AS BINARY) /*,*/),
                 settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 expires_at = IF(? = 6, NULL,
                     TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us),
@@ -124,8 +124,8 @@ final class MySqlStatements {
     static final String SETTLE_ORDINARY = """
             UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
             SET result = ELT(
-                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ ? /*,*/),
-                    /*each*/ ? /*,*/),
+                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ CAST(? AS BINARY) /*,*/),
+                    /*each*/ CAST(? AS BINARY) /*,*/),
                 settled_why = ?, state = ?,
                 settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us,
@@ -148,7 +148,7 @@ final class MySqlStatements {
     static final String LOCK_HELD = """
             SELECT e.tenant, e.space, e.key_
             FROM (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, CAST(? AS BINARY(16)) AS token /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token AND e.state = 2
@@ -156,7 +156,7 @@ final class MySqlStatements {
 
     static final String RENEW = """
             UPDATE (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token, ? AS lease_us /*UNION ALL*/
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, CAST(? AS BINARY(16)) AS token, ? AS lease_us /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.lease_until = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us
@@ -166,7 +166,7 @@ final class MySqlStatements {
     static final String LOCK_OWN = """
             SELECT e.tenant, e.space, e.key_
             FROM (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, CAST(? AS BINARY(16)) AS token /*UNION ALL*/
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token
