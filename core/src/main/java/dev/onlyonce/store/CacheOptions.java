@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param secret at least 32 characters that all nodes share; answers are sealed with a key made from it
  */
 public record CacheOptions(
-        String url, String name, @Nullable Encryption encryption, @Nullable String secret) {
+        String url,
+        String name,
+        @Nullable Encryption encryption,
+        @Nullable String secret) {
     /** Without the secret, and without the password in the URL. */
     @Override
     public String toString() {

@@ -104,8 +104,7 @@ final class CacheConnection implements AutoCloseable {
                 .map(key -> Request.script(ask, key, List.of(note)))
                 .toList();
         try {
-            List<Reply> replies =
-                    new Pipeline(to, new ServerCheck(to, true), timeout).send(to.connection(), requests);
+            List<Reply> replies = new Pipeline(to, new ServerCheck(to, true), timeout).send(to.connection(), requests);
             for (Reply reply : replies) {
                 if (reply.failure() != null) {
                     throw reply.failure();
@@ -169,8 +168,8 @@ final class CacheConnection implements AutoCloseable {
     private @Nullable Link usable() {
         long until = pausedUntilNanos.get();
         long now = time.nanos();
-        boolean mayTry = until == 0
-                || (now - until >= 0 && pausedUntilNanos.compareAndSet(until, (now + PAUSE.toNanos()) | 1));
+        boolean mayTry =
+                until == 0 || (now - until >= 0 && pausedUntilNanos.compareAndSet(until, (now + PAUSE.toNanos()) | 1));
         return mayTry ? link : null;
     }
 

@@ -35,7 +35,9 @@ class CacheOutageTest {
     private final Time time = Time.system();
     private final FaultyStore origin = new FaultyStore(new MemoryStore(time));
     private final CachedStore node = stores.node(
-            CachedStore.builder(origin, CachedStores.options(stores.server.url())).timeout(TIMEOUT), time);
+            CachedStore.builder(origin, CachedStores.options(stores.server.url()))
+                    .timeout(TIMEOUT),
+            time);
 
     @AfterEach
     void close() {
@@ -104,7 +106,8 @@ class CacheOutageTest {
         try {
             long begun = System.nanoTime();
             for (int i = 0; i < 200; i++) {
-                assertThat(state(node.claim(List.of(Calls.claim("k-1"))).get(0))).isEqualTo(State.COMPLETED);
+                assertThat(state(node.claim(List.of(Calls.claim("k-1"))).get(0)))
+                        .isEqualTo(State.COMPLETED);
             }
             assertThat(Duration.ofNanos(System.nanoTime() - begun))
                     .as("200 requests without their own time-outs of %s", TIMEOUT)
@@ -135,8 +138,7 @@ class CacheOutageTest {
     @DisplayName("E4 that is not there when the node starts is used as soon as it is")
     void late() {
         stores.server.kill();
-        CachedStore early = stores.node(
-                CachedStore.builder(origin, CachedStores.options(stores.server.url())), time);
+        CachedStore early = stores.node(CachedStore.builder(origin, CachedStores.options(stores.server.url())), time);
         ClaimRequest claim = Calls.claim("k-1");
         assertThat(early.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
         early.settle(List.of(Calls.completed(claim)));

@@ -115,8 +115,8 @@ public final class Gateway {
         boundary = (chosen ? protecting.limitTogether() : protecting).build();
         LocalOperator operator = new LocalOperator(once, store.origin(), "operator", new Known());
         admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady));
-        backlog =
-                metrics.watch(once, () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
+        backlog = metrics.watch(
+                once, () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
         metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);
