@@ -12,6 +12,7 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.Time;
 import dev.onlyonce.testkit.FaultyStore;
 import dev.onlyonce.testkit.Verb;
+import dev.onlyonce.testservers.RedisCluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -171,6 +173,29 @@ class CacheOutageTest {
         assertThatThrownBy(() -> CachedStore.builder(origin, options))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("freshFor=5s");
+    }
+
+    @Test
+    @DisplayName("may be a cluster: the keys of a batch are on all of its servers")
+    void cluster() {
+        try (RedisCluster cluster = RedisCluster.start()) {
+            CachedStore spread = stores.node(
+                    CachedStore.builder(origin, CachedStores.options(cluster.url())).timeout(Duration.ofSeconds(10)),
+                    time);
+            List<ClaimRequest> claims =
+                    IntStream.range(0, 50).mapToObj(i -> Calls.claim("k-" + i)).toList();
+            spread.claim(claims);
+            spread.settle(claims.stream().map(Calls::completed).toList());
+            long giveUp = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+            while (spread.cache().orElseThrow().replayed() < claims.size()) {
+                assertThat(spread.claim(claims.stream()
+                                .map(claim -> Calls.claim(claim.id().key()))
+                                .toList()))
+                        .allSatisfy(result -> assertThat(state(result)).isEqualTo(State.COMPLETED));
+                assertThat(System.nanoTime() - giveUp).isNegative();
+            }
+            assertThat(spread.cache().orElseThrow().failed()).isZero();
+        }
     }
 
     @Test

@@ -17,6 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -135,6 +137,26 @@ class SharedCacheTest {
         time.advance(Duration.ofMillis(1));
         stores.putBack(answers);
         assertThat(claim(second)).isEqualTo(new ClaimResult.Claimed(1));
+    }
+
+    @Test
+    @DisplayName("R7 does not cut an eviction short because its thread was interrupted")
+    void interrupted() throws Exception {
+        settle();
+        CachedStore node = stores.node(origin, time);
+        CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Thread operator = new Thread(() -> {
+            node.evict(claim.id(), "an operator", "a test");
+            interrupted.complete(Thread.currentThread().isInterrupted());
+        });
+        operator.start();
+        time.untilWaiting(1);
+        operator.interrupt();
+        time.advance(FRESH_FOR.plusMillis(1999));
+        time.untilWaiting(1);
+        assertThat(interrupted).isNotDone();
+        time.advance(Duration.ofMillis(1));
+        assertThat(interrupted.get(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
