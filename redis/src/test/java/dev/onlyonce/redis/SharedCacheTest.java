@@ -17,6 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -122,7 +124,8 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("R7 notices after five seconds that an entry was deleted past it, even if somebody puts the answer back")
+    @DisplayName(
+            "R7 notices after five seconds that an entry was deleted past it, even if somebody puts the answer back")
     void deletedPastIt() {
         settle();
         claim(second);
@@ -134,6 +137,26 @@ class SharedCacheTest {
         time.advance(Duration.ofMillis(1));
         stores.putBack(answers);
         assertThat(claim(second)).isEqualTo(new ClaimResult.Claimed(1));
+    }
+
+    @Test
+    @DisplayName("R7 does not cut an eviction short because its thread was interrupted")
+    void interrupted() throws Exception {
+        settle();
+        CachedStore node = stores.node(origin, time);
+        CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Thread operator = new Thread(() -> {
+            node.evict(claim.id(), "an operator", "a test");
+            interrupted.complete(Thread.currentThread().isInterrupted());
+        });
+        operator.start();
+        time.untilWaiting(1);
+        operator.interrupt();
+        time.advance(FRESH_FOR.plusMillis(1999));
+        time.untilWaiting(1);
+        assertThat(interrupted).isNotDone();
+        time.advance(Duration.ofMillis(1));
+        assertThat(interrupted.get(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -165,8 +188,9 @@ class SharedCacheTest {
     void ttl() {
         settle();
         claim(second);
-        stores.values().keySet().forEach(key -> assertThat(stores.redis().pttl(key))
-                .isBetween(1L, FRESH_FOR.toMillis()));
+        stores.values()
+                .keySet()
+                .forEach(key -> assertThat(stores.redis().pttl(key)).isBetween(1L, FRESH_FOR.toMillis()));
     }
 
     @Test
@@ -207,13 +231,11 @@ class SharedCacheTest {
                 .set(
                         CacheSeal.of(CachedStores.options("redis://x")).key(claim.id()),
                         "?".getBytes(StandardCharsets.US_ASCII));
-        CachedStore brief = stores.node(
-                CachedStore.builder(origin, CachedStores.options(stores.server.url())), time.alone());
+        CachedStore brief =
+                stores.node(CachedStore.builder(origin, CachedStores.options(stores.server.url())), time.alone());
         long before = time.nanos();
         assertThat(state(claim(brief))).isEqualTo(State.COMPLETED);
-        assertThat(Duration.ofNanos(time.nanos() - before))
-                .isPositive()
-                .isLessThanOrEqualTo(Duration.ofMillis(50));
+        assertThat(Duration.ofNanos(time.nanos() - before)).isPositive().isLessThanOrEqualTo(Duration.ofMillis(50));
     }
 
     @Test
@@ -221,10 +243,9 @@ class SharedCacheTest {
     void sealed() {
         byte[] key = new byte[32];
         key[0] = 1;
-        CacheOptions encrypted =
-                new CacheOptions(stores.server.url(), "test", Encryption.with(7, key), null);
-        CachedStore sealing = stores.node(
-                CachedStore.builder(origin, encrypted).timeout(Duration.ofSeconds(10)), time.alone());
+        CacheOptions encrypted = new CacheOptions(stores.server.url(), "test", Encryption.with(7, key), null);
+        CachedStore sealing =
+                stores.node(CachedStore.builder(origin, encrypted).timeout(Duration.ofSeconds(10)), time.alone());
         settle();
         for (CachedStore node : List.of(second, sealing)) {
             stores.redis().flushall();
@@ -232,7 +253,8 @@ class SharedCacheTest {
             assertThat(stores.values()).hasSize(1).allSatisfy((name, value) -> {
                 assertThat(new String(name, StandardCharsets.ISO_8859_1)).doesNotContain("k-1", "acme");
                 assertThat(new String(value, StandardCharsets.ISO_8859_1))
-                        .doesNotContain("k-1", "acme", "POST /payments", claim.token().toString());
+                        .doesNotContain(
+                                "k-1", "acme", "POST /payments", claim.token().toString());
             });
         }
         assertThat(Encryption.keyOf(stores.values().values().iterator().next())).isEqualTo(7);
