@@ -33,7 +33,9 @@ record Schema(DynamoDbAsyncClient client, String table) {
             if (create) {
                 create();
             }
-            check(client.describeTable(r -> r.tableName(table).overrideConfiguration(patient())).join().table());
+            check(client.describeTable(r -> r.tableName(table).overrideConfiguration(patient()))
+                    .join()
+                    .table());
         } catch (CompletionException e) {
             StoreException failure = ServiceFailure.ofRead(e);
             throw new StoreUnavailable("table " + table + ": " + failure.getMessage(), failure.getCause());
@@ -42,7 +44,8 @@ record Schema(DynamoDbAsyncClient client, String table) {
 
     private void create() {
         try {
-            var unused = client.describeTable(r -> r.tableName(table).overrideConfiguration(patient())).join();
+            var unused = client.describeTable(r -> r.tableName(table).overrideConfiguration(patient()))
+                    .join();
         } catch (CompletionException e) {
             if (!(ServiceFailure.cause(e) instanceof ResourceNotFoundException)) {
                 throw e;
