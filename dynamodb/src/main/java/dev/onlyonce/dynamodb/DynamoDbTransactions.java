@@ -22,6 +22,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 
 /**
@@ -107,14 +108,7 @@ public final class DynamoDbTransactions {
             release(claim, "the action threw before it wrote anything: " + e, e);
             throw e;
         }
-        Instant expires = commit(claim, policy, result, writes);
-        try {
-            // Finds that it is recorded; ends the heartbeat and informs the cache and the listeners.
-            var unused = claim.complete(result);
-        } catch (StoreException e) {
-            // It is recorded all the same, and the engine tries again by itself.
-        }
-        return new Outcome.Executed<>(value, expires);
+        return new Outcome.Executed<>(value, commit(claim, policy, result, writes));
     }
 
     /** Returns when retention is over. */
@@ -127,23 +121,31 @@ public final class DynamoDbTransactions {
                                 + " bytes and was not stored"));
         Settlement settlement =
                 new Settlement(claim.key().entryId(), claim.token(), State.COMPLETED, envelope, COMPLETED);
+        Instant settled;
         try {
-            return store.commit(settlement, writes.items()).plus(policy.terms().retention());
+            settled = store.commit(settlement, writes.items());
         } catch (RuntimeException e) {
             if (release(claim, "its transaction was not executed: " + e.getMessage(), e)) {
                 throw e instanceof StoreException
                         ? new StoreUnavailable("The transaction was not executed. " + e.getMessage(), e)
                         : e;
             }
-            Instant expires = store.find(List.of(settlement.id())).get(0)
-                    .filter(entry -> entry.state() == State.COMPLETED && claim.token().equals(entry.token()))
-                    .map(Entry::expiresAt)
-                    .orElse(null);
-            if (expires == null) {
-                throw e;
-            }
-            return expires;
+            return recorded(claim).orElseThrow(() -> e);
         }
+        try {
+            // Finds that it is recorded; ends the heartbeat and informs the cache and the listeners.
+            var unused = claim.complete(result);
+        } catch (StoreException e) {
+            // It is recorded all the same, and the engine tries again by itself.
+        }
+        return settled.plus(policy.terms().retention());
+    }
+
+    /** When the retention of this claim's result is over, if it was recorded. */
+    private Optional<Instant> recorded(OpenClaim claim) {
+        return store.find(List.of(claim.key().entryId())).get(0)
+                .filter(entry -> entry.state() == State.COMPLETED && claim.token().equals(entry.token()))
+                .map(Entry::expiresAt);
     }
 
     /** Whether the claim was released: then nothing was executed under it, and never will be. */

@@ -38,7 +38,11 @@ record Schema(DynamoDbAsyncClient client, String table) {
                     .table());
         } catch (CompletionException e) {
             StoreException failure = ServiceFailure.ofRead(e);
-            throw new StoreUnavailable("table " + table + ": " + failure.getMessage(), failure.getCause());
+            String message = String.valueOf(failure.getMessage())
+                    .replace(
+                            ServiceFailure.CONNECTION_LOST,
+                            ServiceFailure.CONNECTION_LOST + "; if the endpoint is https, does it speak TLS?");
+            throw new StoreUnavailable("table " + table + ": " + message, failure.getCause());
         }
     }
 

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -75,6 +76,11 @@ class DynamoDbTransactionsTest {
         client.close();
         relay.close();
         server.close();
+    }
+
+    @AfterEach
+    void relayAll() {
+        relay.script(step -> step);
     }
 
     private static Key key(String key) {
