@@ -28,6 +28,8 @@ final class ServiceFailure {
             "MissingAuthenticationTokenException",
             "ExpiredTokenException");
 
+    static final String CONNECTION_LOST = "the connection was lost";
+
     private ServiceFailure() {}
 
     /** The exception itself, without the wrappers of futures. */
@@ -107,7 +109,7 @@ final class ServiceFailure {
         }
         return find(IOException.class, cause) == null
                 ? String.valueOf(cause.getMessage())
-                : "the connection was lost; if the endpoint is https, does it speak TLS? " + cause.getMessage();
+                : CONNECTION_LOST + ": " + cause.getMessage();
     }
 
     private static String code(AwsServiceException e) {

@@ -90,8 +90,7 @@ class DynamoDbOpeningTest {
                 .build()) {
             client.createTable(r -> r.tableName("foreign")
                             .billingMode(BillingMode.PAY_PER_REQUEST)
-                            .attributeDefinitions(
-                                    a -> a.attributeName("id").attributeType(ScalarAttributeType.S))
+                            .attributeDefinitions(a -> a.attributeName("id").attributeType(ScalarAttributeType.S))
                             .keySchema(k -> k.attributeName("id").keyType(KeyType.HASH)))
                     .join();
         }
@@ -148,7 +147,8 @@ class DynamoDbOpeningTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"region=Frankfurt", "timeout=", "timeout=0s", "audit=some", "endpoint=127.0.0.1", "x=y", ""})
+    @ValueSource(
+            strings = {"region=Frankfurt", "timeout=", "timeout=0s", "audit=some", "endpoint=127.0.0.1", "x=y", ""})
     @DisplayName("with a setting in its URL that does not exist says which there are")
     void settings(String setting) {
         assertThatThrownBy(() -> DynamoDbStore.builder("dynamodb:onlyonce?" + setting))

@@ -10,12 +10,14 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.testservers.DynamoDbServer;
 import dev.onlyonce.testservers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -156,6 +158,31 @@ class StoreStartUpTest extends StartUp {
                             "spring.data.redis.password=wrong-2"),
                     "WRONGPASS",
                     "Check spring.data.redis");
+        }
+    }
+
+    @Test
+    @DisabledIfSystemProperty(
+            named = DynamoDbServer.PROPERTY,
+            matches = "false",
+            disabledReason = "-Ddynamodb.local=false")
+    @DisplayName("onlyonce.store.url keeps them in DynamoDB, and says so when its table cannot be used")
+    void dynamoDb() {
+        try (DynamoDbServer server = DynamoDbServer.start()) {
+            String url = "dynamodb:starter?region=eu-central-1&timeout=10s&endpoint=" + server.endpoint();
+            sql.withPropertyValues(
+                            "onlyonce.store.url=" + url,
+                            "onlyonce.store.user=local",
+                            "onlyonce.store.password=very-secret")
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(context.getBean(Store.class).schemaVersion()).isEqualTo(1);
+                        assertThat(context.getBean(Store.class)).isNotInstanceOf(SqlStore.class);
+                    });
+            refuses(
+                    runner.withPropertyValues("onlyonce.store.url=dynamodb:starter?region=Frankfurt"),
+                    "\"region=Frankfurt\" is not a setting of the DynamoDB store",
+                    "onlyonce.store.url");
         }
     }
 
