@@ -10,6 +10,7 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.testservers.CassandraCluster;
 import dev.onlyonce.testservers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
@@ -126,6 +127,22 @@ class StoreStartUpTest extends StartUp {
                     runner.withPropertyValues("onlyonce.store.url=" + server.url(), "onlyonce.store.sqlite=entries.db"),
                     "Both onlyonce.store.sqlite and onlyonce.store.url",
                     "Leave one");
+        }
+    }
+
+    @Test
+    @DisplayName("onlyonce.store.url keeps them in Cassandra")
+    void cassandra() {
+        try (CassandraCluster cluster = CassandraCluster.start(1)) {
+            runner.withPropertyValues("onlyonce.store.url=" + cluster.url("starter") + "?replication=1")
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(context.getBean(Store.class).schemaVersion()).isEqualTo(1);
+                    });
+            refuses(
+                    runner.withPropertyValues("onlyonce.store.url=" + cluster.url("starter") + "?retries=3"),
+                    "\"retries=3\" is not a setting of the Cassandra store",
+                    "onlyonce.store.url");
         }
     }
 
