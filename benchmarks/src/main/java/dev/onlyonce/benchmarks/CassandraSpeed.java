@@ -36,8 +36,8 @@ final class CassandraSpeed {
                 CassandraStore store = CassandraStore.open(cluster.url("onlyonce"));
                 CqlSession session = session(cluster);
                 Onlyonce once = Onlyonce.builder(store).build()) {
-            Contest contest = new Contest(options).add(BY_HAND, byHand(session)).add(OURS, number -> () ->
-                    Work.execute(once));
+            Contest contest =
+                    new Contest(options).add(BY_HAND, byHand(session)).add(OURS, number -> () -> Work.execute(once));
             contest.warmUp();
             for (int callers : options.callers()) {
                 Contest.Results results = contest.run(Threads.platform(), callers);
@@ -75,11 +75,11 @@ final class CassandraSpeed {
     }
 
     private static Load.Callers byHand(CqlSession session) {
-        PreparedStatement claim = session.prepare(
-                "INSERT INTO by_hand (tenant, key, state, claim, operation, fingerprint, created)"
+        PreparedStatement claim =
+                session.prepare("INSERT INTO by_hand (tenant, key, state, claim, operation, fingerprint, created)"
                         + " VALUES (?, ?, 1, ?, ?, ?, toTimestamp(now())) IF NOT EXISTS");
-        PreparedStatement settle = session.prepare(
-                "UPDATE by_hand SET state = 2, result = ? WHERE tenant = ? AND key = ? IF claim = ?");
+        PreparedStatement settle =
+                session.prepare("UPDATE by_hand SET state = 2, result = ? WHERE tenant = ? AND key = ? IF claim = ?");
         return number -> () -> {
             String key = Work.newKey();
             UUID token = UUID.randomUUID();

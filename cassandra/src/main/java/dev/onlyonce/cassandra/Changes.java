@@ -1,8 +1,8 @@
 package dev.onlyonce.cassandra;
 
+import dev.onlyonce.cassandra.Change.Audited;
 import dev.onlyonce.cassandra.Change.Condition;
 import dev.onlyonce.cassandra.Change.Index;
-import dev.onlyonce.cassandra.Change.Audited;
 import dev.onlyonce.cassandra.Change.Ttl;
 import dev.onlyonce.cassandra.Change.Who;
 import dev.onlyonce.cassandra.Change.Write;

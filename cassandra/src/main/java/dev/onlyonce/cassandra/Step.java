@@ -15,7 +15,8 @@ sealed interface Step<A> {
      */
     record Attempt<A>(Change change, A answer) implements Step<A> {
         /** The record that is there if and only if the change took place; null for a change of the lease, which has none. */
-        @Nullable UUID proof() {
+        @Nullable
+        UUID proof() {
             return change.records().isEmpty() ? null : change.records().get(0).id();
         }
     }
