@@ -40,6 +40,7 @@ class RoomsTest {
             Map.entry("redis", Set.of("core")),
             Map.entry("dynamodb", Set.of("core")),
             Map.entry("dynamodb-local", Set.of()),
+            Map.entry("cassandra", Set.of("core")),
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("client", "core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
@@ -51,6 +52,7 @@ class RoomsTest {
             Map.entry(
                     "benchmarks",
                     Set.of(
+                            "cassandra",
                             "core",
                             "http",
                             "micrometer",

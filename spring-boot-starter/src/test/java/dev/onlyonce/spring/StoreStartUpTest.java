@@ -10,6 +10,7 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.testservers.CassandraCluster;
 import dev.onlyonce.testservers.DynamoDbServer;
 import dev.onlyonce.testservers.RedisServer;
 import java.nio.charset.StandardCharsets;
@@ -182,6 +183,22 @@ class StoreStartUpTest extends StartUp {
             refuses(
                     runner.withPropertyValues("onlyonce.store.url=dynamodb:starter?region=Frankfurt"),
                     "\"region=Frankfurt\" is not a setting of the DynamoDB store",
+                    "onlyonce.store.url");
+        }
+    }
+
+    @Test
+    @DisplayName("onlyonce.store.url keeps them in Cassandra")
+    void cassandra() {
+        try (CassandraCluster cluster = CassandraCluster.start(1)) {
+            runner.withPropertyValues("onlyonce.store.url=" + cluster.url("starter") + "?replication=1")
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(context.getBean(Store.class).schemaVersion()).isEqualTo(1);
+                    });
+            refuses(
+                    runner.withPropertyValues("onlyonce.store.url=" + cluster.url("starter") + "?retries=3"),
+                    "\"retries=3\" is not a setting of the Cassandra store",
                     "onlyonce.store.url");
         }
     }
