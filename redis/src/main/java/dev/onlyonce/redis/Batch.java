@@ -161,6 +161,21 @@ final class Batch {
     <Q, A> List<A> read(Verb<Q, A> verb, List<Q> items) {
         List<Item<Q, A>> all = items(verb, items);
         run(verb, all, false);
+        return answers(all);
+    }
+
+    /** Reads what a failover cannot take back: entries that replicas have too, if those are wanted. */
+    <Q, A> List<A> readAcknowledged(Verb<Q, A> verb, List<Q> items) {
+        List<Item<Q, A>> all = items(verb, items);
+        Replicas replicas = settings.replicas();
+        int connects = link.connects();
+        fail(all, replicas.refused(partitions(all)));
+        run(verb, all.stream().filter(item -> item.failure == null).toList(), false);
+        fail(all, replicas.await(partitions(all), connects));
+        return answers(all);
+    }
+
+    private <Q, A> List<A> answers(List<Item<Q, A>> all) {
         List<StoreException> failures = failures(all);
         for (StoreException failure : failures) {
             String message = String.valueOf(failure.getMessage());

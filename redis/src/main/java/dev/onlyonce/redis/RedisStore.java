@@ -145,7 +145,7 @@ public final class RedisStore implements Store {
 
     @Override
     public List<Optional<Entry>> find(List<EntryId> ids) {
-        return batch.read(verbs.find(0), ids).stream()
+        return batch.readAcknowledged(verbs.find(0), ids).stream()
                 .map(entry -> entry.map(sealing::open))
                 .toList();
     }
