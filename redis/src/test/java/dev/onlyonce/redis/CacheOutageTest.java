@@ -180,7 +180,8 @@ class CacheOutageTest {
     void cluster() {
         try (RedisCluster cluster = RedisCluster.start()) {
             CachedStore spread = stores.node(
-                    CachedStore.builder(origin, CachedStores.options(cluster.url())).timeout(Duration.ofSeconds(10)),
+                    CachedStore.builder(origin, CachedStores.options(cluster.url()))
+                            .timeout(Duration.ofSeconds(10)),
                     time);
             List<ClaimRequest> claims =
                     IntStream.range(0, 50).mapToObj(i -> Calls.claim("k-" + i)).toList();

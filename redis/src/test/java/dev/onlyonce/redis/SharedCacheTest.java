@@ -53,6 +53,15 @@ class SharedCacheTest {
         first.awaitWrites();
     }
 
+    /** A node for which answers count for ten minutes. */
+    private CachedStore patient() {
+        return stores.node(
+                CachedStore.builder(origin, CachedStores.options(stores.server.url()))
+                        .freshFor(Duration.ofMinutes(10))
+                        .timeout(Duration.ofSeconds(10)),
+                time.alone());
+    }
+
     private int asked() {
         return origin.calls(Verb.CLAIM) + origin.calls(Verb.FIND);
     }
@@ -162,11 +171,7 @@ class SharedCacheTest {
     @Test
     @DisplayName("T2 answers nothing past its retention, however long answers count and whoever puts them back")
     void retention() {
-        CachedStore patient = stores.node(
-                CachedStore.builder(origin, CachedStores.options(stores.server.url()))
-                        .freshFor(Duration.ofMinutes(10))
-                        .timeout(Duration.ofSeconds(10)),
-                time.alone());
+        CachedStore patient = patient();
         settle();
         time.advance(Duration.ofMinutes(59));
         assertThat(state(claim(patient))).isEqualTo(State.COMPLETED);
@@ -196,14 +201,19 @@ class SharedCacheTest {
     @Test
     @DisplayName("does not need the clock of a node: one that does not know the store's asks the store")
     void clockNotKnown() {
+        CachedStore patient = patient();
         settle();
-        claim(second);
+        claim(patient);
         Map<byte[], byte[]> answers = stores.values();
-        time.advance(StoreClock.KNOWN_FOR.plusSeconds(1));
+        time.advance(StoreClock.KNOWN_FOR);
         stores.putBack(answers);
         int before = asked();
-        assertThat(state(claim(second))).isEqualTo(State.COMPLETED);
-        assertThat(asked()).isEqualTo(before + 1);
+        assertThat(state(claim(patient))).isEqualTo(State.COMPLETED);
+        assertThat(asked()).as("known").isEqualTo(before);
+        time.advance(Duration.ofMillis(1));
+        stores.putBack(answers);
+        assertThat(state(claim(patient))).isEqualTo(State.COMPLETED);
+        assertThat(asked()).as("not known any more").isEqualTo(before + 1);
     }
 
     @Test
