@@ -61,8 +61,9 @@ public final class DynamoDbTransactions {
         if (store instanceof DynamoDbStore dynamo) {
             return new DynamoDbTransactions(once.registry(), dynamo);
         }
-        throw new IllegalArgumentException("DynamoDbTransactions needs a DynamoDbStore, but this Onlyonce is built on a "
-                + store.getClass().getSimpleName());
+        throw new IllegalArgumentException(
+                "DynamoDbTransactions needs a DynamoDbStore, but this Onlyonce is built on a "
+                        + store.getClass().getSimpleName());
     }
 
     /**
@@ -143,8 +144,10 @@ public final class DynamoDbTransactions {
 
     /** When the retention of this claim's result is over, if it was recorded. */
     private Optional<Instant> recorded(OpenClaim claim) {
-        return store.find(List.of(claim.key().entryId())).get(0)
-                .filter(entry -> entry.state() == State.COMPLETED && claim.token().equals(entry.token()))
+        return store.find(List.of(claim.key().entryId()))
+                .get(0)
+                .filter(entry ->
+                        entry.state() == State.COMPLETED && claim.token().equals(entry.token()))
                 .map(Entry::expiresAt);
     }
 

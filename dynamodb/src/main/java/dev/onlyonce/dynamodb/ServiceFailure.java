@@ -83,7 +83,8 @@ final class ServiceFailure {
 
     private static String message(Throwable cause) {
         if (cause instanceof ResourceNotFoundException) {
-            return "the table or its index does not exist in this region and account: create it with \"onlyonce schema apply\" ("
+            return "the table or its index does not exist in this region and account: create it with \"onlyonce schema"
+                    + " apply\" ("
                     + cause.getMessage() + ")";
         } else if (cause instanceof AwsServiceException e) {
             String code = code(e);

@@ -112,8 +112,7 @@ record Table(DynamoDbAsyncClient client, String name) {
                         .expressionAttributeValues(update.values))
                 .build());
         String token = UUID.randomUUID().toString();
-        return twice(() -> client.transactWriteItems(
-                        r -> r.transactItems(items).clientRequestToken(token))
+        return twice(() -> client.transactWriteItems(r -> r.transactItems(items).clientRequestToken(token))
                 .thenApply(answer -> null));
     }
 

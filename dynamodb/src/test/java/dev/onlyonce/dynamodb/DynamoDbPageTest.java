@@ -52,21 +52,23 @@ class DynamoDbPageTest {
 
     /** As on the page; that it works is tested with the transactions. */
     static Outcome<String> deposit(Onlyonce once, Key key, Fingerprint fingerprint) {
-        Outcome<String> outcome = DynamoDbTransactions.of(once).execute(key, fingerprint, String.class, (claim, writes) -> {
-            writes.update(u -> u.tableName("accounts")
-                    .key(Map.of("id", AttributeValue.fromS("account-1")))
-                    .updateExpression("ADD balance :amount")
-                    .conditionExpression("attribute_exists(id)")
-                    .expressionAttributeValues(Map.of(":amount", AttributeValue.fromN("10"))));
-            return "deposited";
-        });
+        Outcome<String> outcome = DynamoDbTransactions.of(once)
+                .execute(key, fingerprint, String.class, (claim, writes) -> {
+                    writes.update(u -> u.tableName("accounts")
+                            .key(Map.of("id", AttributeValue.fromS("account-1")))
+                            .updateExpression("ADD balance :amount")
+                            .conditionExpression("attribute_exists(id)")
+                            .expressionAttributeValues(Map.of(":amount", AttributeValue.fromN("10"))));
+                    return "deposited";
+                });
         return outcome;
     }
 
     @Test
     @DisplayName("shows a transaction as it is compiled here")
     void transaction() throws IOException {
-        String shown = found("(?s)```java\n(Outcome<String> outcome.*?)```").get(0).group(1);
+        String shown =
+                found("(?s)```java\n(Outcome<String> outcome.*?)```").get(0).group(1);
         String source = Files.readString(Path.of("src/test/java/dev/onlyonce/dynamodb/DynamoDbPageTest.java"));
         assertThat(source.replaceAll("\\s+", "")).contains(shown.replaceAll("\\s+", ""));
     }
@@ -81,7 +83,11 @@ class DynamoDbPageTest {
         try (DynamoDbServer server = DynamoDbServer.start();
                 Relay relay = new Relay(server.endpoint())) {
             String url = "dynamodb:page?region=eu-central-1&timeout=10s&endpoint=" + relay.endpoint();
-            DynamoDbStore.builder(url).credentials("local", "local").create(true).build().close();
+            DynamoDbStore.builder(url)
+                    .credentials("local", "local")
+                    .create(true)
+                    .build()
+                    .close();
             relay.seen();
             try (DynamoDbStore store =
                     DynamoDbStore.builder(url).credentials("local", "local").build()) {

@@ -12,7 +12,6 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import dev.onlyonce.testservers.DynamoDbServer;
-import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,14 +21,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
-import software.amazon.awssdk.services.dynamodb.model.BillingMode;
-import software.amazon.awssdk.services.dynamodb.model.KeyType;
-import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 
 @DisplayName("Transactions on DynamoDB")
@@ -48,16 +41,8 @@ class DynamoDbTransactionsTest {
     static void start() {
         server = DynamoDbServer.start();
         relay = new Relay(server.endpoint());
-        client = DynamoDbAsyncClient.builder()
-                .endpointOverride(URI.create(server.endpoint()))
-                .region(Region.EU_CENTRAL_1)
-                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("local", "local")))
-                .build();
-        client.createTable(r -> r.tableName(ACCOUNTS)
-                        .billingMode(BillingMode.PAY_PER_REQUEST)
-                        .attributeDefinitions(a -> a.attributeName("id").attributeType(ScalarAttributeType.S))
-                        .keySchema(k -> k.attributeName("id").keyType(KeyType.HASH)))
-                .join();
+        client = BusinessTables.client(server.endpoint());
+        BusinessTables.create(client, ACCOUNTS);
         store = DynamoDbStore.builder("dynamodb:entries?region=eu-central-1&endpoint=" + relay.endpoint())
                 .credentials("local", "local")
                 .create(true)
@@ -106,7 +91,9 @@ class DynamoDbTransactionsTest {
     private static String balance(String account) {
         var item = client.getItem(r -> r.tableName(ACCOUNTS).key(id(account)).consistentRead(true))
                 .join();
-        return item.hasItem() && item.item().containsKey("balance") ? item.item().get("balance").n() : "0";
+        return item.hasItem() && item.item().containsKey("balance")
+                ? item.item().get("balance").n()
+                : "0";
     }
 
     private static State state(String account) {
@@ -117,9 +104,10 @@ class DynamoDbTransactionsTest {
     @DisplayName("W1 write and record together, once; a retry is answered with the result")
     void together() {
         assertThat(deposit("simple")).isInstanceOf(Outcome.Executed.class);
-        assertThat(deposit("simple")).isInstanceOfSatisfying(Outcome.Replayed.class, replayed -> assertThat(
-                        replayed.value())
-                .isEqualTo("deposited"));
+        assertThat(deposit("simple"))
+                .isInstanceOfSatisfying(
+                        Outcome.Replayed.class,
+                        replayed -> assertThat(replayed.value()).isEqualTo("deposited"));
         assertThat(balance("simple")).isEqualTo("1");
         assertThat(store.history(key("simple").entryId())).hasSize(2);
     }
@@ -154,9 +142,8 @@ class DynamoDbTransactionsTest {
     @DisplayName("W1 C4 whose answer is lost are recognised: once, and every time")
     void lost() {
         AtomicInteger calls = new AtomicInteger();
-        relay.script(step -> step.operation().equals("TransactWriteItems") && calls.getAndIncrement() == 0
-                ? step.lost()
-                : step);
+        relay.script(step ->
+                step.operation().equals("TransactWriteItems") && calls.getAndIncrement() == 0 ? step.lost() : step);
         assertThat(deposit("lost-once")).isInstanceOf(Outcome.Executed.class);
         relay.script(step -> step.operation().equals("TransactWriteItems") ? step.lost() : step);
         assertThat(deposit("lost")).isInstanceOf(Outcome.Executed.class);

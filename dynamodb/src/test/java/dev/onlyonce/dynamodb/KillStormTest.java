@@ -48,8 +48,8 @@ class KillStormTest {
         Random random = new Random(seed);
         try (DynamoDbServer server = DynamoDbServer.start();
                 DynamoDbStore store = StormNode.store(server.endpoint(), true);
-                DynamoDbAsyncClient client = StormNode.client(server.endpoint())) {
-            StormNode.createEffects(client);
+                DynamoDbAsyncClient client = BusinessTables.client(server.endpoint())) {
+            BusinessTables.create(client, StormNode.EFFECTS);
             for (int kill = 0; kill < KILLS; kill++) {
                 Process node = node(server.endpoint(), seed + kill);
                 awaitWork(store, node, (kill + 1) * StormNode.KEYS / (KILLS + 2) + random.nextInt(20));
@@ -66,8 +66,12 @@ class KillStormTest {
                 unknown += entry.state() == State.UNKNOWN ? 1 : 0;
                 assertThat(effects).as("%s, seed %s", entry, seed).isBetween(leased ? 0 : 1, 1);
                 assertThat(entry.state()).as("%s, seed %s", entry, seed).isIn(State.COMPLETED, State.UNKNOWN);
-                assertThat(effects == 1 || entry.state() == State.UNKNOWN).as("%s, seed %s", entry, seed).isTrue();
-                assertThat(leased || entry.state() == State.COMPLETED).as("%s, seed %s", entry, seed).isTrue();
+                assertThat(effects == 1 || entry.state() == State.UNKNOWN)
+                        .as("%s, seed %s", entry, seed)
+                        .isTrue();
+                assertThat(leased || entry.state() == State.COMPLETED)
+                        .as("%s, seed %s", entry, seed)
+                        .isTrue();
             }
             // A node works on one key at a time, so each kill leaves at most one in doubt.
             assertThat(unknown).as("seed %s", seed).isLessThanOrEqualTo(KILLS);

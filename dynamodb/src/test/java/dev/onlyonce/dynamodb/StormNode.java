@@ -4,28 +4,21 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.State;
-import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
-import software.amazon.awssdk.services.dynamodb.model.BillingMode;
-import software.amazon.awssdk.services.dynamodb.model.KeyType;
-import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 
 /** A node of the storm: executes every key in both ways, in an order of its own, and ends when all are decided. */
 final class StormNode {
     static final int KEYS = 300;
     static final String LEASED = "POST /leased";
     static final String TOGETHER = "POST /together";
-    private static final String EFFECTS = "effects";
+    static final String EFFECTS = "effects";
     private static final Fingerprint REQUEST = Fingerprint.of(new byte[] {1});
 
     private StormNode() {}
@@ -34,7 +27,7 @@ final class StormNode {
     public static void main(String[] arguments) {
         List<Key> keys = new ArrayList<>(keys());
         Collections.shuffle(keys, new Random(Long.parseLong(arguments[1])));
-        try (DynamoDbAsyncClient client = client(arguments[0]);
+        try (DynamoDbAsyncClient client = BusinessTables.client(arguments[0]);
                 DynamoDbStore store = store(arguments[0], false);
                 Onlyonce once = Onlyonce.builder(store)
                         .lease(Duration.ofSeconds(1))
@@ -85,22 +78,6 @@ final class StormNode {
                 .credentials("local", "local")
                 .create(create)
                 .build();
-    }
-
-    static DynamoDbAsyncClient client(String endpoint) {
-        return DynamoDbAsyncClient.builder()
-                .endpointOverride(URI.create(endpoint))
-                .region(Region.EU_CENTRAL_1)
-                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("local", "local")))
-                .build();
-    }
-
-    static void createEffects(DynamoDbAsyncClient client) {
-        client.createTable(r -> r.tableName(EFFECTS)
-                        .billingMode(BillingMode.PAY_PER_REQUEST)
-                        .attributeDefinitions(a -> a.attributeName("id").attributeType(ScalarAttributeType.S))
-                        .keySchema(k -> k.attributeName("id").keyType(KeyType.HASH)))
-                .join();
     }
 
     /** How often a key took effect. */
