@@ -133,7 +133,8 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("onlyonce.store=redis keeps them in the Redis of spring.data.redis, by URL or by host, with its password")
+    @DisplayName(
+            "onlyonce.store=redis keeps them in the Redis of spring.data.redis, by URL or by host, with its password")
     void dataRedis() {
         try (RedisServer server = RedisServer.start("requirepass secret-1")) {
             for (String[] described : new String[][] {
@@ -204,7 +205,8 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("onlyonce.store=redis knows the Sentinels, the cluster and TLS of spring.data.redis, and no other database")
+    @DisplayName(
+            "onlyonce.store=redis knows the Sentinels, the cluster and TLS of spring.data.redis, and no other database")
     void dataRedisKinds() {
         refuses(
                 runner.withPropertyValues(
