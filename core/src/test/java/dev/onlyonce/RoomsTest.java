@@ -33,7 +33,7 @@ class RoomsTest {
             Map.entry("client-interceptors", Set.of("client")),
             Map.entry("http", Set.of("core")),
             Map.entry("faults", Set.of()),
-            Map.entry("testservers", Set.of("faults")),
+            Map.entry("testservers", Set.of("dynamodb-local", "faults")),
             Map.entry("check", Set.of()),
             Map.entry("testkit", Set.of("check", "core")),
             Map.entry("sql", Set.of("core")),
