@@ -33,13 +33,14 @@ class RoomsTest {
             Map.entry("client-interceptors", Set.of("client")),
             Map.entry("http", Set.of("core")),
             Map.entry("faults", Set.of()),
-            Map.entry("testservers", Set.of("faults")),
+            Map.entry("testservers", Set.of("dynamodb-local", "faults")),
             Map.entry("check", Set.of()),
             Map.entry("testkit", Set.of("check", "core")),
             Map.entry("sql", Set.of("core")),
             Map.entry("redis", Set.of("core")),
             Map.entry("dynamodb", Set.of("core")),
             Map.entry("dynamodb-local", Set.of()),
+            Map.entry("cassandra", Set.of("core")),
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("client", "core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
@@ -51,6 +52,7 @@ class RoomsTest {
             Map.entry(
                     "benchmarks",
                     Set.of(
+                            "cassandra",
                             "core",
                             "http",
                             "micrometer",

@@ -7,8 +7,8 @@ import com.datastax.oss.driver.api.core.cql.BoundStatementBuilder;
 import com.datastax.oss.driver.api.core.cql.DefaultBatchType;
 import com.datastax.oss.driver.api.core.cql.PreparedStatement;
 import com.datastax.oss.driver.api.core.cql.Row;
+import dev.onlyonce.cassandra.Change.Audited;
 import dev.onlyonce.cassandra.Change.Condition;
-import dev.onlyonce.cassandra.Change.Record;
 import dev.onlyonce.cassandra.Change.Write;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
@@ -145,7 +145,7 @@ final class Cas {
         return standing.expires() == null && isNew ? set : set.set("expires", standing.expires(), Long.class);
     }
 
-    private BoundStatementBuilder record(EntryId id, Record record, int step) {
+    private BoundStatementBuilder record(EntryId id, Audited record, int step) {
         if (record.isProofOnly()) {
             return Statements.on(statements.proof, id).setUuid("record", record.id());
         }

@@ -116,7 +116,7 @@ public final class CassandraStore implements Store {
 
     private Moment moment(int shards) {
         long now = clock.now();
-        return new Moment(now, now - clock.error(), ThreadLocalRandom.current().nextInt(shards));
+        return new Moment(now, now - clock.error(), ThreadLocalRandom.current().nextInt(shards), System.nanoTime());
     }
 
     /**

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param records what the audit says of it
  * @param index the rows that lead to the entry before it and after it
  */
-record Change(EntryId id, Condition condition, Write write, List<Record> records, Index index) {
+record Change(EntryId id, Condition condition, Write write, List<Audited> records, Index index) {
 
     /** What must be so for the write to take place. */
     sealed interface Condition {
@@ -50,10 +50,10 @@ record Change(EntryId id, Condition condition, Write write, List<Record> records
     }
 
     /** An audit record. Its id proves that the change took place. */
-    record Record(UUID id, @Nullable State from, @Nullable State to, Who who, long at) {
+    record Audited(UUID id, @Nullable State from, @Nullable State to, Who who, long at) {
         /** Proves a change that is not audited: Cassandra removes it soon, and nobody lists it. */
-        static Record proof() {
-            return new Record(UUID.randomUUID(), null, null, new Who("", 0, "", ""), 0);
+        static Audited proof() {
+            return new Audited(UUID.randomUUID(), null, null, new Who("", 0, "", ""), 0);
         }
 
         boolean isProofOnly() {

@@ -1,8 +1,8 @@
 package dev.onlyonce.cassandra;
 
+import dev.onlyonce.cassandra.Change.Audited;
 import dev.onlyonce.cassandra.Change.Condition;
 import dev.onlyonce.cassandra.Change.Index;
-import dev.onlyonce.cassandra.Change.Record;
 import dev.onlyonce.cassandra.Change.Ttl;
 import dev.onlyonce.cassandra.Change.Who;
 import dev.onlyonce.cassandra.Change.Write;
@@ -14,6 +14,7 @@ import dev.onlyonce.store.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -24,12 +25,12 @@ record Changes(Expiry expiry) {
     /** A new entry, in place of one that is past everything, if there is one. */
     Change begin(ClaimRequest request, @Nullable StoredEntry over, Moment moment) {
         StoredEntry entry = StoredEntry.claimed(request, moment, UUID.randomUUID());
-        List<Record> records = new ArrayList<>();
+        List<Audited> records = new ArrayList<>();
         List<IndexRow> before = new ArrayList<>(List.of(lease(entry), all(entry)));
         List<IndexRow> after = new ArrayList<>();
         if (over != null) {
             Who end = new Who(over.life().operation(), over.hold().attempt(), request.owner(), "its retention is over");
-            records.add(new Record(UUID.randomUUID(), over.state(), null, end, moment.now()));
+            records.add(new Audited(UUID.randomUUID(), over.state(), null, end, moment.now()));
             before.add(audited(entry, moment.now(), moment.shard()));
             after.add(all(over));
         }
@@ -67,7 +68,7 @@ record Changes(Expiry expiry) {
 
     /** The end of a claim, of an abandoned entry or of a doubt. */
     Change settle(StoredEntry from, StoredEntry entry, Condition condition, Who who, Moment moment) {
-        long at = java.util.Objects.requireNonNull(entry.standing().settled());
+        long at = Objects.requireNonNull(entry.standing().settled());
         Ttl ttl = expiry.ttl(entry, moment.now());
         IndexRow next = entry.state() == State.UNKNOWN ? unknown(entry) : expiry(entry, ttl, moment.shard());
         IndexRow over = from.state() == State.UNKNOWN ? unknown(from) : lease(from);
@@ -75,7 +76,7 @@ record Changes(Expiry expiry) {
                 from.id(),
                 condition,
                 new Write.Entry(entry, ttl),
-                List.of(new Record(entry.standing().change(), from.state(), entry.state(), who, at)),
+                List.of(new Audited(entry.standing().change(), from.state(), entry.state(), who, at)),
                 new Index(List.of(next, audited(entry, at, moment.shard())), List.of(over)));
     }
 
@@ -86,7 +87,7 @@ record Changes(Expiry expiry) {
                 from.id(),
                 new Condition.Unchanged(from.standing().change()),
                 new Write.Delete(),
-                List.of(new Record(UUID.randomUUID(), from.state(), null, who, at)),
+                List.of(new Audited(UUID.randomUUID(), from.state(), null, who, at)),
                 new Index(List.of(audited(from, at, moment.shard())), List.of(all(from))));
     }
 
@@ -96,7 +97,7 @@ record Changes(Expiry expiry) {
                 from.id(),
                 new Condition.Unchanged(from.standing().change()),
                 new Write.Delete(),
-                List.of(Record.proof()),
+                List.of(Audited.proof()),
                 new Index(List.of(), List.of(all(from), row)));
     }
 
@@ -112,9 +113,9 @@ record Changes(Expiry expiry) {
                 new Index(List.of(expiry(entry, ttl, moment.shard())), List.of(row)));
     }
 
-    private static Record record(StoredEntry entry, @Nullable State from, String who, String why, long at) {
+    private static Audited record(StoredEntry entry, @Nullable State from, String who, String why, long at) {
         Who by = new Who(entry.life().operation(), entry.hold().attempt(), who, why);
-        return new Record(entry.standing().change(), from, entry.state(), by, at);
+        return new Audited(entry.standing().change(), from, entry.state(), by, at);
     }
 
     /** The row that leads to an open entry when its lease ends; its mark is the change that gave the lease. */

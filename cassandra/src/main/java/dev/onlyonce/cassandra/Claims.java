@@ -1,6 +1,7 @@
 package dev.onlyonce.cassandra;
 
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.State;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -35,7 +36,7 @@ final class Claims {
         if (entry == null || token == null) {
             return;
         }
-        if (entry.state() == dev.onlyonce.store.State.PROCESSING) {
+        if (entry.state() == State.PROCESSING) {
             entries.put(token, entry);
         } else {
             entries.remove(token);

@@ -8,6 +8,7 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,11 +35,29 @@ import org.jspecify.annotations.Nullable;
  * in doubt.
  */
 record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Moment> clock, Duration patience) {
+    /** Well below the time after which a sweep deletes the row of a claim that never came. */
+    private static final Duration SOON = Duration.ofMinutes(2);
+
     private static final Duration PAUSE_MIN = Duration.ofMillis(5);
     private static final Duration PAUSE_MAX = Duration.ofMillis(200);
 
     Moment moment() {
         return clock.get();
+    }
+
+    /**
+     * Writes the index rows of changes. The changes must follow soon: a sweep deletes the row of a claim that never came, so a node that
+     * was stopped in between gives up.
+     *
+     * @throws StoreException if nothing may be changed
+     */
+    void prepare(List<IndexRow> rows, Moment moment) {
+        if (!rows.isEmpty()) {
+            indexes.add(rows, moment.now());
+        }
+        if (System.nanoTime() - moment.nanos() > SOON.toNanos()) {
+            throw new StoreUnavailable("Writing index rows took longer than " + SOON, null);
+        }
     }
 
     /** The state of one contest. */
@@ -121,9 +140,7 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
             return Optional.of(known.answer());
         }
         Attempt<A> attempt = (Attempt<A>) step;
-        if (!attempt.change().index().before().isEmpty()) {
-            indexes.add(attempt.change().index().before(), moment.now());
-        }
+        prepare(attempt.change().index().before(), moment);
         return note(tries, attempt, cas.send(attempt.change()).join());
     }
 

@@ -1,6 +1,7 @@
 package dev.onlyonce.cassandra;
 
 import dev.onlyonce.cassandra.Change.Ttl;
+import dev.onlyonce.store.State;
 import java.time.Duration;
 
 /**
@@ -36,6 +37,6 @@ record Expiry(Duration tolerance) {
         if (ttl.entry() > 0) {
             return end + Micros.of(tolerance.plus(ROUNDING));
         }
-        return entry.state() == dev.onlyonce.store.State.EXPIRED ? end : expires;
+        return entry.state() == State.EXPIRED ? end : expires;
     }
 }

@@ -45,7 +45,7 @@ sealed interface IndexRow {
     /**
      * In the table {@code due}.
      *
-     * @param mark makes it the only row of its kind for ever
+     * @param mark unique: no other row ever has it
      * @param home the entry's shard
      */
     record Due(Kind kind, int shard, long at, EntryId id, UUID mark, int home) implements IndexRow {

@@ -100,7 +100,7 @@ final class Items {
             return;
         }
         try {
-            contest.indexes().add(before, moment.now());
+            contest.prepare(before, moment);
         } catch (StoreException e) {
             // Nothing was changed: without its index rows no transaction is sent.
             all.forEach(each -> each.outcome = each.guess == null ? null : new Outcome.Failed(e));

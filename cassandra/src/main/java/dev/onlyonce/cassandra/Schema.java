@@ -2,6 +2,7 @@ package dev.onlyonce.cassandra;
 
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.Row;
+import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import com.datastax.oss.driver.api.core.metadata.Node;
 import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
 import dev.onlyonce.store.StoreException;
@@ -13,6 +14,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -122,7 +124,7 @@ record Schema(CqlSession session, String keyspace) {
             List<Row> rows = link.rows(Statements.of("SELECT value FROM layout WHERE name = 'layout'", link.level()));
             String stored = rows.isEmpty() ? null : rows.get(0).getString("value");
             if (stored == null) {
-                var unused = link.transaction(com.datastax.oss.driver.api.core.cql.SimpleStatement.newInstance(
+                var unused = link.transaction(SimpleStatement.newInstance(
                                 "INSERT INTO layout (name, value) VALUES ('layout', ?) IF NOT EXISTS", ours))
                         .join();
                 stored = link.rowsAfterAll(
@@ -146,7 +148,7 @@ record Schema(CqlSession session, String keyspace) {
         List<String> risks = new ArrayList<>();
         for (var factor : metadata()
                 .map(KeyspaceMetadata::getReplication)
-                .orElse(java.util.Map.of())
+                .orElse(Map.of())
                 .entrySet()) {
             if (!factor.getKey().equals("class") && factor.getValue().matches("[12]")) {
                 risks.add("The keyspace " + keyspace + " has " + factor.getValue() + " replicas in " + factor.getKey()

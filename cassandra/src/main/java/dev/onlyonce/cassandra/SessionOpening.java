@@ -8,11 +8,13 @@ import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
 import com.datastax.oss.driver.api.core.config.DriverConfigLoader;
 import com.datastax.oss.driver.api.core.config.ProgrammaticDriverConfigLoaderBuilder;
 import dev.onlyonce.store.StoreUnavailable;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** Connects. */
@@ -21,6 +23,7 @@ final class SessionOpening {
     private static final Duration HEARTBEAT = Duration.ofSeconds(5);
     private static final Duration RECONNECT_MIN = Duration.ofMillis(200);
     private static final Duration RECONNECT_MAX = Duration.ofSeconds(5);
+    private static final int CAUSES_MAX = 100;
     private static final String POLICIES = "com.datastax.oss.driver.internal.core.";
 
     private SessionOpening() {}
@@ -49,13 +52,30 @@ final class SessionOpening {
             builder.withAuthCredentials(user, password);
         }
         try {
-            return builder.build();
+            return checked(builder.build(), settings.dataCentre());
+        } catch (StoreUnavailable e) {
+            throw e;
         } catch (RuntimeException e) {
             String tls = settings.tls()
                     ? " over TLS (does that port speak TLS, and does this JVM trust its certificate?)"
                     : "";
             throw new StoreUnavailable("Cassandra at " + url.shown() + " cannot be used" + tls + ": " + reason(e), e);
         }
+    }
+
+    private static CqlSession checked(CqlSession session, @Nullable String dataCentre) {
+        List<String> found = session.getMetadata().getNodes().values().stream()
+                .map(node -> String.valueOf(node.getDatacenter()))
+                .distinct()
+                .toList();
+        if (dataCentre != null && !found.contains(dataCentre)) {
+            session.close();
+            throw new StoreUnavailable(
+                    "Cassandra has no data centre " + dataCentre + ": write one of " + String.join(", ", found)
+                            + " after dc=",
+                    null);
+        }
+        return session;
     }
 
     private static DriverConfigLoader config(Settings settings) {
@@ -91,23 +111,32 @@ final class SessionOpening {
         return config.build();
     }
 
-    /** The most telling message of all that there are: wrong credentials first, then the innermost cause. */
+    /** The most telling message of all that there are: wrong credentials first, then a refused connection, then the first cause. */
     private static String reason(Throwable failure) {
         List<Throwable> all = new ArrayList<>();
         collect(failure, all);
-        Stream<Throwable> credentials = all.stream().filter(AuthenticationException.class::isInstance);
-        return credentials
-                .findFirst()
-                .map(e -> "it refuses the user or the password: " + Failures.message(e))
-                .orElseGet(() -> Failures.message(all.get(all.size() - 1)));
+        for (Throwable each : all) {
+            if (each instanceof AuthenticationException) {
+                return "it refuses the user or the password: " + Failures.message(each);
+            }
+        }
+        for (Throwable each : all) {
+            if (each instanceof ConnectException || each instanceof SSLException) {
+                return Failures.message(each);
+            }
+        }
+        return Failures.message(all.get(all.size() - 1));
     }
 
     private static void collect(Throwable failure, List<Throwable> all) {
         all.add(failure);
+        if (all.size() > CAUSES_MAX) {
+            return;
+        }
         if (failure instanceof AllNodesFailedException nodes) {
             nodes.getAllErrors().values().forEach(errors -> errors.forEach(error -> collect(error, all)));
-        } else if (failure.getCause() != null && all.size() < 100) {
-            collect(failure.getCause(), all);
         }
+        Stream.concat(Stream.ofNullable(failure.getCause()), Stream.of(failure.getSuppressed()))
+                .forEach(cause -> collect(cause, all));
     }
 }

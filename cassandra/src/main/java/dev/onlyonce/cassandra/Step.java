@@ -1,6 +1,7 @@
 package dev.onlyonce.cassandra;
 
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** What a verb does about an entry: it knows the answer, or it has to change the entry first. */
 sealed interface Step<A> {
@@ -14,7 +15,7 @@ sealed interface Step<A> {
      */
     record Attempt<A>(Change change, A answer) implements Step<A> {
         /** The record that is there if and only if the change took place; null for a change of the lease, which has none. */
-        @org.jspecify.annotations.Nullable
+        @Nullable
         UUID proof() {
             return change.records().isEmpty() ? null : change.records().get(0).id();
         }

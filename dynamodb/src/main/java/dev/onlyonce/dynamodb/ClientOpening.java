@@ -80,7 +80,8 @@ record ClientOpening(
             return new DefaultAwsRegionProviderChain().getRegion();
         } catch (SdkClientException e) {
             throw new StoreUnavailable(
-                    "DynamoDB: no region: write ?region=eu-central-1 after the table in the store's URL, or set AWS_REGION",
+                    "DynamoDB: no region: write ?region=eu-central-1 after the table in the store's URL, or set"
+                            + " AWS_REGION",
                     e);
         }
     }

@@ -20,6 +20,7 @@ import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.Transition;
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +33,8 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
+import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 
 /**
  * Entries in one table of Amazon DynamoDB. Any number of threads use one store, any number of nodes one table.
@@ -121,6 +124,27 @@ public final class DynamoDbStore implements Store {
         return Answers.ofWrites(
                 send(settlements, settlement -> verbs.settle(sealing.seal(settlement))),
                 Optional.of(new SettleResult.Busy()));
+    }
+
+    /**
+     * Settles together with other writes; for {@link DynamoDbTransactions}. Returns when it was settled.
+     *
+     * @throws TransactionCanceledException if a condition did not hold: nothing was written
+     * @throws StoreException if it failed otherwise
+     */
+    Instant commit(Settlement settlement, List<TransactWriteItem> writes) {
+        StoreClock.Reading now = clock.now();
+        Verbs recording = new Verbs(table, new Changes(AuditLevel.ALL), clock);
+        Table.Update update = recording.settlementUpdate(sealing.seal(settlement), now);
+        try {
+            table.transact(ItemKey.of(settlement.id()), update, writes).join();
+            return Item.instant(now.latest());
+        } catch (CompletionException e) {
+            if (ServiceFailure.cause(e) instanceof TransactionCanceledException cancelled) {
+                throw cancelled;
+            }
+            throw ServiceFailure.of(e);
+        }
     }
 
     @Override

@@ -18,8 +18,8 @@ record DynamoDbUrl(String table, List<String> settings) {
         String table = (query < 0 ? url : url.substring(0, query)).replaceFirst("^" + SCHEME, "");
         if (!url.startsWith(SCHEME) || !table.matches(TABLE)) {
             throw new IllegalArgumentException(
-                    "the URL of a DynamoDB store must have the form dynamodb:table?region=eu-central-1, with a table name of 3 to"
-                            + " 255 letters, digits, dots, dashes and underscores");
+                    "the URL of a DynamoDB store must have the form dynamodb:table?region=eu-central-1, with a table"
+                            + " name of 3 to 255 letters, digits, dots, dashes and underscores");
         }
         return new DynamoDbUrl(
                 table, query < 0 ? List.of() : List.of(url.substring(query + 1).split("&", -1)));
@@ -34,8 +34,9 @@ record DynamoDbUrl(String table, List<String> settings) {
             } catch (RuntimeException e) {
                 throw new IllegalArgumentException(
                         "\"" + setting
-                                + "\" is not a setting of the DynamoDB store: after the ? of its URL write region=eu-central-1,"
-                                + " endpoint=http://127.0.0.1:8000, timeout=2s or audit=exceptions, separated by &",
+                                + "\" is not a setting of the DynamoDB store: after the ? of its URL write"
+                                + " region=eu-central-1, endpoint=http://127.0.0.1:8000, timeout=2s or"
+                                + " audit=exceptions, separated by &",
                         e);
             }
         }

@@ -33,16 +33,23 @@ record Schema(DynamoDbAsyncClient client, String table) {
             if (create) {
                 create();
             }
-            check(client.describeTable(r -> r.tableName(table).overrideConfiguration(patient())).join().table());
+            check(client.describeTable(r -> r.tableName(table).overrideConfiguration(patient()))
+                    .join()
+                    .table());
         } catch (CompletionException e) {
             StoreException failure = ServiceFailure.ofRead(e);
-            throw new StoreUnavailable("table " + table + ": " + failure.getMessage(), failure.getCause());
+            String message = String.valueOf(failure.getMessage())
+                    .replace(
+                            ServiceFailure.CONNECTION_LOST,
+                            ServiceFailure.CONNECTION_LOST + "; if the endpoint is https, does it speak TLS?");
+            throw new StoreUnavailable("table " + table + ": " + message, failure.getCause());
         }
     }
 
     private void create() {
         try {
-            var unused = client.describeTable(r -> r.tableName(table).overrideConfiguration(patient())).join();
+            var unused = client.describeTable(r -> r.tableName(table).overrideConfiguration(patient()))
+                    .join();
         } catch (CompletionException e) {
             if (!(ServiceFailure.cause(e) instanceof ResourceNotFoundException)) {
                 throw e;

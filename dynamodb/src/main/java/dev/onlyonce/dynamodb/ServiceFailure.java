@@ -28,6 +28,8 @@ final class ServiceFailure {
             "MissingAuthenticationTokenException",
             "ExpiredTokenException");
 
+    static final String CONNECTION_LOST = "the connection was lost";
+
     private ServiceFailure() {}
 
     /** The exception itself, without the wrappers of futures. */
@@ -81,7 +83,8 @@ final class ServiceFailure {
 
     private static String message(Throwable cause) {
         if (cause instanceof ResourceNotFoundException) {
-            return "the table or its index does not exist in this region and account: create it with \"onlyonce schema apply\" ("
+            return "the table or its index does not exist in this region and account: create it with \"onlyonce schema"
+                    + " apply\" ("
                     + cause.getMessage() + ")";
         } else if (cause instanceof AwsServiceException e) {
             String code = code(e);
@@ -107,7 +110,7 @@ final class ServiceFailure {
         }
         return find(IOException.class, cause) == null
                 ? String.valueOf(cause.getMessage())
-                : "the connection was lost; if the endpoint is https, does it speak TLS? " + cause.getMessage();
+                : CONNECTION_LOST + ": " + cause.getMessage();
     }
 
     private static String code(AwsServiceException e) {

@@ -1,8 +1,11 @@
 package dev.onlyonce.dynamodb;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -12,6 +15,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
 import software.amazon.awssdk.services.dynamodb.model.ReturnValue;
 import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
  * Conditional writes and consistent reads of single items. A write whose answer is lost is sent once more, which is safe: its condition
@@ -92,6 +96,24 @@ record Table(DynamoDbAsyncClient client, String name) {
                         .returnValuesOnConditionCheckFailure(ReturnValuesOnConditionCheckFailure.ALL_OLD))
                 .thenApply(answer -> (Written) new Written.Done(new HashMap<>(answer.attributes())))
                 .exceptionally(Table::refused));
+    }
+
+    /**
+     * Changes an item if the condition holds, together with other writes. Sent again with the same request token if its answer is lost:
+     * DynamoDB then executes it once.
+     */
+    CompletableFuture<Void> transact(ItemKey key, Update update, List<TransactWriteItem> others) {
+        List<TransactWriteItem> items = new ArrayList<>(others);
+        items.add(TransactWriteItem.builder()
+                .update(u -> u.tableName(name)
+                        .key(key.map())
+                        .updateExpression(update.update)
+                        .conditionExpression(update.condition)
+                        .expressionAttributeValues(update.values))
+                .build());
+        String token = UUID.randomUUID().toString();
+        return twice(() -> client.transactWriteItems(r -> r.transactItems(items).clientRequestToken(token))
+                .thenApply(answer -> null));
     }
 
     private static Map<String, AttributeValue> revision(Item old) {

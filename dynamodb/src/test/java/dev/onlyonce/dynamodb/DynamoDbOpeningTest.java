@@ -10,7 +10,6 @@ import dev.onlyonce.testservers.DynamoDbServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.URI;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -18,13 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
-import software.amazon.awssdk.services.dynamodb.model.BillingMode;
-import software.amazon.awssdk.services.dynamodb.model.KeyType;
-import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 
 /** What opening a store says when something is wrong. */
 @DisplayName("Opening a DynamoDB store")
@@ -83,17 +76,8 @@ class DynamoDbOpeningTest {
     @Test
     @DisplayName("E2 on a table of somebody else says what is different, and leaves it alone")
     void foreign() {
-        try (DynamoDbAsyncClient client = DynamoDbAsyncClient.builder()
-                .endpointOverride(URI.create(server.endpoint()))
-                .region(Region.EU_CENTRAL_1)
-                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("local", "local")))
-                .build()) {
-            client.createTable(r -> r.tableName("foreign")
-                            .billingMode(BillingMode.PAY_PER_REQUEST)
-                            .attributeDefinitions(
-                                    a -> a.attributeName("id").attributeType(ScalarAttributeType.S))
-                            .keySchema(k -> k.attributeName("id").keyType(KeyType.HASH)))
-                    .join();
+        try (DynamoDbAsyncClient client = BusinessTables.client(server.endpoint())) {
+            BusinessTables.create(client, "foreign");
         }
         for (boolean create : new boolean[] {false, true}) {
             assertThatThrownBy(() -> open("foreign", "eu-central-1", create))
@@ -148,7 +132,8 @@ class DynamoDbOpeningTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"region=Frankfurt", "timeout=", "timeout=0s", "audit=some", "endpoint=127.0.0.1", "x=y", ""})
+    @ValueSource(
+            strings = {"region=Frankfurt", "timeout=", "timeout=0s", "audit=some", "endpoint=127.0.0.1", "x=y", ""})
     @DisplayName("with a setting in its URL that does not exist says which there are")
     void settings(String setting) {
         assertThatThrownBy(() -> DynamoDbStore.builder("dynamodb:onlyonce?" + setting))

@@ -151,8 +151,7 @@ final class Relay implements AutoCloseable {
     }
 
     private HttpResponse<byte[]> deliver(Map<String, String> headers, byte[] body) throws IOException {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(target).POST(HttpRequest.BodyPublishers.ofByteArray(body));
+        HttpRequest.Builder request = HttpRequest.newBuilder(target).POST(HttpRequest.BodyPublishers.ofByteArray(body));
         headers.forEach((name, value) -> {
             if (name.matches("x-amz-.*|authorization|content-type")) {
                 request.header(name, value);

@@ -53,7 +53,8 @@ class RequestsTest {
     }
 
     private static DynamoDbStore.Builder builder(String table) {
-        return DynamoDbStore.builder("dynamodb:" + table + "?region=eu-central-1&timeout=5s&endpoint=" + relay.endpoint())
+        return DynamoDbStore.builder(
+                        "dynamodb:" + table + "?region=eu-central-1&timeout=5s&endpoint=" + relay.endpoint())
                 .credentials("local", "local")
                 .create(true);
     }
@@ -194,15 +195,16 @@ class RequestsTest {
             assertThat(retry).isInstanceOfSatisfying(ClaimResult.Existing.class, existing -> {
                 assertThat(existing.entry().state()).isEqualTo(State.COMPLETED);
                 assertThat(Envelope.open(existing.entry().result()))
-                        .isInstanceOfSatisfying(Envelope.Content.Failed.class, failed -> assertThat(
-                                        failed.failure().code())
-                                .isEqualTo(Failure.RESULT_NOT_STORED));
+                        .isInstanceOfSatisfying(
+                                Envelope.Content.Failed.class,
+                                failed -> assertThat(failed.failure().code()).isEqualTo(Failure.RESULT_NOT_STORED));
             });
         }
     }
 
     @Test
-    @DisplayName("T3 leave ordinary entries to native TTL where the audit keeps exceptions only, and keep the exceptions")
+    @DisplayName(
+            "T3 leave ordinary entries to native TTL where the audit keeps exceptions only, and keep the exceptions")
     void exceptions() {
         ManualClock clock = new ManualClock();
         relay.script(step -> step);
@@ -221,7 +223,8 @@ class RequestsTest {
             Map<String, ?> stored = store.item(ordinary.id()).orElseThrow().values();
             assertThat(stored).containsKey(Attribute.TTL).doesNotContainKeys(Attribute.DUE_KIND, Attribute.DUE_AT);
             assertThat(store.item(ordinary.id()).orElseThrow().number(Attribute.TTL) * 1_000_000)
-                    .isGreaterThanOrEqualTo(store.item(ordinary.id()).orElseThrow().ending());
+                    .isGreaterThanOrEqualTo(
+                            store.item(ordinary.id()).orElseThrow().ending());
             assertThat(store.item(late.id()).orElseThrow().values()).doesNotContainKey(Attribute.TTL);
             assertThat(store.history(ordinary.id())).hasSize(2);
 

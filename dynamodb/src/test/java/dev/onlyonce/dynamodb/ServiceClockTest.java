@@ -72,7 +72,8 @@ class ServiceClockTest {
     }
 
     @Test
-    @DisplayName("T5 keeps its bounds although this node's monotonic clock runs wrong, and widens them while nobody answers")
+    @DisplayName(
+            "T5 keeps its bounds although this node's monotonic clock runs wrong, and widens them while nobody answers")
     void drifts() {
         answer(Duration.ofMillis(1), Duration.ofMillis(1));
         Reading before = clock.now();

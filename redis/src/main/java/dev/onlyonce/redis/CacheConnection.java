@@ -165,8 +165,8 @@ final class CacheConnection implements AutoCloseable {
     private @Nullable Link usable() {
         long until = pausedUntilNanos.get();
         long now = time.nanos();
-        boolean mayTry = until == 0
-                || (now - until >= 0 && pausedUntilNanos.compareAndSet(until, (now + PAUSE.toNanos()) | 1));
+        boolean mayTry =
+                until == 0 || (now - until >= 0 && pausedUntilNanos.compareAndSet(until, (now + PAUSE.toNanos()) | 1));
         return mayTry ? link : null;
     }
 

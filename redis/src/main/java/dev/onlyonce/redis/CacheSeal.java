@@ -37,10 +37,9 @@ record CacheSeal(Encryption encryption, String name) {
         }
         String secret = options.secret();
         if (secret == null || secret.length() < SECRET_CHARACTERS_MIN) {
-            throw new IllegalArgumentException(
-                    "the shared cache needs a secret of at least " + SECRET_CHARACTERS_MIN
-                            + " characters, the same on all nodes, because whoever can write to Redis could make up answers"
-                            + " without it: set one (openssl rand -base64 32), or turn on the encryption of the store");
+            throw new IllegalArgumentException("the shared cache needs a secret of at least " + SECRET_CHARACTERS_MIN
+                    + " characters, the same on all nodes, because whoever can write to Redis could make up answers"
+                    + " without it: set one (openssl rand -base64 32), or turn on the encryption of the store");
         }
         byte[] key = sha256().digest(secret.getBytes(StandardCharsets.UTF_8));
         return new CacheSeal(Encryption.with(SECRET_KEY_ID, key), options.name());

@@ -98,7 +98,7 @@ final class CachedEntries {
             return Found.ASKED_FOR;
         }
         Instant now = clock.latestNow();
-        Optional<Entry> opened = value.flatMap(sealed -> open(request.id(), sealed));
+        Optional<Entry> opened = value.flatMap(bytes -> open(request.id(), bytes));
         if (now == null || opened.isEmpty() || !counts(opened.get(), request, now)) {
             missed.increment();
             return Found.ABSENT;
@@ -108,8 +108,8 @@ final class CachedEntries {
         return new Found(false, new ClaimResult.Existing(CachedEntry.at(entry, now)));
     }
 
-    private Optional<Entry> open(EntryId id, byte[] sealed) {
-        Optional<Entry> entry = seal.open(id, sealed);
+    private Optional<Entry> open(EntryId id, byte[] bytes) {
+        Optional<Entry> entry = seal.open(id, bytes);
         if (entry.isEmpty()) {
             refused.increment();
         }
@@ -173,13 +173,10 @@ final class CachedEntries {
 
     /** Deletes what Redis has of entries that have changed. */
     void drop(List<EntryId> ids) {
-        redis.write(ids.stream()
-                .map(id -> CacheConnection.delete(seal.key(id)))
-                .toList());
+        redis.write(ids.stream().map(id -> CacheConnection.delete(seal.key(id))).toList());
     }
 
     CacheCounts counts() {
-        return new CacheCounts(
-                redis.isWell(), replayed.sum(), shed.sum(), missed.sum(), failed.sum(), refused.sum());
+        return new CacheCounts(redis.isWell(), replayed.sum(), shed.sum(), missed.sum(), failed.sum(), refused.sum());
     }
 }

@@ -154,10 +154,20 @@ public final class CachedStore extends UncachedVerbs {
         }
     }
 
+    /** Waits, also if the thread is interrupted meanwhile: an eviction that returned early would not be over. */
     private void await(Duration span) {
-        try {
-            time.await(new CompletableFuture<Void>(), span);
-        } catch (InterruptedException e) {
+        long until = time.nanos() + span.toNanos();
+        boolean waiting = true;
+        boolean interrupted = false;
+        while (waiting) {
+            try {
+                time.await(new CompletableFuture<Void>(), Duration.ofNanos(Math.max(0, until - time.nanos())));
+                waiting = false;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }

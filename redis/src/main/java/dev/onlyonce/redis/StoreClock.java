@@ -37,7 +37,8 @@ final class StoreClock {
     }
 
     /** The latest that it may be by the store's clock; null if it was not read in the last minute. */
-    @Nullable Instant latestNow() {
+    @Nullable
+    Instant latestNow() {
         Reading reading = latest;
         if (reading == null) {
             return null;

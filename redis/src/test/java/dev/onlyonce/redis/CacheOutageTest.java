@@ -12,6 +12,7 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.Time;
 import dev.onlyonce.testkit.FaultyStore;
 import dev.onlyonce.testkit.Verb;
+import dev.onlyonce.testservers.RedisCluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -35,7 +37,9 @@ class CacheOutageTest {
     private final Time time = Time.system();
     private final FaultyStore origin = new FaultyStore(new MemoryStore(time));
     private final CachedStore node = stores.node(
-            CachedStore.builder(origin, CachedStores.options(stores.server.url())).timeout(TIMEOUT), time);
+            CachedStore.builder(origin, CachedStores.options(stores.server.url()))
+                    .timeout(TIMEOUT),
+            time);
 
     @AfterEach
     void close() {
@@ -104,7 +108,8 @@ class CacheOutageTest {
         try {
             long begun = System.nanoTime();
             for (int i = 0; i < 200; i++) {
-                assertThat(state(node.claim(List.of(Calls.claim("k-1"))).get(0))).isEqualTo(State.COMPLETED);
+                assertThat(state(node.claim(List.of(Calls.claim("k-1"))).get(0)))
+                        .isEqualTo(State.COMPLETED);
             }
             assertThat(Duration.ofNanos(System.nanoTime() - begun))
                     .as("200 requests without their own time-outs of %s", TIMEOUT)
@@ -135,8 +140,7 @@ class CacheOutageTest {
     @DisplayName("E4 that is not there when the node starts is used as soon as it is")
     void late() {
         stores.server.kill();
-        CachedStore early = stores.node(
-                CachedStore.builder(origin, CachedStores.options(stores.server.url())), time);
+        CachedStore early = stores.node(CachedStore.builder(origin, CachedStores.options(stores.server.url())), time);
         ClaimRequest claim = Calls.claim("k-1");
         assertThat(early.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
         early.settle(List.of(Calls.completed(claim)));
@@ -169,6 +173,30 @@ class CacheOutageTest {
         assertThatThrownBy(() -> CachedStore.builder(origin, options))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("freshFor=5s");
+    }
+
+    @Test
+    @DisplayName("may be a cluster: the keys of a batch are on all of its servers")
+    void cluster() {
+        try (RedisCluster cluster = RedisCluster.start()) {
+            CachedStore spread = stores.node(
+                    CachedStore.builder(origin, CachedStores.options(cluster.url()))
+                            .timeout(Duration.ofSeconds(10)),
+                    time);
+            List<ClaimRequest> claims =
+                    IntStream.range(0, 50).mapToObj(i -> Calls.claim("k-" + i)).toList();
+            spread.claim(claims);
+            spread.settle(claims.stream().map(Calls::completed).toList());
+            long giveUp = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+            while (spread.cache().orElseThrow().replayed() < claims.size()) {
+                assertThat(spread.claim(claims.stream()
+                                .map(claim -> Calls.claim(claim.id().key()))
+                                .toList()))
+                        .allSatisfy(result -> assertThat(state(result)).isEqualTo(State.COMPLETED));
+                assertThat(System.nanoTime() - giveUp).isNegative();
+            }
+            assertThat(spread.cache().orElseThrow().failed()).isZero();
+        }
     }
 
     @Test

@@ -66,7 +66,9 @@ final class CachedStores implements AutoCloseable {
 
     /** The state that a claim has found; null if it was granted. */
     static @Nullable State state(ClaimResult result) {
-        return result instanceof ClaimResult.Existing existing ? existing.entry().state() : null;
+        return result instanceof ClaimResult.Existing existing
+                ? existing.entry().state()
+                : null;
     }
 
     @Override

@@ -88,9 +88,12 @@ class HundredNodesTest {
             assertThat(pay(other)).isInstanceOf(Outcome.Executed.class);
         }
         int before = origin.calls(Verb.CLAIM) + origin.calls(Verb.FIND);
-        assertThat(all(HundredNodesTest::pay)).hasSize(NODES).allSatisfy(outcome -> assertThat(outcome)
-                .isInstanceOfSatisfying(
-                        Outcome.Replayed.class, replayed -> assertThat(replayed.value()).isEqualTo("paid")));
+        assertThat(all(HundredNodesTest::pay))
+                .hasSize(NODES)
+                .allSatisfy(outcome -> assertThat(outcome)
+                        .isInstanceOfSatisfying(
+                                Outcome.Replayed.class,
+                                replayed -> assertThat(replayed.value()).isEqualTo("paid")));
         assertThat(origin.calls(Verb.CLAIM) + origin.calls(Verb.FIND) - before).isEqualTo(1);
     }
 
@@ -102,8 +105,8 @@ class HundredNodesTest {
         assertThat(begun)
                 .filteredOn(Begun.Answered.class::isInstance)
                 .hasSize(NODES - 1)
-                .allSatisfy(answered -> assertThat(((Begun.Answered) answered).outcome())
-                        .isInstanceOf(Outcome.InFlight.class));
+                .allSatisfy(answered ->
+                        assertThat(((Begun.Answered) answered).outcome()).isInstanceOf(Outcome.InFlight.class));
         assertThat(origin.calls(Verb.CLAIM)).isLessThanOrEqualTo(3);
         OpenClaim claim = begun.stream()
                 .filter(Begun.Claimed.class::isInstance)
@@ -131,8 +134,9 @@ class HundredNodesTest {
         assertThat(nodes.get(0).operator().evict(KEY, "an operator", "a test")).isTrue();
         List<Outcome<String>> outcomes = all(node -> node.execute(KEY, PRINT, Codec.text(), claim -> "paid anew"));
         assertThat(outcomes).filteredOn(Outcome.Executed.class::isInstance).hasSize(1);
-        assertThat(outcomes).filteredOn(Outcome.Replayed.class::isInstance).allSatisfy(outcome -> assertThat(
-                        ((Outcome.Replayed<String>) outcome).value())
-                .isEqualTo("paid anew"));
+        assertThat(outcomes)
+                .filteredOn(Outcome.Replayed.class::isInstance)
+                .allSatisfy(outcome ->
+                        assertThat(((Outcome.Replayed<String>) outcome).value()).isEqualTo("paid anew"));
     }
 }

@@ -17,6 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -49,6 +51,15 @@ class SharedCacheTest {
         first.claim(List.of(claim));
         first.settle(List.of(Calls.completed(claim)));
         first.awaitWrites();
+    }
+
+    /** A node for which answers count for ten minutes. */
+    private CachedStore patient() {
+        return stores.node(
+                CachedStore.builder(origin, CachedStores.options(stores.server.url()))
+                        .freshFor(Duration.ofMinutes(10))
+                        .timeout(Duration.ofSeconds(10)),
+                time.alone());
     }
 
     private int asked() {
@@ -122,7 +133,8 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("R7 notices after five seconds that an entry was deleted past it, even if somebody puts the answer back")
+    @DisplayName(
+            "R7 notices after five seconds that an entry was deleted past it, even if somebody puts the answer back")
     void deletedPastIt() {
         settle();
         claim(second);
@@ -137,13 +149,29 @@ class SharedCacheTest {
     }
 
     @Test
+    @DisplayName("R7 does not cut an eviction short because its thread was interrupted")
+    void interrupted() throws Exception {
+        settle();
+        CachedStore node = stores.node(origin, time);
+        CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Thread operator = new Thread(() -> {
+            node.evict(claim.id(), "an operator", "a test");
+            interrupted.complete(Thread.currentThread().isInterrupted());
+        });
+        operator.start();
+        time.untilWaiting(1);
+        operator.interrupt();
+        time.advance(FRESH_FOR.plusMillis(1999));
+        time.untilWaiting(1);
+        assertThat(interrupted).isNotDone();
+        time.advance(Duration.ofMillis(1));
+        assertThat(interrupted.get(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
     @DisplayName("T2 answers nothing past its retention, however long answers count and whoever puts them back")
     void retention() {
-        CachedStore patient = stores.node(
-                CachedStore.builder(origin, CachedStores.options(stores.server.url()))
-                        .freshFor(Duration.ofMinutes(10))
-                        .timeout(Duration.ofSeconds(10)),
-                time.alone());
+        CachedStore patient = patient();
         settle();
         time.advance(Duration.ofMinutes(59));
         assertThat(state(claim(patient))).isEqualTo(State.COMPLETED);
@@ -165,21 +193,27 @@ class SharedCacheTest {
     void ttl() {
         settle();
         claim(second);
-        stores.values().keySet().forEach(key -> assertThat(stores.redis().pttl(key))
-                .isBetween(1L, FRESH_FOR.toMillis()));
+        stores.values()
+                .keySet()
+                .forEach(key -> assertThat(stores.redis().pttl(key)).isBetween(1L, FRESH_FOR.toMillis()));
     }
 
     @Test
     @DisplayName("does not need the clock of a node: one that does not know the store's asks the store")
     void clockNotKnown() {
+        CachedStore patient = patient();
         settle();
-        claim(second);
+        claim(patient);
         Map<byte[], byte[]> answers = stores.values();
-        time.advance(StoreClock.KNOWN_FOR.plusSeconds(1));
+        time.advance(StoreClock.KNOWN_FOR);
         stores.putBack(answers);
         int before = asked();
-        assertThat(state(claim(second))).isEqualTo(State.COMPLETED);
-        assertThat(asked()).isEqualTo(before + 1);
+        assertThat(state(claim(patient))).isEqualTo(State.COMPLETED);
+        assertThat(asked()).as("known").isEqualTo(before);
+        time.advance(Duration.ofMillis(1));
+        stores.putBack(answers);
+        assertThat(state(claim(patient))).isEqualTo(State.COMPLETED);
+        assertThat(asked()).as("not known any more").isEqualTo(before + 1);
     }
 
     @Test
@@ -207,13 +241,11 @@ class SharedCacheTest {
                 .set(
                         CacheSeal.of(CachedStores.options("redis://x")).key(claim.id()),
                         "?".getBytes(StandardCharsets.US_ASCII));
-        CachedStore brief = stores.node(
-                CachedStore.builder(origin, CachedStores.options(stores.server.url())), time.alone());
+        CachedStore brief =
+                stores.node(CachedStore.builder(origin, CachedStores.options(stores.server.url())), time.alone());
         long before = time.nanos();
         assertThat(state(claim(brief))).isEqualTo(State.COMPLETED);
-        assertThat(Duration.ofNanos(time.nanos() - before))
-                .isPositive()
-                .isLessThanOrEqualTo(Duration.ofMillis(50));
+        assertThat(Duration.ofNanos(time.nanos() - before)).isPositive().isLessThanOrEqualTo(Duration.ofMillis(50));
     }
 
     @Test
@@ -221,10 +253,9 @@ class SharedCacheTest {
     void sealed() {
         byte[] key = new byte[32];
         key[0] = 1;
-        CacheOptions encrypted =
-                new CacheOptions(stores.server.url(), "test", Encryption.with(7, key), null);
-        CachedStore sealing = stores.node(
-                CachedStore.builder(origin, encrypted).timeout(Duration.ofSeconds(10)), time.alone());
+        CacheOptions encrypted = new CacheOptions(stores.server.url(), "test", Encryption.with(7, key), null);
+        CachedStore sealing =
+                stores.node(CachedStore.builder(origin, encrypted).timeout(Duration.ofSeconds(10)), time.alone());
         settle();
         for (CachedStore node : List.of(second, sealing)) {
             stores.redis().flushall();
@@ -232,7 +263,8 @@ class SharedCacheTest {
             assertThat(stores.values()).hasSize(1).allSatisfy((name, value) -> {
                 assertThat(new String(name, StandardCharsets.ISO_8859_1)).doesNotContain("k-1", "acme");
                 assertThat(new String(value, StandardCharsets.ISO_8859_1))
-                        .doesNotContain("k-1", "acme", "POST /payments", claim.token().toString());
+                        .doesNotContain(
+                                "k-1", "acme", "POST /payments", claim.token().toString());
             });
         }
         assertThat(Encryption.keyOf(stores.values().values().iterator().next())).isEqualTo(7);

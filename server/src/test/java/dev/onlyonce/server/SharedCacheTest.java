@@ -51,7 +51,8 @@ class SharedCacheTest {
     }
 
     private static String metric(Running gateway, String name) throws Exception {
-        String metrics = gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics"))).body();
+        String metrics =
+                gateway.send(HttpRequest.newBuilder(gateway.admin("/metrics"))).body();
         return metrics.lines()
                 .filter(line -> line.startsWith("api_idempotency_cache_" + name + "_total "))
                 .map(line -> line.substring(line.indexOf(' ') + 1))
@@ -91,7 +92,8 @@ class SharedCacheTest {
             assertThat(two.post("/payments", "k2", "{}").headers().firstValue("Idempotent-Replayed"))
                     .hasValue("true");
             assertThat(upstream.effects("k2")).isEqualTo(1);
-            assertThat(two.send(HttpRequest.newBuilder(two.admin("/health/ready"))).statusCode())
+            assertThat(two.send(HttpRequest.newBuilder(two.admin("/health/ready")))
+                            .statusCode())
                     .isEqualTo(200);
             assertThat(metric(two, "failed")).isEqualTo("1.0");
         }

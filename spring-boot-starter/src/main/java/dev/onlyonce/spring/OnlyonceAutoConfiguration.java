@@ -73,7 +73,8 @@ public class OnlyonceAutoConfiguration {
         CacheOptions options = new CacheOptions(url, name, encryption, settings.secret());
         try {
             return StoreProvider.of(url)
-                    .orElseThrow(() -> new IllegalArgumentException("no module on the class path has a cache for this URL"))
+                    .orElseThrow(
+                            () -> new IllegalArgumentException("no module on the class path has a cache for this URL"))
                     .cache(store, options);
         } catch (IllegalArgumentException e) {
             store.close();

@@ -45,7 +45,9 @@ class SharedCacheStartUpTest extends StartUp {
         try (RedisServer server = RedisServer.start("appendonly no")) {
             WebApplicationContextRunner app = runner.withBean(DataSource.class, () -> h2)
                     .withPropertyValues(
-                            "onlyonce.cache.url=" + server.url() + "?timeout=5s", "onlyonce.cache.name=bookings", SECRET);
+                            "onlyonce.cache.url=" + server.url() + "?timeout=5s",
+                            "onlyonce.cache.name=bookings",
+                            SECRET);
             app.run(one -> app.run(two -> app.run(three -> {
                 Onlyonce last = three.getBean(Onlyonce.class);
                 assertThat(book(one.getBean(Onlyonce.class))).isInstanceOf(Outcome.Executed.class);
@@ -96,7 +98,11 @@ class SharedCacheStartUpTest extends StartUp {
                 """.formatted(code.group(1)));
         StringJoiner classPath = new StringJoiner(File.pathSeparator);
         for (Class<?> type : List.of(Onlyonce.class, CachedStore.class, SqlStore.class, Nullable.class)) {
-            classPath.add(Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+            classPath.add(Path.of(type.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
+                    .toString());
         }
         int result = ToolProvider.getSystemJavaCompiler()
                 .run(null, null, null, "-cp", classPath.toString(), source.toString());

@@ -74,7 +74,7 @@ final class MySqlDriversTest {
             assertThat(store.settle(Claims.complete(List.of(first))).get(0)).isInstanceOf(SettleResult.Settled.class);
             Entry entry = store.find(List.of(first.id())).get(0).orElseThrow();
             assertThat(entry.state()).isEqualTo(State.COMPLETED);
-            assertThat(new String(entry.result(), StandardCharsets.UTF_8)).isEqualTo("result");
+            assertThat(entry.result()).isEqualTo("result".getBytes(StandardCharsets.UTF_8));
             assertThat(store.evict(first.id(), "alice", "it's \\ \"42\"")).isPresent();
         }
     }

@@ -36,16 +36,25 @@ public final class CassandraCluster implements AutoCloseable {
             for (int number = 1; number <= nodes; number++) {
                 cluster.servers.add(new CassandraServer(ring, number, List.of(settings)));
             }
-            CompletableFuture.allOf(cluster.servers.stream()
-                            .map(server ->
-                                    CompletableFuture.runAsync(server::start, thread -> new Thread(thread).start()))
-                            .toArray(CompletableFuture<?>[]::new))
-                    .join();
+            startAll(cluster.servers);
             return cluster;
         } catch (RuntimeException e) {
             cluster.close();
             throw e;
         }
+    }
+
+    private static void startAll(List<CassandraServer> servers) {
+        CompletableFuture.allOf(servers.stream()
+                        .map(server -> CompletableFuture.runAsync(server::start, task -> new Thread(task).start()))
+                        .toArray(CompletableFuture<?>[]::new))
+                .join();
+    }
+
+    /** Starts nodes that are down again, side by side. */
+    public static void restart(CassandraServer... servers) {
+        List.of(servers).forEach(CassandraServer::kill);
+        startAll(List.of(servers));
     }
 
     /** All nodes. */

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param name names the store that is cached
  * @param secret what answers are sealed with, unless the store's encryption does
  */
-public record CacheSettings(String url, String name, @Nullable String secret) {
+public record CacheSettings(
+        String url, String name, @Nullable String secret) {
     private static final String EXAMPLE = "redis://127.0.0.1:6379";
 
     /** What to open, with the keys of the store if it has some. */
@@ -33,7 +34,8 @@ public record CacheSettings(String url, String name, @Nullable String secret) {
         });
         section.end();
         if (store.url() == null || store.url().startsWith("jdbc:sqlite:")) {
-            section.wrong("SQLite belongs to one gateway, which has a cache of its own: a shared cache needs a database server");
+            section.wrong(
+                    "SQLite belongs to one gateway, which has a cache of its own: a shared cache needs a database server");
         } else if (StoreProvider.of(url).isEmpty()) {
             section.wrong("url", "this is not the URL of a cache; write for example " + EXAMPLE);
         } else if (store.encryption() == null && secret == null) {
