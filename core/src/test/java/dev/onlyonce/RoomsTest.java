@@ -38,6 +38,7 @@ class RoomsTest {
             Map.entry("testkit", Set.of("check", "core")),
             Map.entry("sql", Set.of("core")),
             Map.entry("redis", Set.of("core")),
+            Map.entry("kafka", Set.of("core", "sql")),
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("client", "core")),
             Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),

@@ -8,6 +8,7 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,6 +40,25 @@ final class PostgresInTransaction implements InTransaction {
     }
 
     @Override
+    public Map<EntryId, Integer> insertAll(Connection connection, List<ClaimRequest> claims, Duration waitMax)
+            throws SQLException {
+        Map<EntryId, Integer> attempts = new HashMap<>();
+        Postgres.RowReader each = row -> attempts.put(StoredEntry.id(row, 1, Columns.NATIVE), row.getInt(4));
+        waitingFor(connection, Postgres.insert(claims, each), waitMax);
+        return attempts;
+    }
+
+    /** Many are found by look-ups in the index only with settings, and going back to a savepoint takes those back. */
+    @Override
+    public Map<EntryId, Entry> findAll(Connection connection, List<EntryId> ids) throws SQLException {
+        Savepoint before = connection.setSavepoint();
+        Map<EntryId, Entry> found = postgres.find(connection, ids);
+        connection.rollback(before);
+        connection.releaseSavepoint(before);
+        return found;
+    }
+
+    @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
         return claim(connection, PostgresStatements.TAKE, ArrayParameters.of(List.of(claim)), waitMax);
     }
@@ -56,6 +76,11 @@ final class PostgresInTransaction implements InTransaction {
 
     private Optional<Integer> claim(
             Connection connection, Postgres.Part claim, List<Integer> attempts, Duration waitMax) throws SQLException {
+        waitingFor(connection, claim, waitMax);
+        return attempts.stream().findFirst();
+    }
+
+    private void waitingFor(Connection connection, Postgres.Part claim, Duration waitMax) throws SQLException {
         // Zero would mean to wait without a limit.
         String millis = String.valueOf(Math.max(1, waitMax.toMillis()));
         postgres.runAll(
@@ -65,7 +90,6 @@ final class PostgresInTransaction implements InTransaction {
                         new Postgres.Part(SET_WAIT, Binding.texts(Columns.NATIVE, millis), row -> {}),
                         claim,
                         new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {})));
-        return attempts.stream().findFirst();
     }
 
     @Override
