@@ -29,7 +29,7 @@ public record MessageIdentity(String producer, String id) {
         try {
             Key.checkName("source", source);
         } catch (IllegalArgumentException e) {
-            throw new PoisonMessage(DeadLetterReason.MALFORMED_ID, e.getMessage(), e);
+            throw new PoisonMessage(DeadLetterReason.MALFORMED_ID, "its producer: " + e.getMessage(), e);
         }
         return source;
     }

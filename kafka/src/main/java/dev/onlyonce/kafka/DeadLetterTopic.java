@@ -4,7 +4,7 @@ import dev.onlyonce.messages.PoisonMessage;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -69,7 +69,7 @@ final class DeadLetterTopic implements AutoCloseable {
      * @return those that were acknowledged
      */
     Set<Letter> send(Map<Letter, PoisonMessage> letters) {
-        Map<Letter, Future<RecordMetadata>> sent = new LinkedHashMap<>();
+        Map<Letter, Future<RecordMetadata>> sent = new HashMap<>();
         letters.forEach((letter, why) -> {
             try {
                 sent.put(letter, producer.send(whole(letter, why)));
@@ -81,8 +81,14 @@ final class DeadLetterTopic implements AutoCloseable {
             }
         });
         producer.flush();
-        sent.entrySet().removeIf(entry -> !isThere(entry.getKey(), letters.get(entry.getKey()), entry.getValue()));
-        return sent.keySet();
+        Set<Letter> there = new HashSet<>();
+        letters.forEach((letter, why) -> {
+            Future<RecordMetadata> answer = sent.get(letter);
+            if (answer != null && isThere(letter, why, answer)) {
+                there.add(letter);
+            }
+        });
+        return there;
     }
 
     private boolean isThere(Letter letter, PoisonMessage why, Future<RecordMetadata> answer) {

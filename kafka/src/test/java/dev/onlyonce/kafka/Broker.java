@@ -97,6 +97,12 @@ final class Broker implements AutoCloseable {
         return answer;
     }
 
+    /** Sends a record again as it is. */
+    void resend(ConsumerRecord<byte[], byte[]> record) {
+        sent.add(producer.send(
+                new ProducerRecord<>(record.topic(), null, record.key(), record.value(), record.headers())));
+    }
+
     /** Waits until all that was sent is there. */
     void flush() {
         producer.flush();

@@ -23,6 +23,7 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.Transition;
+import java.io.Serial;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -76,6 +77,7 @@ public final class BatchRunner {
 
     /** An action has thrown, and everything was rolled back. */
     public static final class ActionFailed extends Exception {
+        @Serial
         private static final long serialVersionUID = 1;
 
         ActionFailed(Exception cause) {
