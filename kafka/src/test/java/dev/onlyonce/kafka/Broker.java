@@ -28,7 +28,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** A broker with a client for tests: makes topics, sends, and reads. */
 final class Broker implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int LARGE = 16 << 20;
 
     private static final class Shared {
