@@ -49,7 +49,15 @@ class RoomsTest {
                     Set.of("client", "core", "faults", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
             Map.entry(
                     "benchmarks",
-                    Set.of("core", "http", "micrometer", "servlet", "spring-boot-starter", "sql", "testservers")));
+                    Set.of(
+                            "core",
+                            "http",
+                            "kafka",
+                            "micrometer",
+                            "servlet",
+                            "spring-boot-starter",
+                            "sql",
+                            "testservers")));
 
     /** Public types that share a simple name although they mean different things. This list only gets shorter. */
     private static final Set<String> SHARED_NAMES = Set.of("Database", "Fault", "Transactions");

@@ -46,12 +46,13 @@ record Options(
             "fingerprint",
             "memory",
             "outbox",
+            "kafka",
             "purge",
             "http",
             "gateway",
             "gateway-memory");
     static final String USAGE = """
-            usage: benchmarks/run [fresh|anatomy|lookup|replay|fingerprint|memory|outbox|purge|http|gateway|gateway-memory|size|all]...
+            usage: benchmarks/run [fresh|anatomy|lookup|replay|fingerprint|memory|outbox|kafka|purge|http|gateway|gateway-memory|size|all]...
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts
