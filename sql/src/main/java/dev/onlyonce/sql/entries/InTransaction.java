@@ -40,6 +40,20 @@ public interface InTransaction {
         return attempts;
     }
 
+    /**
+     * Makes many new entries that are completed at once, where the database can: half the work of making and settling them. The caller
+     * makes the effects afterwards and rolls back if one fails.
+     *
+     * @param claims sorted by id, each id once, not empty
+     * @param settlements how each is completed, in the same order
+     * @return those that were made; empty if it cannot: make and settle them
+     */
+    default Optional<Map<EntryId, SettleResult.Settled>> insertCompleted(
+            Connection connection, List<ClaimRequest> claims, List<Settlement> settlements, Duration waitMax)
+            throws SQLException {
+        return Optional.empty();
+    }
+
     /** Reads many entries that are not past everything, in one statement where the database can. */
     default Map<EntryId, Entry> findAll(Connection connection, List<EntryId> ids) throws SQLException {
         Map<EntryId, Entry> found = new HashMap<>();

@@ -26,6 +26,9 @@ final class PostgresInTransaction implements InTransaction {
     static final String RESTORE_WAIT =
             "SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)";
 
+    /** As {@link PostgresStatements#SETTLE} has it. */
+    private static final Duration OWN_RECORD_LEASE_MAX = Duration.ofMinutes(5);
+
     private final Postgres postgres;
 
     PostgresInTransaction(Postgres postgres) {
@@ -46,6 +49,24 @@ final class PostgresInTransaction implements InTransaction {
         Postgres.RowReader each = row -> attempts.put(StoredEntry.id(row, 1, Columns.NATIVE), row.getInt(4));
         waitingFor(connection, Postgres.insert(claims, each), waitMax);
         return attempts;
+    }
+
+    @Override
+    public Optional<Map<EntryId, SettleResult.Settled>> insertCompleted(
+            Connection connection, List<ClaimRequest> claims, List<Settlement> settlements, Duration waitMax)
+            throws SQLException {
+        if (claims.get(0).terms().lease().compareTo(OWN_RECORD_LEASE_MAX) > 0) {
+            // Its settlement needs an audit row.
+            return Optional.empty();
+        }
+        Map<EntryId, SettleResult.Settled> made = new HashMap<>();
+        Binding arrays = ArrayParameters.of(claims)
+                .then(new ArrayParameters<>(settlements)
+                        .bytes(Settlement::result)
+                        .texts(Settlement::reason));
+        Postgres.RowReader each = row -> made.put(StoredEntry.id(row, 1, Columns.NATIVE), StoredEntry.settled(row, 4));
+        waitingFor(connection, new Postgres.Part(PostgresStatements.INSERT_COMPLETED, arrays, each), waitMax);
+        return Optional.of(made);
     }
 
     /** Many are found by look-ups in the index only with settings, and going back to a savepoint takes those back. */

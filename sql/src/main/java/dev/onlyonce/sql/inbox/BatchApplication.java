@@ -4,6 +4,7 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.sql.transactions.BatchRunner;
+import dev.onlyonce.sql.transactions.GuardedConnection;
 import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.sql.transactions.TransactionRunner;
 import dev.onlyonce.store.StoreException;
@@ -69,8 +70,11 @@ final class BatchApplication {
     }
 
     private static BatchRunner.Item item(InboxDelivery delivery) {
+        Inbox.Effect<?> effect = delivery.effect();
         return new BatchRunner.Item(
-                Inbox.key(delivery.message()), Inbox.fingerprint(delivery.message()), Inbox.once(delivery.effect()));
+                Inbox.key(delivery.message()),
+                Inbox.fingerprint(delivery.message()),
+                Inbox.once(connection -> effect.apply(GuardedConnection.of(connection))));
     }
 
     /** Executes one message. */

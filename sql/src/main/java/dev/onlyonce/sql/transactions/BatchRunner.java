@@ -39,10 +39,10 @@ import java.util.UUID;
  * Executes many requests in one transaction. For this module only: the {@code Inbox} is built on it.
  *
  * <ol>
- *   <li>It claims all keys with one insert. A key that occurs twice is claimed once.
+ *   <li>It claims all keys with one insert, on PostgreSQL as completed already. A key that occurs twice is claimed once.
  *   <li>It reads the entries that were there already, with one statement. Those that are free are taken one by one: they are rare.
  *   <li>It runs the actions of the claimed keys, in the order of the batch, without savepoints: those cost two round trips each.
- *   <li>It records all results with one statement, commits, and publishes what happened.
+ *   <li>It records the results that are not recorded yet with one statement, commits, and publishes what happened.
  * </ol>
  *
  * If an action throws, everything is rolled back, and the caller executes the requests {@linkplain #executeEach one at a time}.
@@ -68,7 +68,11 @@ public final class BatchRunner {
         this.registry = registry;
     }
 
-    /** A request of a batch; it has no result. */
+    /**
+     * A request of a batch; it has no result.
+     *
+     * @param action must not be able to end the transaction ({@link GuardedConnection}): entries say that all is done before it is
+     */
     public record Item(Key key, Fingerprint fingerprint, TransactionalAction<byte[], ?> action) {
         EntryId id() {
             return key.entryId();
@@ -185,7 +189,14 @@ public final class BatchRunner {
         List<EntryId> ids = batch.claims.keySet().stream().sorted().toList();
         List<ClaimRequest> claims =
                 ids.stream().map(id -> requireNonNull(batch.claims.get(id))).toList();
-        batch.attempts.putAll(statements.insertAll(connection, claims, waitMax));
+        Optional<Map<EntryId, SettleResult.Settled>> completed =
+                statements.insertCompleted(connection, claims, settlements(batch, ids), waitMax);
+        if (completed.isPresent()) {
+            completed.get().keySet().forEach(id -> batch.attempts.put(id, 1));
+            executed(batch, completed.get());
+        } else {
+            batch.attempts.putAll(statements.insertAll(connection, claims, waitMax));
+        }
         List<EntryId> rest =
                 ids.stream().filter(id -> !batch.attempts.containsKey(id)).toList();
         if (rest.isEmpty()) {
@@ -228,23 +239,34 @@ public final class BatchRunner {
         }
     }
 
+    /** Records the results of those that were not inserted as completed. */
     private void settle(Connection connection, Batch batch) throws SQLException {
-        List<Settlement> settlements = batch.attempts.keySet().stream()
+        List<EntryId> open = batch.attempts.keySet().stream()
+                .filter(id -> !batch.answers.containsKey(id))
                 .sorted()
+                .toList();
+        if (open.isEmpty()) {
+            return;
+        }
+        Map<EntryId, SettleResult.Settled> settled = statements.end(connection, settlements(batch, open), List.of());
+        if (settled.size() != open.size()) {
+            throw new IllegalStateException("A claim is gone: did an action change its entry?");
+        }
+        executed(batch, settled);
+    }
+
+    private List<Settlement> settlements(Batch batch, List<EntryId> ids) {
+        return sealing.seal(ids.stream()
                 .map(id -> new Settlement(
                         id,
                         requireNonNull(batch.claims.get(id)).token(),
                         State.COMPLETED,
                         Envelope.value(new byte[0]),
                         COMPLETED))
-                .toList();
-        if (settlements.isEmpty()) {
-            return;
-        }
-        Map<EntryId, SettleResult.Settled> settled = statements.end(connection, sealing.seal(settlements), List.of());
-        if (settled.size() != settlements.size()) {
-            throw new IllegalStateException("A claim is gone: did an action commit, roll back or change its entry?");
-        }
+                .toList());
+    }
+
+    private static void executed(Batch batch, Map<EntryId, SettleResult.Settled> settled) {
         settled.forEach((id, end) ->
                 batch.answers.put(id, new Outcome.Executed<>(new byte[0], requireNonNull(end.expiresAt()))));
     }

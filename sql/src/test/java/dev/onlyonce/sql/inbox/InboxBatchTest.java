@@ -12,6 +12,10 @@ import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -20,6 +24,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -27,6 +32,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -188,6 +194,63 @@ class InboxBatchTest {
             List<Applied> applied = bench.apply(message("a", null, "1"), refused, message("c", null, "1"));
             assertThat(applied.get(1)).isInstanceOf(Applied.Failed.class);
             assertThat(bench.effects()).containsExactly("a", "c");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("cannot be committed by an effect")
+    void guarded(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            List<Applied> applied = bench.apply(
+                    message("a", null, "1"), ending("commit", Connection::commit),
+                    ending("roll back", Connection::rollback), ending("close", Connection::close),
+                    ending("auto", c -> c.setAutoCommit(true)), message("z", null, "1"));
+            assertThat(applied.get(0)).isEqualTo(NOW);
+            assertThat(applied.subList(1, 5))
+                    .allSatisfy(answer -> assertThat(((Applied.Failed) answer).cause())
+                            .hasMessageContaining("must not end the transaction"));
+            assertThat(applied.get(5)).isEqualTo(NOW);
+            assertThat(bench.effects()).containsExactly("a", "z");
+        });
+    }
+
+    private static InboxDelivery ending(String how, Inbox.Effect<SQLException> ending) {
+        return new InboxDelivery(new InboxMessage("topic", how.replace(' ', '-')), null, c -> {
+            write(c, how);
+            ending.apply(c);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("is remembered like a message that came alone")
+    void remembered(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            bench.apply(message("a", null, "1"), message("b", null, "1"));
+            assertThat(bench.inbox.apply(message("c", null, "1").message(), c -> {}))
+                    .isTrue();
+            assertThat(bench.inbox.apply(message("a", null, "1").message(), c -> {}))
+                    .isFalse();
+            List<Entry> entries = bench.once.registry().store().list(EntryQuery.all(10));
+            assertThat(entries).hasSize(3);
+            Entry alone = entries.get(2);
+            for (Entry entry : entries) {
+                assertThat(entry.state()).isEqualTo(alone.state());
+                assertThat(entry.attempt()).isEqualTo(alone.attempt());
+                assertThat(entry.operation()).isEqualTo(alone.operation());
+                assertThat(entry.terms()).isEqualTo(alone.terms());
+                assertThat(entry.result()).isEqualTo(alone.result());
+                assertThat(Duration.between(entry.settledAt(), entry.expiresAt()))
+                        .isEqualTo(Inbox.RETENTION);
+            }
+            List<AuditRecord> audit = bench.once.registry().store().audit(AuditQuery.all(10));
+            assertThat(audit.stream()
+                            .map(AuditRecord::transition)
+                            .map(t -> t.id().key() + " " + t.from() + " " + t.to()))
+                    .containsExactlyInAnyOrderElementsOf(Stream.of("a", "b", "c")
+                            .flatMap(id -> Stream.of(id + " null PROCESSING", id + " PROCESSING COMPLETED"))
+                            .toList());
         });
     }
 
