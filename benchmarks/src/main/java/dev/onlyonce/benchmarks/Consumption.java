@@ -12,11 +12,13 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -24,6 +26,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -87,18 +90,22 @@ final class Consumption {
         }
     }
 
-    private void fill(KafkaServer broker) {
+    private void fill(KafkaServer broker) throws Exception {
         long messages = options.round().toSeconds() * MESSAGES_A_SECOND;
         byte[] body = "x".repeat(BODY_BYTES).getBytes(StandardCharsets.UTF_8);
         Map<String, Object> config = Map.of(
                 "bootstrap.servers", broker.address(), "max.in.flight.requests.per.connection", 1, "linger.ms", 5);
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+            List<Future<RecordMetadata>> sent = new ArrayList<>();
             for (long i = 0; i < messages; i++) {
                 byte[] key = ("key" + i % 1000).getBytes(StandardCharsets.UTF_8);
                 ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(TOPIC, key, body);
                 record.headers().add(ID, ("id" + i).getBytes(StandardCharsets.UTF_8));
-                producer.send(record);
+                sent.add(producer.send(record));
+            }
+            for (Future<RecordMetadata> answer : sent) {
+                answer.get();
             }
         }
     }

@@ -82,19 +82,17 @@ final class Broker implements AutoCloseable {
         return config;
     }
 
-    Future<RecordMetadata> send(String topic, String key, String id, String body) {
-        return send(topic, key, id.getBytes(StandardCharsets.UTF_8), body.getBytes(StandardCharsets.UTF_8));
+    void send(String topic, String key, String id, String body) {
+        send(topic, key, id.getBytes(StandardCharsets.UTF_8), body.getBytes(StandardCharsets.UTF_8));
     }
 
-    Future<RecordMetadata> send(String topic, String key, byte[] id, byte[] body) {
+    void send(String topic, String key, byte[] id, byte[] body) {
         ProducerRecord<byte[], byte[]> record =
                 new ProducerRecord<>(topic, key == null ? null : key.getBytes(StandardCharsets.UTF_8), body);
         if (id != null) {
             record.headers().add("message-id", id);
         }
-        Future<RecordMetadata> answer = producer.send(record);
-        sent.add(answer);
-        return answer;
+        sent.add(producer.send(record));
     }
 
     /** Sends a record again as it is. */
