@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.messages.ReceivedMessage;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.testservers.DatabaseServer;
 import dev.onlyonce.testservers.PostgresServer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -22,10 +23,21 @@ final class Ledger implements AutoCloseable {
 
     Ledger() throws SQLException {
         this(PostgresServer.shared().createDatabase());
+        createTable();
+    }
+
+    /** On a server that a test may kill. */
+    static Ledger in(DatabaseServer server) throws SQLException {
+        Ledger ledger = new Ledger(server.createDatabase());
+        ledger.createTable();
+        return ledger;
+    }
+
+    private void createTable() throws SQLException {
         try (Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TABLE effect (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
-                    + " key_ text, body text NOT NULL)");
+            statement.execute(
+                    "CREATE TABLE effect (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)");
         }
     }
 
