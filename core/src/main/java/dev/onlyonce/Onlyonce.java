@@ -50,7 +50,7 @@ public final class Onlyonce implements AutoCloseable {
                 time,
                 new GroupingStore.Limits(builder.queueMax, builder.storeWaitMax),
                 failure -> parts.tell(new Event.StoreFailed(failure)));
-        ReplayCache cache = new ReplayCache(builder.cacheBytesMax, builder.cacheFor, time);
+        ReplayCache cache = new ReplayCache(builder.cacheBytesMax, builder.rememberFor(), time);
         Settlements settlements = new Settlements(parts, grouping, claims, late, cache);
         engine = new Engine(parts, grouping, claims, settlements, cache, builder.waitersMax);
         registry = new Registry(parts, engine, standard, builder.operations, builder.ways);
@@ -263,6 +263,11 @@ public final class Onlyonce implements AutoCloseable {
         public Builder auditRetention(Duration auditRetention) {
             this.auditRetention = auditRetention;
             return this;
+        }
+
+        private Duration rememberFor() {
+            Duration max = store.rememberMax();
+            return cacheFor.compareTo(max) < 0 ? cacheFor : max;
         }
 
         private void check() {

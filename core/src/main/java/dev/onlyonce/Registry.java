@@ -1,6 +1,7 @@
 package dev.onlyonce;
 
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.CacheCounts;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
@@ -41,9 +42,14 @@ public final class Registry {
         this.ways = new ConcurrentHashMap<>(declared);
     }
 
-    /** The store that all ways use. */
+    /** The store that all ways use, behind any cache in front of it. */
     public Store store() {
-        return parts.store();
+        return parts.store().origin();
+    }
+
+    /** What the shared cache in front of the store has done on this node; empty if there is none. */
+    public Optional<CacheCounts> cache() {
+        return parts.store().cache();
     }
 
     /** The source of time that waiting and background work follow. */

@@ -63,8 +63,10 @@ public final class Main {
     private static void run(String benchmark, Options options, Databases databases, Report report) throws Exception {
         switch (benchmark) {
             case "fresh" -> new Fresh(options, databases, report).run();
+            case "cassandra" -> new CassandraSpeed(options, report).run();
             case "anatomy" -> new Anatomy(options, databases, report).run();
             case "lookup" -> new Lookup(options, databases, report).run();
+            case "redis" -> new RedisSpeed(options, databases, report).run();
             case "replay" -> new Replay(options, report).run();
             case "fingerprint" -> new FingerprintCost(options, report).run();
             case "http" -> new Http(options, databases, report).run();

@@ -42,6 +42,7 @@ record Options(
             "fresh",
             "anatomy",
             "lookup",
+            "redis",
             "replay",
             "fingerprint",
             "memory",
@@ -52,13 +53,14 @@ record Options(
             "gateway",
             "gateway-memory");
     static final String USAGE = """
-            usage: benchmarks/run [fresh|anatomy|lookup|replay|fingerprint|memory|outbox|kafka|purge|http|gateway|gateway-memory|size|all]...
+            usage: benchmarks/run [fresh|anatomy|lookup|redis|replay|fingerprint|memory|outbox|kafka|purge|http|gateway|gateway-memory|size|cassandra|all]...
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts
-                [--callers 1,16,64,256]   of 'fresh', 'anatomy' and 'http'
+                [--callers 1,16,64,256]   of 'fresh', 'anatomy', 'redis' and 'http'
                 [--databases postgresql,mariadb,sqlite]
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
+                                   ('cassandra', three nodes, is left out too)
                 [--nginx PATH]     of 'gateway'; default the one on the path
                 [--gateway-java OPTIONS]  of 'gateway': for its JVM, separated by blanks
                 [--io-uring false] of 'gateway' and 'gateway-memory': whether it serves its sockets by that

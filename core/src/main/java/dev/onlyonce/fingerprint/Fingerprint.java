@@ -23,11 +23,16 @@ import org.jspecify.annotations.Nullable;
  * of the digest is that of algorithm 1, the second half is made from the first half and the credentials. So the credentials can
  * be checked without the request, are never stored, and give another digest in every entry.
  *
+ * <p>A fingerprint may carry its request's {@linkplain #target target}, for operators. Stores keep it and never compare it.
+ *
  * <p>An immutable value: equal if version and digest are.
  */
 public final class Fingerprint {
     /** The length of every digest. */
     public static final int DIGEST_BYTES = 32;
+
+    /** The longest target, in UTF-8: enough to recognise a request, little enough to be part of every entry. */
+    public static final int TARGET_BYTES_MAX = 512;
 
     /** As many bits of the version as the algorithm takes. */
     private static final int ALGORITHM_BITS = 8;
@@ -45,20 +50,25 @@ public final class Fingerprint {
 
     private final int version;
     private final byte[] digest;
-    /** The digest without a secret, from which those with one are made; null if a store gave this fingerprint. */
-    private final byte @Nullable [] plain;
+    /** Null if a store gave this fingerprint. */
+    private final @Nullable Source source;
 
-    private final Secrets secrets;
-    /** Null unless it is bound. */
-    private final @Nullable String credentials;
+    private final @Nullable String target;
 
-    private Fingerprint(
-            int version, byte[] digest, byte @Nullable [] plain, Secrets secrets, @Nullable String credentials) {
+    /**
+     * From which the digests of all versions are made.
+     *
+     * @param plain the digest without a secret
+     * @param credentials null unless the fingerprint is bound
+     */
+    private record Source(
+            byte[] plain, Secrets secrets, @Nullable String credentials) {}
+
+    private Fingerprint(int version, byte[] digest, @Nullable Source source, @Nullable String target) {
         this.version = version;
         this.digest = digest;
-        this.plain = plain;
-        this.secrets = secrets;
-        this.credentials = credentials;
+        this.source = source;
+        this.target = target;
     }
 
     /**
@@ -94,11 +104,16 @@ public final class Fingerprint {
      * @throws IllegalArgumentException if the digest does not have {@link #DIGEST_BYTES} bytes
      */
     public static Fingerprint stored(int version, byte[] digest) {
+        return stored(version, digest, null);
+    }
+
+    /** As {@link #stored(int, byte[])}, with the {@linkplain #target target} that was stored beside it, or null. */
+    public static Fingerprint stored(int version, byte[] digest, @Nullable String target) {
         if (digest.length != DIGEST_BYTES) {
             throw new IllegalArgumentException(
                     "a fingerprint has " + DIGEST_BYTES + " bytes, this one has " + digest.length);
         }
-        return new Fingerprint(version, digest.clone(), null, Secrets.NONE, null);
+        return new Fingerprint(version, digest.clone(), null, TargetText.clean(target));
     }
 
     /** The fingerprint of a canonical request, by the current secret. */
@@ -106,7 +121,8 @@ public final class Fingerprint {
         MessageDigest sha256 = sha256();
         sha256.update(request.array(), 0, request.size());
         byte[] plain = sha256.digest();
-        Fingerprint unsealed = new Fingerprint(CanonicalRequest.ALGORITHM, plain, plain, secrets, null);
+        Fingerprint unsealed =
+                new Fingerprint(CanonicalRequest.ALGORITHM, plain, new Source(plain, secrets, null), null);
         return unsealed.in(version(secrets.current(), CanonicalRequest.ALGORITHM))
                 .orElseThrow();
     }
@@ -138,10 +154,10 @@ public final class Fingerprint {
      * @throws IllegalStateException if this one was {@linkplain #stored read from a store}
      */
     public Fingerprint boundTo(String text) {
-        if (plain == null) {
+        if (source == null) {
             throw new IllegalStateException("a stored fingerprint cannot be bound");
         }
-        Fingerprint bound = new Fingerprint(version, digest, plain, secrets, text);
+        Fingerprint bound = new Fingerprint(version, digest, new Source(source.plain, source.secrets, text), target);
         return bound.in(version(version >>> ALGORITHM_BITS, BOUND)).orElseThrow();
     }
 
@@ -169,6 +185,26 @@ public final class Fingerprint {
         });
     }
 
+    /**
+     * The same fingerprint with its request's {@linkplain #target target}. A text that is too long is cut and ends with "…";
+     * control characters and other invisible ones are replaced.
+     *
+     * @param text for example {@code POST /v1/charges/ch_1/refund}; null or empty for none. No query: it may hold secrets
+     */
+    public Fingerprint about(@Nullable String text) {
+        return new Fingerprint(version, digest, source, TargetText.clean(text));
+    }
+
+    /**
+     * What the request was made for, for operators: where many paths are one operation, its name does not tell. Never compared:
+     * the path is part of the digest.
+     *
+     * @return for example {@code POST /v1/charges/ch_1/refund}; null if nobody said
+     */
+    public @Nullable String target() {
+        return target;
+    }
+
     /** The algorithm (low 8 bits) and the id of the secret (the bits above). */
     public int version() {
         return version;
@@ -187,18 +223,21 @@ public final class Fingerprint {
         if (otherVersion == version) {
             return Optional.of(this);
         }
+        Source from = source;
+        if (from == null || otherVersion <= 0) {
+            return Optional.empty();
+        }
         int algorithm = otherVersion & ALGORITHM_MASK;
-        boolean known = algorithm == CanonicalRequest.ALGORITHM || (algorithm == BOUND && credentials != null);
-        byte[] unsealed = plain;
-        if (unsealed == null || otherVersion <= 0 || !known) {
+        String credentials = from.credentials;
+        if (algorithm != CanonicalRequest.ALGORITHM && (algorithm != BOUND || credentials == null)) {
             return Optional.empty();
         }
         int secretId = otherVersion >>> ALGORITHM_BITS;
-        Optional<byte[]> sealed = secrets.seal(secretId, unsealed);
+        Optional<byte[]> sealed = from.secrets.seal(secretId, from.plain);
         if (algorithm == BOUND && credentials != null) {
-            sealed = sealed.flatMap(request -> bind(secretId, request, credentials, secrets));
+            sealed = sealed.flatMap(request -> bind(secretId, request, credentials, from.secrets));
         }
-        return sealed.map(other -> new Fingerprint(otherVersion, other, unsealed, secrets, credentials));
+        return sealed.map(other -> new Fingerprint(otherVersion, other, from, target));
     }
 
     /** Whether version and digest are equal, in a time that does not tell where they differ. */

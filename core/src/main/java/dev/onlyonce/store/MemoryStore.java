@@ -221,6 +221,11 @@ public final class MemoryStore implements Store {
     }
 
     @Override
+    public Optional<Instant> now() {
+        return Optional.of(time.now());
+    }
+
+    @Override
     public void close() {}
 
     private @Nullable Row live(EntryId id, Instant now) {

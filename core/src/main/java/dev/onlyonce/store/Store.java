@@ -1,6 +1,7 @@
 package dev.onlyonce.store;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -166,6 +167,26 @@ public interface Store extends AutoCloseable {
     /** The version of the tables that it needs and has found or created; 0 if it needs none. */
     default int schemaVersion() {
         return 0;
+    }
+
+    /** The store's clock now; empty if the store cannot tell without reading an entry. */
+    default Optional<Instant> now() {
+        return Optional.empty();
+    }
+
+    /** The store itself, behind any cache in front of it. */
+    default Store origin() {
+        return this;
+    }
+
+    /** What the shared cache in front of the store has done; empty if there is none. For health checks and metrics. */
+    default Optional<CacheCounts> cache() {
+        return Optional.empty();
+    }
+
+    /** How long a node may remember an answer at most: an eviction is over only after that. Unlimited unless the store says so. */
+    default Duration rememberMax() {
+        return Terms.RETENTION_MAX;
     }
 
     /** Closes the resources that the store has opened itself. */

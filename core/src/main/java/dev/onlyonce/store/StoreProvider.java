@@ -30,6 +30,15 @@ public interface StoreProvider {
      */
     Store open(StoreOptions options);
 
+    /**
+     * Puts a cache that all nodes share in front of a store. Closing the returned store closes both.
+     *
+     * @throws IllegalArgumentException if there is no cache of this kind, or the options are wrong
+     */
+    default Store cache(Store store, CacheOptions options) {
+        throw new IllegalArgumentException("there is no cache at URLs like " + example());
+    }
+
     /** The provider for a URL; empty if no module on the class path has one. */
     static Optional<StoreProvider> of(String url) {
         return all().filter(provider -> provider.accepts(url)).findFirst();

@@ -175,6 +175,53 @@ class FingerprintTest {
         assertThat(one.toString()).contains(hex.substring(0, 8)).doesNotContain(hex.substring(0, 10));
     }
 
+    @Test
+    @DisplayName("carries its request's target through every version and binding, and never compares it")
+    void target() {
+        Fingerprinter fingerprinter = fingerprinter().secret(1, SECRET).build();
+        Fingerprint none = fingerprinter.fingerprint(PAYMENT);
+        Fingerprint about = none.about("POST /payments");
+        assertThat(none.target()).isNull();
+        assertThat(about.target()).isEqualTo("POST /payments");
+        assertThat(about).isEqualTo(none).hasSameHashCodeAs(none);
+        assertThat(about.matches(none.about("POST /refunds"))).isTrue();
+        assertThat(about.in(1).orElseThrow().target()).isEqualTo("POST /payments");
+        assertThat(about.boundTo("Bearer x").target()).isEqualTo("POST /payments");
+        assertThat(about.boundTo("Bearer x").in(2).orElseThrow().target()).isEqualTo("POST /payments");
+        assertThat(none.boundTo("Bearer x").about("POST /payments").in(2).orElseThrow())
+                .isEqualTo(about.boundTo("Bearer x").in(2).orElseThrow());
+        assertThat(about.about(null).target()).isNull();
+        assertThat(about.about("").target()).isNull();
+        assertThat(Fingerprint.stored(1, about.digest(), "POST /payments").target())
+                .isEqualTo("POST /payments");
+        assertThat(Fingerprint.stored(1, about.digest()).target()).isNull();
+        assertThat(about.toString()).isEqualTo(none.toString());
+    }
+
+    @Test
+    @DisplayName("cuts a long target at a whole character and replaces what a terminal would not show")
+    void targetText() {
+        assertThat(target("x".repeat(512))).isEqualTo("x".repeat(512));
+        assertThat(target("x".repeat(513))).isEqualTo("x".repeat(509) + "…");
+        assertThat(target("x".repeat(10_000))).isEqualTo("x".repeat(509) + "…");
+        assertThat(target("é".repeat(256))).isEqualTo("é".repeat(256));
+        assertThat(target("é".repeat(257))).isEqualTo("é".repeat(254) + "…");
+        assertThat(target("xx" + "😀".repeat(128))).isEqualTo("xx" + "😀".repeat(126) + "…");
+        assertThat(target("😀".repeat(128))).isEqualTo("😀".repeat(128));
+        assertThat(target("/%00%1b[31m")).isEqualTo("/%00%1b[31m");
+        assertThat(target("a\0b\nc\u001b[31m\u007f\u009b")).isEqualTo("a�b�c�[31m��");
+        assertThat(target("\u202eabc\u2028\u200b")).isEqualTo("�abc��");
+        assertThat(target("\ud83d/\ude00")).isEqualTo("�/�");
+        assertThat(target("\ud83d".repeat(10_000))).isEqualTo("�".repeat(169) + "…");
+        assertThat(target(target("\ud83d".repeat(10_000)))).isEqualTo("�".repeat(169) + "…");
+    }
+
+    private static String target(String text) {
+        String target = Fingerprint.of(new byte[0]).about(text).target();
+        assertThat(target.getBytes(UTF_8)).hasSizeLessThanOrEqualTo(Fingerprint.TARGET_BYTES_MAX);
+        return target;
+    }
+
     private static Fingerprinter.Builder fingerprinter() {
         return Fingerprinter.builder();
     }

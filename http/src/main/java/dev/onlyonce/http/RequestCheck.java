@@ -8,9 +8,12 @@ import dev.onlyonce.fingerprint.MalformedRequest;
 import dev.onlyonce.store.Time;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** Checks tenant, key, age and body of a request, without asking the store. Thread-safe. */
 final class RequestCheck {
+    private static final Pattern PATH_PARAMETERS = Pattern.compile(";[^/]*");
+
     private final Callers callers;
     private final Time time;
 
@@ -74,8 +77,17 @@ final class RequestCheck {
                         request.query(),
                         request.headers().toMap(operation.fingerprinter().headers()),
                         request.headers().first("Content-Type").orElse(null),
-                        request.body()));
+                        request.body()))
+                .about(target(request));
         return callers.credentials(request).map(fingerprint::boundTo).orElse(fingerprint);
+    }
+
+    /** Without the query and parameters of the path, such as {@code ;jsessionid=…}: they may hold secrets. */
+    private static String target(HttpRequest request) {
+        String path = request.path();
+        String plain =
+                path.indexOf(';') < 0 ? path : PATH_PARAMETERS.matcher(path).replaceAll("");
+        return request.method() + " " + plain;
     }
 
     static Problem.Report report(MalformedKey e) {

@@ -8,7 +8,9 @@ import static dev.onlyonce.http.TestBoundary.payments;
 import static dev.onlyonce.http.TestBoundary.post;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Key;
 import dev.onlyonce.store.EntryQuery;
+import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +40,40 @@ class BoundaryFingerprintTest {
                     .as("callers may stop reading at the limit, so nobody knows the size")
                     .isEqualTo("the limit is 100 bytes");
             assertThat(test.store.list(EntryQuery.all(1))).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("the entry keeps method and path for operators, without what may be secret, cut and made visible")
+    void target() {
+        try (TestBoundary test =
+                TestBoundary.of(Operation.builder("POST", "/**").build())) {
+            String unseen = "/a\0b\u001b[31m\u202e/" + "\ud83d\ude00".repeat(200);
+            Map<String, String> targets = Map.of(
+                    "/v1/charges/ch_1/refund",
+                    "POST /v1/charges/ch_1/refund",
+                    "/v1/charges;jsessionid=secret/ch_1;a=b;c",
+                    "POST /v1/charges/ch_1",
+                    "/%00%1b%5B31m%0a",
+                    "POST /%00%1b%5B31m%0a",
+                    "/" + "x".repeat(10_000),
+                    "POST /" + "x".repeat(503) + "…",
+                    unseen,
+                    "POST /a�b�[31m�/" + "\ud83d\ude00".repeat(121) + "…");
+            targets.forEach((path, target) -> {
+                String key = "k-" + path.hashCode();
+                Headers headers = Headers.of("Idempotency-Key", key);
+                HttpRequest request = new HttpRequest("POST", path, "token=secret", headers, new byte[0], "acme");
+                assertThat(test.send(request).status()).isEqualTo(201);
+                assertThat(test.send(request).headers().has("Idempotent-Replayed"))
+                        .isTrue();
+                assertThat(test.once
+                                .find(Key.of("acme", "POST /**", key))
+                                .orElseThrow()
+                                .fingerprint()
+                                .target())
+                        .isEqualTo(target);
+            });
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.onlyonce.micrometer;
 
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.store.CacheCounts;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
@@ -10,11 +11,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.IntSupplier;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The gauges of what waits for somebody: unknown entries, the oldest of them, and dead letters. The store is asked every few
+ * The gauges of what waits for somebody: unknown entries, the oldest of them, and dead letters; and the counters of the shared cache. The store is asked every few
  * seconds in the background, not when metrics are read. All nodes see the same store and show the same numbers.
  */
 public final class Backlog implements AutoCloseable {
@@ -46,8 +49,17 @@ public final class Backlog implements AutoCloseable {
         meters.gauge(Metric.RECONCILE_BACKLOG, Tags.empty(), () -> backlog.unknown);
         meters.gauge(Metric.RECONCILE_OLDEST, Tags.empty(), () -> backlog.oldestSeconds);
         meters.gauge(Metric.OUTBOX_DEAD_LETTERS, Tags.empty(), () -> backlog.deadLetters);
+        meters.readCounter(Metric.CACHE_REPLAYED, once, cache(CacheCounts::replayed));
+        meters.readCounter(Metric.CACHE_SHED, once, cache(CacheCounts::shed));
+        meters.readCounter(Metric.CACHE_MISSED, once, cache(CacheCounts::missed));
+        meters.readCounter(Metric.CACHE_FAILED, once, cache(CacheCounts::failed));
+        meters.readCounter(Metric.CACHE_REFUSED, once, cache(CacheCounts::refused));
         once.registry().time().schedule(Duration.ZERO, backlog::count);
         return backlog;
+    }
+
+    private static ToDoubleFunction<Onlyonce> cache(ToLongFunction<CacheCounts> count) {
+        return node -> node.registry().cache().map(count::applyAsLong).orElse(0L);
     }
 
     private void count() {

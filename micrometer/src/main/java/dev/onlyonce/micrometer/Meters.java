@@ -5,6 +5,7 @@ import dev.onlyonce.Listener;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -17,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Counts every event under the names of {@link Metric}. The first tenants get a tag of their own, up to a bound; the others
@@ -58,7 +60,7 @@ public final class Meters implements Listener {
     private record Series(Metric metric, String operation, String tenant) {}
 
     /**
-     * Registers every metric but the backlog's gauges, which a {@link Backlog} adds.
+     * Registers every metric but those of the backlog and the shared cache, which a {@link Backlog} adds.
      *
      * @param tenantsMax how many tenants get a tag of their own
      */
@@ -203,5 +205,12 @@ public final class Meters implements Listener {
             gauge.baseUnit(TimeUnit.SECONDS.name().toLowerCase(Locale.ROOT));
         }
         gauge.register(registry);
+    }
+
+    /** A count that somebody else keeps. */
+    <T> void readCounter(Metric metric, T owner, ToDoubleFunction<T> value) {
+        FunctionCounter.builder(metric.meterName(), owner, value)
+                .description(metric.description())
+                .register(registry);
     }
 }

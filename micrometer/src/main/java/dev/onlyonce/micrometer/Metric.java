@@ -36,6 +36,26 @@ public enum Metric {
     /** Expired entries were removed. */
     TTL_PRUNED("ttl_pruned", Kind.COUNTER, Tag.NONE, "Expired entries that were removed or made tombstones"),
 
+    /** The shared cache had the answer. */
+    CACHE_REPLAYED("cache.replayed", Kind.READ_COUNTER, Tag.NONE, "Duplicates that the shared cache answered"),
+    /** The shared cache had a mark of the running claim. */
+    CACHE_SHED(
+            "cache.shed",
+            Kind.READ_COUNTER,
+            Tag.NONE,
+            "Duplicates of running requests that the shared cache kept from the store"),
+    /** The shared cache had nothing. */
+    CACHE_MISSED("cache.missed", Kind.READ_COUNTER, Tag.NONE, "Claims for which the shared cache had nothing fresh"),
+    /** The shared cache did not answer. */
+    CACHE_FAILED(
+            "cache.failed", Kind.READ_COUNTER, Tag.NONE, "Claims for which the shared cache did not answer in time"),
+    /** Somebody has tampered with the shared cache, or nodes have different keys. */
+    CACHE_REFUSED(
+            "cache.refused",
+            Kind.READ_COUNTER,
+            Tag.NONE,
+            "Values in the shared cache that were not sealed with the nodes' key"),
+
     /** An entry became unknown. */
     RECONCILE_SCHEDULED("reconcile.scheduled", Kind.COUNTER, Tag.BOTH, "Entries whose outcome became unknown"),
     /** An unknown entry was settled. */
@@ -79,6 +99,8 @@ public enum Metric {
     public enum Kind {
         /** Only grows. */
         COUNTER("_total"),
+        /** Only grows, and is counted elsewhere. */
+        READ_COUNTER("_total"),
         /** A number now. */
         GAUGE(""),
         /** A duration now. */

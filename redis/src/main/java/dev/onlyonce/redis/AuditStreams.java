@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * different partitions are listed by number, then by partition.
  */
 final class AuditStreams {
-    private static final String STREAM = "audit";
     /** Read together from one stream. */
     private static final int CHUNK = 500;
     /** How many a script deletes at once. */
@@ -35,13 +34,11 @@ final class AuditStreams {
 
     private final Pipeline pipeline;
     private final Partitions partitions;
-    private final Batch batch;
     private final Script trim;
 
-    AuditStreams(Pipeline pipeline, Partitions partitions, Batch batch, Script trim) {
+    AuditStreams(Pipeline pipeline, Partitions partitions, Script trim) {
         this.pipeline = pipeline;
         this.partitions = partitions;
-        this.batch = batch;
         this.trim = trim;
     }
 
@@ -118,7 +115,7 @@ final class AuditStreams {
         String id = (next >>> SEQUENCE_BITS) + "-" + (next & ((1 << SEQUENCE_BITS) - 1));
         return Request.command(
                 CommandType.XRANGE,
-                partitions.key(partition, STREAM),
+                partitions.key(partition, Partitions.AUDIT),
                 bytes(id),
                 bytes("+"),
                 bytes("COUNT"),
@@ -158,7 +155,8 @@ final class AuditStreams {
             List<byte[]> arguments = List.of(
                     Verbs.number(retention.toSeconds() * 1_000_000 + retention.toNanosPart() / 1000),
                     Verbs.number(Math.min(TRIM_MAX, limit - purged)));
-            Reply reply = pipeline.send(List.of(batch.request(trim, partition, arguments)))
+            Reply reply = pipeline.send(List.of(
+                            Request.script(trim, List.of(partitions.key(partition, Partitions.AUDIT)), arguments)))
                     .get(0);
             purged += ((Long) Batch.checkRead(reply).get(1)).intValue();
         }

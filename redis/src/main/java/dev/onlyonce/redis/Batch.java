@@ -1,27 +1,51 @@
 package dev.onlyonce.redis;
 
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Runs a script for a list of items: one call for each partition that they are in, all in one pipeline for each server. A partition
- * that fails costs the others nothing: its items are answered as busy if they were not changed.
+ * Runs a script for a list of items.
+ *
+ * <ol>
+ *   <li>One server gets them in one call. A cluster gets a call for each partition, which names every key that it uses: while a slot
+ *       moves, the server then refuses what is spread over two servers, instead of taking entries that are elsewhere for absent.
+ *   <li>A call has a bounded number of bytes, and so have its answers: the script leaves the rest of its items for the next call. Calls
+ *       travel together in a pipeline.
+ *   <li>An item that fails costs the others nothing: it is answered as busy, if it was not changed.
+ * </ol>
  */
 final class Batch {
+    private static final Logger log = LoggerFactory.getLogger(Batch.class);
+    private static final Duration WARN_EVERY = Duration.ofSeconds(10);
+    /** Arguments of a call: an item more, and it would hold up everybody else on the server. */
+    private static final int CALL_BYTES_MAX = 1 << 20;
+    /** Items of a call, for the same reason; and the next call is worked on while the answers to this one travel. */
+    private static final int CALL_ITEMS_MAX = 64;
+    /** Calls of a pipeline, together. */
+    private static final int PIPELINE_BYTES_MAX = 8 << 20;
+
     private final Link link;
     private final Pipeline pipeline;
     private final Partitions partitions;
     private final Settings settings;
+    private final AtomicLong warnedNanos = new AtomicLong();
 
     /**
      * What every script call needs.
@@ -55,28 +79,113 @@ final class Batch {
             Reading<Q, A> reading,
             Optional<A> busy) {}
 
-    /** Writes; answers in the order of the items. */
-    <Q, A> List<A> write(Verb<Q, A> verb, List<Q> items) {
-        Map<Integer, List<Integer>> positions = positions(verb, items);
-        List<Reply> replies = pipeline.send(requests(verb, items, positions));
-        checkKnown(replies, verb.busy().isPresent());
-        List<Integer> written = new ArrayList<>();
-        int next = 0;
-        for (int partition : positions.keySet()) {
-            if (replies.get(next++).failure() == null) {
-                written.add(partition);
-            }
+    /** An item on its way: where it lives, and its answer or failure when it has one. */
+    private static final class Item<Q, A> {
+        private final Q request;
+        private final int partition;
+        private final byte[] key;
+        private final List<byte[]> arguments;
+        private @Nullable A answer;
+        private @Nullable StoreException failure;
+
+        Item(Q request, int partition, byte[] key, List<byte[]> arguments) {
+            this.request = request;
+            this.partition = partition;
+            this.key = key;
+            this.arguments = arguments;
         }
-        settings.replicas().await(link, partitions, written);
-        return answers(verb, items, positions, replies);
+
+        int bytes() {
+            int bytes = key.length;
+            for (byte[] argument : arguments) {
+                bytes += argument.length;
+            }
+            return bytes;
+        }
     }
 
-    /** Reads; throws {@link StoreUnavailable} if any item cannot be read. */
+    /** Writes; answers in the order of the items. */
+    <Q, A> List<A> write(Verb<Q, A> verb, List<Q> items) {
+        List<Item<Q, A>> all = items(verb, items);
+        Replicas replicas = settings.replicas();
+        int connects = link.connects();
+        fail(all, replicas.refused(partitions(all)));
+        run(verb, all.stream().filter(item -> item.failure == null).toList(), true);
+        fail(all, replicas.await(partitions(all), connects));
+        List<StoreException> failures = failures(all);
+        if (failures.stream().anyMatch(Reply::isFromReplica)) {
+            link.findMaster();
+        }
+        for (StoreException failure : failures) {
+            if (failure instanceof StoreOutcomeUnknown) {
+                throw failure;
+            }
+        }
+        for (StoreException failure : failures) {
+            boolean isPartial = failures.size() < all.size();
+            if (verb.busy().isEmpty() && isPartial) {
+                throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
+            } else if (!isPartial && !(link.isCluster() && verb.busy().isPresent())) {
+                throw failure;
+            }
+        }
+        warn(failures, all.size());
+        return all.stream()
+                .map(item -> item.answer == null || item.failure != null
+                        ? verb.busy().orElseThrow()
+                        : item.answer)
+                .toList();
+    }
+
+    /** Says now and then why items are answered as busy: their callers do not learn it. */
+    private void warn(List<StoreException> failures, int all) {
+        long last = warnedNanos.get();
+        long now = System.nanoTime();
+        if (!failures.isEmpty()
+                && (last == 0 || now - last > WARN_EVERY.toNanos())
+                && warnedNanos.compareAndSet(last, now)) {
+            log.warn(
+                    "Redis has taken {} of {} items; the others may be tried again. {}",
+                    all - failures.size(),
+                    all,
+                    failures.get(0).getMessage());
+        }
+    }
+
+    /**
+     * Reads.
+     *
+     * @throws StoreUnavailable if nothing can be read
+     * @throws StoreBusy if others may be readable: the caller goes on with single items
+     */
     <Q, A> List<A> read(Verb<Q, A> verb, List<Q> items) {
-        Map<Integer, List<Integer>> positions = positions(verb, items);
-        List<Reply> replies = pipeline.send(requests(verb, items, positions));
-        replies.forEach(Batch::checkRead);
-        return answers(verb, items, positions, replies);
+        List<Item<Q, A>> all = items(verb, items);
+        run(verb, all, false);
+        return answers(all);
+    }
+
+    /** Reads what a failover cannot take back: entries that replicas have too, if those are wanted. */
+    <Q, A> List<A> readAcknowledged(Verb<Q, A> verb, List<Q> items) {
+        List<Item<Q, A>> all = items(verb, items);
+        Replicas replicas = settings.replicas();
+        int connects = link.connects();
+        fail(all, replicas.refused(partitions(all)));
+        run(verb, all.stream().filter(item -> item.failure == null).toList(), false);
+        fail(all, replicas.await(partitions(all), connects));
+        return answers(all);
+    }
+
+    private <Q, A> List<A> answers(List<Item<Q, A>> all) {
+        List<StoreException> failures = failures(all);
+        for (StoreException failure : failures) {
+            String message = String.valueOf(failure.getMessage());
+            throw link.isCluster() || failures.size() < all.size()
+                    ? new StoreBusy(message, failure)
+                    : new StoreUnavailable(message, failure);
+        }
+        return all.stream()
+                .map(item -> Optional.ofNullable(item.answer).orElseThrow())
+                .toList();
     }
 
     /** The values, or {@link StoreUnavailable}: a read that fails changed nothing. */
@@ -88,72 +197,122 @@ final class Batch {
         return reply.values();
     }
 
-    private <Q, A> Map<Integer, List<Integer>> positions(Verb<Q, A> verb, List<Q> items) {
-        Map<Integer, List<Integer>> positions = new TreeMap<>();
-        for (int i = 0; i < items.size(); i++) {
-            positions
-                    .computeIfAbsent(partitions.of(verb.id().apply(items.get(i))), partition -> new ArrayList<>())
-                    .add(i);
-        }
-        return positions;
-    }
-
-    private <Q, A> List<Request> requests(Verb<Q, A> verb, List<Q> items, Map<Integer, List<Integer>> positions) {
-        List<Request> requests = new ArrayList<>();
-        positions.forEach((partition, indexes) -> {
-            List<byte[]> arguments = new ArrayList<>();
-            indexes.forEach(index -> arguments.addAll(verb.arguments().apply(items.get(index))));
-            requests.add(request(verb.script(), partition, arguments));
-        });
-        return requests;
-    }
-
-    /** A script's call for one partition. */
-    Request request(Script script, int partition, List<byte[]> arguments) {
-        List<byte[]> all = new ArrayList<>(arguments.size() + 1);
-        all.add(Partitions.bytes(Long.toString(settings.auditMax())));
-        all.addAll(arguments);
-        return Request.script(script, partitions.base(partition), all);
-    }
-
-    private static void checkKnown(List<Reply> replies, boolean hasBusy) {
+    private static <Q, A> List<StoreException> failures(List<Item<Q, A>> items) {
         List<StoreException> failures = new ArrayList<>();
-        for (Reply reply : replies) {
-            if (reply.failure() != null) {
-                failures.add(reply.failure());
+        for (Item<Q, A> item : items) {
+            if (item.failure != null) {
+                failures.add(item.failure);
             }
         }
-        for (StoreException failure : failures) {
-            if (failure instanceof StoreOutcomeUnknown) {
-                throw failure;
-            }
-        }
-        for (StoreException failure : failures) {
-            if (failures.size() == replies.size()) {
-                throw failure;
-            } else if (!hasBusy) {
-                throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
-            }
-        }
+        return failures;
     }
 
-    private static <Q, A> List<A> answers(
-            Verb<Q, A> verb, List<Q> items, Map<Integer, List<Integer>> positions, List<Reply> replies) {
-        List<Optional<A>> answers = new ArrayList<>();
-        items.forEach(item -> answers.add(verb.busy()));
-        int next = 0;
-        for (List<Integer> indexes : positions.values()) {
-            Reply reply = replies.get(next++);
-            if (reply.failure() == null) {
-                Instant now = now(reply.values());
-                for (int i = 0; i < indexes.size(); i++) {
-                    Q item = items.get(indexes.get(i));
-                    Object answer = reply.values().get(i + 1);
-                    answers.set(indexes.get(i), Optional.of(verb.reading().read(item, answer, now)));
+    private <Q, A> List<Item<Q, A>> items(Verb<Q, A> verb, List<Q> requests) {
+        List<Item<Q, A>> items = new ArrayList<>(requests.size());
+        for (Q request : requests) {
+            EntryId id = verb.id().apply(request);
+            int partition = partitions.of(id);
+            items.add(new Item<>(
+                    request,
+                    partition,
+                    partitions.entry(partition, id),
+                    verb.arguments().apply(request)));
+        }
+        return items;
+    }
+
+    private <Q, A> void run(Verb<Q, A> verb, List<Item<Q, A>> items, boolean isWrite) {
+        Deque<List<Item<Q, A>>> waiting = new ArrayDeque<>(calls(items));
+        while (!waiting.isEmpty()) {
+            List<List<Item<Q, A>>> calls = new ArrayList<>();
+            long bytes = 0;
+            while (!waiting.isEmpty() && bytes < PIPELINE_BYTES_MAX) {
+                List<Item<Q, A>> call = waiting.remove();
+                bytes += call.stream().mapToLong(Item::bytes).sum();
+                calls.add(call);
+            }
+            List<Reply> replies = pipeline.send(calls.stream()
+                    .map(call -> request(verb.script(), call, isWrite))
+                    .toList());
+            for (int i = 0; i < calls.size(); i++) {
+                List<Item<Q, A>> rest = answer(verb, calls.get(i), replies.get(i));
+                if (!rest.isEmpty()) {
+                    waiting.addFirst(rest);
                 }
             }
         }
-        return answers.stream().map(Optional::orElseThrow).toList();
+    }
+
+    /** What goes together: everything, or all that is in one partition, up to a number of bytes. */
+    private <Q, A> List<List<Item<Q, A>>> calls(List<Item<Q, A>> items) {
+        Map<Integer, List<Item<Q, A>>> open = new TreeMap<>();
+        Map<Integer, Integer> bytes = new TreeMap<>();
+        List<List<Item<Q, A>>> calls = new ArrayList<>();
+        for (Item<Q, A> item : items) {
+            int group = link.isCluster() ? item.partition : 0;
+            if (bytes.merge(group, item.bytes(), Integer::sum) > CALL_BYTES_MAX) {
+                bytes.put(group, item.bytes());
+                open.remove(group);
+            }
+            List<Item<Q, A>> call = open.get(group);
+            if (call == null || call.size() == CALL_ITEMS_MAX) {
+                call = new ArrayList<>();
+                open.put(group, call);
+                calls.add(call);
+            }
+            call.add(item);
+        }
+        return calls;
+    }
+
+    private <Q, A> Request request(Script script, List<Item<Q, A>> call, boolean isWrite) {
+        List<byte[]> keys = new ArrayList<>(call.size());
+        List<byte[]> arguments = new ArrayList<>();
+        arguments.add(Verbs.number(settings.auditMax()));
+        for (Item<Q, A> item : call) {
+            keys.add(item.key);
+            arguments.addAll(item.arguments);
+        }
+        if (isWrite && link.isCluster()) {
+            keys.addAll(partitions.indexes(call.get(0).partition));
+        }
+        return Request.script(script, keys, arguments);
+    }
+
+    /** Hands the answers to the items of a call; returns those that were left for the next one. */
+    private static <Q, A> List<Item<Q, A>> answer(Verb<Q, A> verb, List<Item<Q, A>> call, Reply reply) {
+        if (reply.failure() != null) {
+            call.forEach(item -> item.failure = reply.failure());
+            return List.of();
+        }
+        List<Object> answers = reply.values().subList(1, reply.values().size());
+        Instant now = now(reply.values());
+        for (int i = 0; i < answers.size(); i++) {
+            Item<Q, A> item = call.get(i);
+            item.failure = Reply.failure(answers.get(i));
+            try {
+                item.answer = item.failure == null ? verb.reading().read(item.request, answers.get(i), now) : null;
+            } catch (StoreUnavailable e) {
+                item.failure = e;
+            }
+        }
+        return call.subList(answers.size(), call.size());
+    }
+
+    private static <Q, A> List<Integer> partitions(List<Item<Q, A>> items) {
+        return items.stream()
+                .filter(item -> item.failure == null)
+                .map(item -> item.partition)
+                .distinct()
+                .toList();
+    }
+
+    private static <Q, A> void fail(List<Item<Q, A>> items, Map<Integer, StoreException> failures) {
+        for (Item<Q, A> item : items) {
+            if (item.failure == null) {
+                item.failure = failures.get(item.partition);
+            }
+        }
     }
 
     /** Every script answers with the server's clock first. */

@@ -8,18 +8,24 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Redis Cluster. Redirections are followed, and every one has the map of the slots refreshed. */
+/**
+ * Redis Cluster. Redirections are followed, and every one has the map of the slots refreshed; so has a server that hangs, because then
+ * nobody redirects.
+ */
 final class ClusterLink implements Link {
     private final RedisClusterClient client;
     private final StatefulRedisClusterConnection<byte[], byte[]> connection;
     private final ConnectCount connects = new ConnectCount();
+    private final Channels channels = new Channels();
 
     ClusterLink(ClientResources resources, List<RedisURI> uris) {
-        client = RedisClusterClient.create(resources, uris);
+        client = RedisClusterClient.create(channels.watched(resources), uris);
         try {
             client.setOptions(LinkOpening.clusterOptions());
             client.addListener(connects);
@@ -30,9 +36,21 @@ final class ClusterLink implements Link {
         }
     }
 
+    /** One by one: handed over together, a server that cannot be reached would fail commands that others were sent already. */
     @Override
-    public StatefulRedisClusterConnection<byte[], byte[]> connection() {
-        return connection;
+    public <T> void send(List<? extends RedisCommand<byte[], byte[], T>> commands) {
+        for (RedisCommand<byte[], byte[], T> command : commands) {
+            try {
+                var unused = connection.dispatch(command);
+            } catch (RedisException e) {
+                command.completeExceptionally(e);
+            }
+        }
+    }
+
+    @Override
+    public boolean isCluster() {
+        return true;
     }
 
     @Override
@@ -41,7 +59,7 @@ final class ClusterLink implements Link {
         for (RedisClusterNode node : connection.getPartitions()) {
             if (node.getRole().isUpstream() && !node.getSlots().isEmpty()) {
                 try {
-                    masters.add(connection.getConnection(node.getNodeId()));
+                    masters.add(connectionTo(node));
                 } catch (RedisException e) {
                     // It is down; its replica takes over, or it comes back, with a new connection either way.
                 }
@@ -53,12 +71,32 @@ final class ClusterLink implements Link {
     @Override
     public StatefulRedisConnection<byte[], byte[]> master(byte[] key) {
         RedisClusterNode node = connection.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+        if (node == null) {
+            throw new RedisException("No master has the slot " + SlotHash.getSlot(key));
+        }
+        return connectionTo(node);
+    }
+
+    /** By its address, as commands find it: connections by the id of a node are others. */
+    private StatefulRedisConnection<byte[], byte[]> connectionTo(RedisClusterNode node) {
         return connection.getConnection(node.getUri().getHost(), node.getUri().getPort());
     }
 
     @Override
     public int connects() {
         return connects.get();
+    }
+
+    @Override
+    public void giveUpSilent(Duration silence) {
+        channels.closeSilent(silence);
+        var unused = client.refreshPartitionsAsync();
+    }
+
+    /** The next topology says where it is. */
+    @Override
+    public void findMaster() {
+        var unused = client.refreshPartitionsAsync();
     }
 
     @Override

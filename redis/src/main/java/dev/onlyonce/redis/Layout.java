@@ -6,6 +6,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreRejected;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -39,6 +40,17 @@ record Layout(Pipeline pipeline, Partitions partitions) {
                             + ": use the same number of partitions, or another prefix",
                     null);
         }
+    }
+
+    /** The clock of the server that has the first partition. */
+    Instant now(Script clock) {
+        Request request = Request.script(clock, List.of(partitions.key(0, KEY)), List.of(Verbs.number(1)));
+        Reply reply = pipeline.send(List.of(request)).get(0);
+        if (reply.failure() != null) {
+            throw reply.failure();
+        }
+        return StoredEntry.instant(
+                Long.parseLong(new String((byte[]) reply.values().get(0), StandardCharsets.US_ASCII)));
     }
 
     /** Writes a key that expires at once into every partition. */

@@ -1,13 +1,20 @@
 package dev.onlyonce.redis;
 
-import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.protocol.RedisCommand;
+import java.time.Duration;
 import java.util.List;
 
 /** The connections to one server, to the master that Sentinel names, or to the masters of a cluster. */
 interface Link extends AutoCloseable {
-    /** Takes commands for any key; those that are handed over together travel as one pipeline to each master. */
-    StatefulConnection<byte[], byte[]> connection();
+    /**
+     * Sends commands, those for one server in one go as far as possible. Each ends on its own: with its answer, or with the reason why
+     * it has none. Throws nothing.
+     */
+    <T> void send(List<? extends RedisCommand<byte[], byte[], T>> commands);
+
+    /** Whether a script's keys must be in one slot. */
+    boolean isCluster();
 
     /** A connection to each master that can be reached now. */
     List<StatefulRedisConnection<byte[], byte[]>> masters();
@@ -17,6 +24,12 @@ interface Link extends AutoCloseable {
 
     /** How often a connection was made. When this changes, another server may be at the other end. */
     int connects();
+
+    /** Some command had no answer in time: connects again to servers that have left one waiting for this long. */
+    void giveUpSilent(Duration silence);
+
+    /** The server is a replica now: connects again, which finds the master if Sentinel or a host name knows it. */
+    void findMaster();
 
     @Override
     void close();

@@ -17,7 +17,9 @@ import java.util.List;
 /** Connects, and finds out whether the server is part of a cluster. */
 final class LinkOpening {
     private static final Duration CONNECT_MAX = Duration.ofSeconds(3);
-    private static final Duration TOPOLOGY_EVERY = Duration.ofSeconds(15);
+    private static final Duration TOPOLOGY_EVERY = Duration.ofSeconds(5);
+    /** Far more than a node has under way; beyond it, commands are refused instead of kept. */
+    private static final int QUEUE_MAX = 16_384;
     /** A slot moves at most twice while a command is on its way. */
     private static final int REDIRECTS_MAX = 5;
 
@@ -100,6 +102,7 @@ final class LinkOpening {
     private static ClientOptions.Builder with(ClientOptions.Builder builder) {
         return builder.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(command -> true)
+                .requestQueueSize(QUEUE_MAX)
                 .protocolVersion(ProtocolVersion.RESP2)
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_MAX)

@@ -68,7 +68,7 @@ final class Listing {
 
     /** The next ids in their order, of all partitions together. */
     private List<EntryId> ids(EntryQuery query, @Nullable EntryId after) {
-        String index = query.state() == State.UNKNOWN ? "unknown" : "ids";
+        String index = query.state() == State.UNKNOWN ? Partitions.UNKNOWN : Partitions.IDS;
         boolean fromStart =
                 after == null || (query.tenant() != null && after.compareTo(new EntryId(query.tenant(), "", "")) < 0);
         byte[] first = fromStart || after == null ? from(query.tenant()) : joined("(", Partitions.member(after));
@@ -94,7 +94,7 @@ final class Listing {
     int count(@Nullable String tenant, int max) {
         List<Request> requests = IntStream.range(0, partitions.count())
                 .mapToObj(partition -> Request.command(
-                        CommandType.ZLEXCOUNT, partitions.key(partition, "ids"), from(tenant), to(tenant)))
+                        CommandType.ZLEXCOUNT, partitions.key(partition, Partitions.IDS), from(tenant), to(tenant)))
                 .toList();
         long count = pipeline.send(requests).stream()
                 .mapToLong(reply -> (Long) Batch.checkRead(reply).get(0))

@@ -3,6 +3,8 @@ package dev.onlyonce.redis;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreRejected;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 /**
@@ -15,6 +17,17 @@ import java.util.zip.CRC32;
 record Partitions(String prefix, int count) {
     /** More than any cluster has masters, and few enough to ask all of them once a second. */
     static final int COUNT_STANDARD = 64;
+
+    /** All entries, in the order of their ids. */
+    static final String IDS = "ids";
+    /** Pending and processing entries by the end of their lease. */
+    static final String LEASES = "leases";
+    /** Purgeable entries by the time of their next purge. */
+    static final String EXPIRIES = "expiries";
+    /** Unknown entries, in the order of their ids. */
+    static final String UNKNOWN = "unknown";
+    /** The stream of the changes. */
+    static final String AUDIT = "audit";
 
     private static final int COUNT_MAX = 1024;
     private static final int NAME_LENGTH_MAX = 255;
@@ -30,13 +43,20 @@ record Partitions(String prefix, int count) {
         }
     }
 
-    /** What the keys of a partition begin with. */
-    byte[] base(int partition) {
-        return bytes(prefix + ":{" + partition + "}:");
-    }
-
     byte[] key(int partition, String name) {
         return bytes(prefix + ":{" + partition + "}:" + name);
+    }
+
+    /** The key of an entry. */
+    byte[] entry(int partition, EntryId id) {
+        return key(partition, "e:" + text(id));
+    }
+
+    /** All keys of a partition but those of its entries. */
+    List<byte[]> indexes(int partition) {
+        return Stream.of(IDS, LEASES, EXPIRIES, UNKNOWN, AUDIT)
+                .map(name -> key(partition, name))
+                .toList();
     }
 
     int of(EntryId id) {
@@ -47,7 +67,11 @@ record Partitions(String prefix, int count) {
 
     /** An id as a member of the indexes. */
     static byte[] member(EntryId id) {
-        return bytes(id.tenant() + SEPARATOR + id.scope() + SEPARATOR + id.key());
+        return bytes(text(id));
+    }
+
+    private static String text(EntryId id) {
+        return id.tenant() + SEPARATOR + id.scope() + SEPARATOR + id.key();
     }
 
     static EntryId id(byte[] member) {

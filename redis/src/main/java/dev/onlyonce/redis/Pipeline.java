@@ -2,9 +2,7 @@ package dev.onlyonce.redis;
 
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.protocol.AsyncCommand;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,8 +16,13 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests together and waits for all answers, for a bounded time. A script that a server does not know, because it was
- * restarted or has taken over, goes again with its text.
+ * Sends requests together and waits for all answers, for a bounded time.
+ *
+ * <ol>
+ *   <li>A script that a server does not know, because it was restarted or has taken over, goes again with its text.
+ *   <li>If an answer is missing, the connections to silent servers are closed: the next requests for them are refused at once, until
+ *       there is a connection to a server that answers.
+ * </ol>
  */
 final class Pipeline {
     private final Link link;
@@ -39,13 +42,14 @@ final class Pipeline {
      */
     List<Reply> send(List<Request> requests) {
         check.afterReconnect();
-        return send(link.connection(), requests);
+        return sendUnchecked(requests);
     }
 
-    List<Reply> send(StatefulConnection<byte[], byte[]> connection, List<Request> requests) {
+    /** The same, whether or not the servers keep what they are given. */
+    List<Reply> sendUnchecked(List<Request> requests) {
         List<AsyncCommand<byte[], byte[], List<Object>>> commands =
                 new ArrayList<>(requests.stream().map(Request::command).toList());
-        dispatch(connection, commands);
+        dispatch(commands);
         List<Integer> unknown = new ArrayList<>();
         for (int i = 0; i < commands.size(); i++) {
             if (failure(commands.get(i)) instanceof RedisNoScriptException) {
@@ -54,24 +58,20 @@ final class Pipeline {
             }
         }
         if (!unknown.isEmpty()) {
-            dispatch(connection, unknown.stream().map(commands::get).toList());
+            dispatch(unknown.stream().map(commands::get).toList());
         }
         return commands.stream().map(Pipeline::reply).toList();
     }
 
-    private void dispatch(
-            StatefulConnection<byte[], byte[]> connection, List<AsyncCommand<byte[], byte[], List<Object>>> commands) {
-        try {
-            connection.dispatch(commands);
-        } catch (RedisException e) {
-            commands.forEach(command -> command.completeExceptionally(e));
-        }
+    private void dispatch(List<AsyncCommand<byte[], byte[], List<Object>>> commands) {
+        link.send(commands);
         try {
             CompletableFuture.allOf(commands.toArray(CompletableFuture<?>[]::new))
                     .get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             // One that is not sent yet never will be.
             commands.forEach(AsyncCommand::cancel);
+            link.giveUpSilent(timeout.dividedBy(2));
         } catch (InterruptedException e) {
             commands.forEach(AsyncCommand::cancel);
             Thread.currentThread().interrupt();

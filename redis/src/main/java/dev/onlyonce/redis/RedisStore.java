@@ -27,6 +27,7 @@ import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.resource.ClientResources;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -54,23 +55,26 @@ public final class RedisStore implements Store {
     private final AuditStreams audit;
     private final Upkeep upkeep;
     private final Script evict;
+    private final Script now;
 
     private RedisStore(Builder builder) {
         ownResources = builder.resources == null ? ClientResources.create() : null;
         ClientResources resources = builder.resources == null ? ownResources : builder.resources;
         Partitions partitions = new Partitions(builder.prefix, builder.partitions);
         link = open(builder.servers(), resources);
-        check = new ServerCheck(link, builder.acceptDataLoss);
+        check = new ServerCheck(link, builder.timeout, builder.acceptDataLoss, builder.fsynced);
         Pipeline pipeline = new Pipeline(link, check, builder.timeout);
         sealing = new Sealing(builder.encryption);
         verbs = new Verbs(builder.clock);
         long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
-        Replicas replicas = new Replicas(builder.replicas, builder.timeout);
+        Replicas replicas =
+                new Replicas(link, partitions, new Replicas.Wanted(builder.replicas, builder.fsynced, builder.timeout));
         batch = new Batch(link, pipeline, partitions, new Batch.Settings(auditMax, replicas));
         listing = new Listing(pipeline, partitions, batch, verbs);
-        audit = new AuditStreams(pipeline, partitions, batch, Script.of("trim", builder.clock));
+        audit = new AuditStreams(pipeline, partitions, Script.of("trim", builder.clock));
         upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
         evict = Script.of("evict", builder.clock);
+        now = Script.of("now", builder.clock);
         layout = new Layout(pipeline, partitions);
         try {
             layout.check();
@@ -141,7 +145,7 @@ public final class RedisStore implements Store {
 
     @Override
     public List<Optional<Entry>> find(List<EntryId> ids) {
-        return batch.read(verbs.find(0), ids).stream()
+        return batch.readAcknowledged(verbs.find(0), ids).stream()
                 .map(entry -> entry.map(sealing::open))
                 .toList();
     }
@@ -167,7 +171,7 @@ public final class RedisStore implements Store {
         Batch.Verb<EntryId, Optional<Transition>> verb = new Batch.Verb<>(
                 evict,
                 each -> each,
-                each -> List.of(Partitions.member(each), bytes(AuditText.who(who)), bytes(AuditText.why(reason))),
+                each -> List.of(bytes(AuditText.who(who)), bytes(AuditText.why(reason))),
                 (each, answer, now) -> evicted(each, (List<?>) answer, who, reason),
                 Optional.empty());
         return batch.write(verb, List.of(id)).get(0);
@@ -209,6 +213,11 @@ public final class RedisStore implements Store {
         return audit.purge(retention, limit);
     }
 
+    @Override
+    public Optional<Instant> now() {
+        return Optional.of(layout.now(now));
+    }
+
     /** In every partition. */
     @Override
     public void checkWritable() {
@@ -247,6 +256,7 @@ public final class RedisStore implements Store {
         private int partitions = Partitions.COUNT_STANDARD;
         private boolean acceptDataLoss;
         private int replicas;
+        private boolean fsynced;
         private Duration timeout = Duration.ofSeconds(2);
         private long auditRecordsMax = 1_000_000;
         private Optional<Encryption> encryption = Optional.empty();
@@ -300,16 +310,31 @@ public final class RedisStore implements Store {
         }
 
         /**
-         * How many replicas must have a change before it is answered; 0 by default. Fewer within {@link #timeout} means that the
-         * outcome is unknown, and the engine asks again.
+         * How many replicas must have a change before it is answered; 0 by default. Fewer within a quarter of the {@link #timeout}
+         * means that the outcome is unknown; the engine asks again, and is refused until there are as many.
          */
         public Builder replicas(int replicas) {
+            if (replicas < 0) {
+                throw new IllegalArgumentException("replicas must not be negative: " + replicas);
+            }
             this.replicas = replicas;
+            return this;
+        }
+
+        /**
+         * Whether a change must be on the master's disk, and on those of the {@link #replicas}, before it is answered; false by
+         * default. For servers with {@code appendfsync everysec}; needs Redis 7.2 or later.
+         */
+        public Builder fsynced(boolean fsynced) {
+            this.fsynced = fsynced;
             return this;
         }
 
         /** How long to wait for an answer; 2 seconds by default. */
         public Builder timeout(Duration timeout) {
+            if (timeout.toMillis() < 1) {
+                throw new IllegalArgumentException("timeout must be positive: " + timeout);
+            }
             this.timeout = timeout;
             return this;
         }

@@ -1,5 +1,6 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.CacheOptions;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreOptions;
 import dev.onlyonce.store.StoreProvider;
@@ -22,6 +23,11 @@ public final class RedisStoreProvider implements StoreProvider {
     @Override
     public void check(String url) {
         var unused = RedisStore.builder(url);
+    }
+
+    @Override
+    public Store cache(Store store, CacheOptions options) {
+        return CachedStore.builder(store, options).build();
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.List;
 record RedisUrl(String server, List<String> settings) {
     private static final String SENTINEL = "rediss?-sentinel://.+#.+";
     private static final String SERVERS = "rediss?://.+";
+    private static final String DATABASE = ".+://[^/]*/[1-9]\\d*(#.*)?";
 
     static RedisUrl of(String url) {
         int query = url.indexOf('?');
@@ -31,8 +32,29 @@ record RedisUrl(String server, List<String> settings) {
                 throw new IllegalArgumentException(
                         "\"" + setting
                                 + "\" is not a setting of the Redis store: after the ? of its URL write prefix=onlyonce,"
-                                + " partitions=64, replicas=1, timeout=2s, auditRecordsMax=1000000 or acceptDataLoss=true,"
+                                + " partitions=64, replicas=1, fsynced=true, timeout=2s, auditRecordsMax=1000000 or acceptDataLoss=true,"
                                 + " separated by &",
+                        e);
+            }
+        }
+    }
+
+    /** The same for a shared cache. */
+    void applyTo(CachedStore.Builder builder) {
+        for (String setting : settings) {
+            String[] parts = setting.split("=", 2);
+            try {
+                Duration value = Duration.parse("PT" + (parts.length == 2 ? parts[1] : ""));
+                switch (parts[0]) {
+                    case "freshFor" -> builder.freshFor(value);
+                    case "timeout" -> builder.timeout(value);
+                    default -> throw new IllegalArgumentException(parts[0]);
+                }
+            } catch (RuntimeException e) {
+                throw new IllegalArgumentException(
+                        "\"" + setting
+                                + "\" is not a setting of the shared cache: after the ? of its URL write freshFor=5s or"
+                                + " timeout=0.05s, separated by &",
                         e);
             }
         }
@@ -43,6 +65,7 @@ record RedisUrl(String server, List<String> settings) {
             case "prefix" -> builder.prefix(value);
             case "partitions" -> builder.partitions(Integer.parseInt(value));
             case "replicas" -> builder.replicas(Integer.parseInt(value));
+            case "fsynced" -> builder.fsynced(parseBoolean(value));
             case "timeout" -> builder.timeout(Duration.parse("PT" + value));
             case "auditRecordsMax" -> builder.auditRecordsMax(Long.parseLong(value));
             case "acceptDataLoss" -> builder.acceptDataLoss(parseBoolean(value));
@@ -60,6 +83,11 @@ record RedisUrl(String server, List<String> settings) {
 
     /** The servers to connect to. */
     List<RedisURI> servers() {
+        if (server.matches(DATABASE)) {
+            throw new IllegalArgumentException(
+                    "entries are kept in database 0 of Redis: leave the number after the / of the URL out, and set a prefix"
+                            + " instead (?prefix=onlyonce)");
+        }
         try {
             if (server.matches(SENTINEL)) {
                 return List.of(RedisURI.create(server));

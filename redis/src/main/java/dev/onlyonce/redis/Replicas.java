@@ -1,57 +1,225 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Waits until replicas have what was written.
+ * Waits until replicas have what was written, and until it is on disk, as far as that is wanted.
  *
- * @param count how many; 0 for not waiting
- * @param max how long
+ * <ol>
+ *   <li>After the writes, each master is asked to wait for its replicas; all masters at once.
+ *   <li>What too few replicas have in time is in doubt: the master has it, and a failover may lose it.
+ *   <li>From then on that master is sent nothing, so that it costs the others no time, until it has its replicas again. Each call
+ *       that would need it has it asked, without waiting for the answer.
+ * </ol>
  */
-record Replicas(int count, Duration max) {
+final class Replicas {
     private static final String MARK = "written";
+    /** What part of a call's time replicas get: whoever else uses the connection has to wait for them too. */
+    private static final int PARTS = 4;
 
-    Replicas {
-        if (count < 0 || max.isNegative() || max.isZero()) {
-            throw new IllegalArgumentException("replicas must not be negative, and their time-out must be positive");
+    private static final int PROBE_MILLIS = 1;
+
+    private final Link link;
+    private final Partitions partitions;
+    private final Wanted wanted;
+    /** Masters that had too few replicas, and whether one is being asked. */
+    private final Map<StatefulRedisConnection<byte[], byte[]>, AtomicBoolean> lacking = new ConcurrentHashMap<>();
+
+    /**
+     * What must have a change before it is answered.
+     *
+     * @param count how many replicas
+     * @param isOnDisk whether it must be on disk, there and on the master
+     * @param timeout of a call
+     */
+    record Wanted(int count, boolean isOnDisk, Duration timeout) {
+        private boolean isNothing() {
+            return count == 0 && !isOnDisk;
+        }
+
+        /** Asks a master to wait: answers how many replicas have it; before that, with disks, whether the master itself has. */
+        Command<byte[], byte[], List<Object>> command(long millis) {
+            CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+            if (isOnDisk) {
+                args.add(1);
+            }
+            args.add(count).add(millis);
+            return new Command<>(
+                    isOnDisk ? WAITAOF : CommandType.WAIT, new NestedMultiOutput<>(ByteArrayCodec.INSTANCE), args);
+        }
+
+        private boolean isMet(List<Object> answer) {
+            return (Long) answer.get(answer.size() - 1) >= count && (!isOnDisk || (Long) answer.get(0) >= 1);
+        }
+
+        private String shown(List<Object> answer) {
+            return (isOnDisk ? "on disk " + answer.get(0) + " of 1 masters and " : "") + answer.get(answer.size() - 1)
+                    + " of " + count + " replicas";
+        }
+    }
+
+    /** Lettuce does not know it. */
+    private static final ProtocolKeyword WAITAOF = new ProtocolKeyword() {
+        private final byte[] name = Partitions.bytes("WAITAOF");
+
+        @Override
+        public byte[] getBytes() {
+            return name;
+        }
+
+        @Override
+        public String toString() {
+            return "WAITAOF";
+        }
+    };
+
+    Replicas(Link link, Partitions partitions, Wanted wanted) {
+        this.link = link;
+        this.partitions = partitions;
+        this.wanted = wanted;
+    }
+
+    /** Why nothing can be written to some of these partitions now. */
+    Map<Integer, StoreException> refused(Collection<Integer> touched) {
+        Map<Integer, StoreException> refused = new HashMap<>();
+        if (!lacking.isEmpty()) {
+            masters(touched, new HashMap<>()).forEach((master, its) -> {
+                AtomicBoolean isAsked = lacking.get(master);
+                if (isAsked != null) {
+                    probe(master, isAsked);
+                    StoreException failure = new StoreUnavailable(
+                            "Redis has fewer than " + wanted.count + " replicas, or they lag behind", null);
+                    its.forEach(partition -> refused.put(partition, failure));
+                }
+            });
+        }
+        return refused;
+    }
+
+    private void probe(StatefulRedisConnection<byte[], byte[]> master, AtomicBoolean isAsked) {
+        if (isAsked.compareAndSet(false, true)) {
+            var unused = send(master, PROBE_MILLIS).whenComplete((answer, failure) -> {
+                isAsked.set(false);
+                if (failure == null && wanted.isMet(answer)) {
+                    lacking.remove(master);
+                }
+            });
         }
     }
 
     /**
      * Waits for the masters of these partitions.
      *
-     * @throws StoreOutcomeUnknown if too few replicas have answered: the masters have it, and a failover may lose it
+     * @param connects how often the link had connected before the first write
+     * @return {@link StoreOutcomeUnknown} for each partition that too few replicas may have
      */
-    void await(Link link, Partitions partitions, Collection<Integer> written) {
-        if (count == 0) {
-            return;
+    Map<Integer, StoreException> await(Collection<Integer> written, int connects) {
+        Map<Integer, StoreException> missing = new HashMap<>();
+        if (wanted.isNothing()) {
+            return missing;
         }
-        try {
-            Map<StatefulRedisConnection<byte[], byte[]>, byte[]> masters = new LinkedHashMap<>();
-            for (int partition : written) {
-                byte[] mark = partitions.key(partition, MARK);
-                masters.putIfAbsent(link.master(mark), mark);
-            }
-            for (var master : masters.entrySet()) {
-                // From 7.2 on, WAIT is for the last write of this connection, and a repeated call may have written
-                // nothing.
-                var unused = master.getKey().sync().set(master.getValue(), new byte[0]);
-                long acknowledged = master.getKey().sync().waitForReplication(count, max.toMillis());
-                if (acknowledged < count) {
-                    throw new StoreOutcomeUnknown(
-                            "Only " + acknowledged + " of " + count + " replicas have it after " + max.toMillis()
-                                    + " ms",
-                            null);
+        List<Wait> waits = new ArrayList<>();
+        masters(written, missing)
+                .forEach((master, its) -> waits.add(wait(master, its, partitions.key(its.get(0), MARK))));
+        for (Wait wait : waits) {
+            try {
+                check(wait);
+                // Another server may have answered than the one that had the writes.
+                if (link.connects() != connects) {
+                    throw new StoreOutcomeUnknown("Redis was connected again before replicas answered", null);
                 }
+            } catch (StoreOutcomeUnknown e) {
+                wait.partitions.forEach(partition -> missing.put(partition, e));
             }
-        } catch (RedisException e) {
-            throw new StoreOutcomeUnknown("Whether replicas have it is not known: " + e.getMessage(), e);
         }
+        return missing;
+    }
+
+    private Map<StatefulRedisConnection<byte[], byte[]>, List<Integer>> masters(
+            Collection<Integer> touched, Map<Integer, StoreException> failures) {
+        Map<StatefulRedisConnection<byte[], byte[]>, List<Integer>> masters = new LinkedHashMap<>();
+        for (int partition : touched) {
+            try {
+                masters.computeIfAbsent(link.master(partitions.key(partition, MARK)), master -> new ArrayList<>())
+                        .add(partition);
+            } catch (RedisException e) {
+                failures.put(partition, unknown(e));
+            }
+        }
+        return masters;
+    }
+
+    private record Wait(
+            StatefulRedisConnection<byte[], byte[]> master,
+            List<Integer> partitions,
+            RedisFuture<String> marked,
+            RedisFuture<List<Object>> acknowledged) {}
+
+    /**
+     * From 7.2 on, WAIT is for the last write of this connection, and a repeated call may have written nothing. The key is gone at
+     * once: a master that moves its slot elsewhere then refuses it, as it must.
+     */
+    private Wait wait(StatefulRedisConnection<byte[], byte[]> master, List<Integer> partitions, byte[] mark) {
+        return new Wait(
+                master,
+                partitions,
+                master.async().set(mark, new byte[0], SetArgs.Builder.px(1)),
+                send(master, millis()));
+    }
+
+    private RedisFuture<List<Object>> send(StatefulRedisConnection<byte[], byte[]> master, long millis) {
+        Command<byte[], byte[], List<Object>> command = wanted.command(millis);
+        return master.async().dispatch(command.getType(), command.getOutput(), command.getArgs());
+    }
+
+    private void check(Wait wait) {
+        try {
+            var unused = wait.marked.get(wanted.timeout.toNanos(), TimeUnit.NANOSECONDS);
+            List<Object> answer = wait.acknowledged.get(wanted.timeout.toNanos(), TimeUnit.NANOSECONDS);
+            if (!wanted.isMet(answer)) {
+                lacking.putIfAbsent(wait.master, new AtomicBoolean());
+                throw new StoreOutcomeUnknown(
+                        "Only " + wanted.shown(answer) + " have it after " + millis() + " ms", null);
+            }
+        } catch (ExecutionException e) {
+            throw unknown(e.getCause() == null ? e : e.getCause());
+        } catch (TimeoutException e) {
+            throw unknown(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw unknown(e);
+        }
+    }
+
+    private long millis() {
+        return Math.max(1, wanted.timeout.toMillis() / PARTS);
+    }
+
+    private static StoreOutcomeUnknown unknown(Throwable cause) {
+        return new StoreOutcomeUnknown("Whether replicas have it is not known: " + cause.getMessage(), cause);
     }
 }

@@ -5,6 +5,7 @@ import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.PartitionSelectorException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -54,6 +55,19 @@ record Reply(List<Object> values, @Nullable StoreException failure) {
                 isUnchanged(cause, message)
                         ? new StoreUnavailable("Redis refuses: " + message, cause)
                         : new StoreOutcomeUnknown("Redis did not answer: " + message, cause));
+    }
+
+    /** The failure of an item that a script could not do; null for an answer. It changed nothing, see {@code entry.lua}. */
+    static @Nullable StoreException failure(@Nullable Object answer) {
+        return answer instanceof List<?> parts && parts.size() == 2 && parts.get(0) instanceof byte[]
+                ? new StoreUnavailable(
+                        "Redis refuses: " + new String((byte[]) parts.get(1), StandardCharsets.UTF_8), null)
+                : null;
+    }
+
+    /** Whether a server has become a replica. */
+    static boolean isFromReplica(StoreException failure) {
+        return String.valueOf(failure.getMessage()).contains("READONLY ");
     }
 
     private static boolean isUnchanged(Throwable cause, String message) {

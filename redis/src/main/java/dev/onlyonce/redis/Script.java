@@ -23,7 +23,15 @@ record Script(byte[] text, byte[] digest) {
      * @param clock the text of a function {@code now}; the server's clock if there is none
      */
     static Script of(String name, Optional<String> clock) {
-        String text = clock.orElseGet(() -> resource("clock")) + resource("entry") + resource(name);
+        return ofText(clock.orElseGet(() -> resource("clock")) + resource("entry") + resource(name));
+    }
+
+    /** Reads a script that stands alone. */
+    static Script alone(String name) {
+        return ofText(resource(name));
+    }
+
+    private static Script ofText(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         return new Script(bytes, HexFormat.of().formatHex(sha1(bytes)).getBytes(StandardCharsets.US_ASCII));
     }

@@ -1,11 +1,15 @@
 package dev.onlyonce.redis;
 
 import dev.onlyonce.store.StoreUnavailable;
+import io.lettuce.core.LettuceFutures;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.RedisFuture;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -19,12 +23,19 @@ final class ServerCheck {
     private static final Logger log = LoggerFactory.getLogger(ServerCheck.class);
 
     private final Link link;
+    private final Duration timeout;
     private final boolean isRiskAccepted;
+    private final boolean needsWaitaof;
     private volatile int checkedConnects = -1;
     private volatile List<String> risks = List.of();
 
-    ServerCheck(Link link, boolean isRiskAccepted) {
+    /**
+     * @param needsWaitaof whether the servers must be able to tell what is on disk
+     */
+    ServerCheck(Link link, Duration timeout, boolean isRiskAccepted, boolean needsWaitaof) {
+        this.needsWaitaof = needsWaitaof;
         this.link = link;
+        this.timeout = timeout;
         this.isRiskAccepted = isRiskAccepted;
     }
 
@@ -52,15 +63,21 @@ final class ServerCheck {
         List<String> found = new ArrayList<>();
         String why = "no master can be reached";
         int answered = 0;
-        for (StatefulRedisConnection<byte[], byte[]> master : link.masters()) {
+        List<RedisFuture<String>> infos =
+                link.masters().stream().map(master -> master.async().info()).toList();
+        for (RedisFuture<String> asked : infos) {
             try {
-                String info = master.sync().info();
+                String info = LettuceFutures.awaitOrCancel(asked, timeout.toNanos(), TimeUnit.NANOSECONDS);
                 if (value(info, "role").equals(Optional.of("master"))) {
+                    checkVersion(info);
                     found.addAll(risks(info));
                     answered++;
                 } else {
                     why = "it is a replica: connect to its master, or to Sentinel";
                 }
+            } catch (RedisCommandTimeoutException e) {
+                link.giveUpSilent(timeout.dividedBy(2));
+                why = "no answer in time";
             } catch (RedisException e) {
                 // The others go on without it.
                 why = String.valueOf(e.getMessage());
@@ -83,6 +100,25 @@ final class ServerCheck {
         }
         risks = distinct;
         checkedConnects = connects;
+    }
+
+    private void checkVersion(String info) {
+        String version = value(info, "redis_version").orElse("0");
+        if (needsWaitaof && !hasWaitaof(version)) {
+            throw new StoreUnavailable(
+                    "fsynced=true needs Redis 7.2 or later, or Valkey, for WAITAOF; this server is " + version
+                            + ". Set appendfsync to always instead",
+                    null);
+        }
+    }
+
+    static boolean hasWaitaof(String version) {
+        Matcher parts = Pattern.compile("^(\\d+)\\.(\\d+)").matcher(version);
+        if (!parts.find()) {
+            return false;
+        }
+        int major = Integer.parseInt(parts.group(1));
+        return major > 7 || (major == 7 && Integer.parseInt(parts.group(2)) >= 2);
     }
 
     /** What INFO says about the ways to lose an entry. Unlike CONFIG it is allowed on hosted servers. */

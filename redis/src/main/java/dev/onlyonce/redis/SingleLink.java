@@ -1,10 +1,13 @@
 package dev.onlyonce.redis;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
 import java.util.List;
 
 /** One server, or the master that Sentinel names. */
@@ -12,9 +15,10 @@ final class SingleLink implements Link {
     private final RedisClient client;
     private final StatefulRedisConnection<byte[], byte[]> connection;
     private final ConnectCount connects = new ConnectCount();
+    private final Channels channels = new Channels();
 
     SingleLink(ClientResources resources, RedisURI uri) {
-        client = RedisClient.create(resources, uri);
+        client = RedisClient.create(channels.watched(resources), uri);
         try {
             client.setOptions(LinkOpening.options());
             client.addListener(connects);
@@ -26,8 +30,17 @@ final class SingleLink implements Link {
     }
 
     @Override
-    public StatefulRedisConnection<byte[], byte[]> connection() {
-        return connection;
+    public <T> void send(List<? extends RedisCommand<byte[], byte[], T>> commands) {
+        try {
+            connection.dispatch(commands);
+        } catch (RedisException e) {
+            commands.forEach(command -> command.completeExceptionally(e));
+        }
+    }
+
+    @Override
+    public boolean isCluster() {
+        return false;
     }
 
     @Override
@@ -43,6 +56,16 @@ final class SingleLink implements Link {
     @Override
     public int connects() {
         return connects.get();
+    }
+
+    @Override
+    public void giveUpSilent(Duration silence) {
+        channels.closeSilent(silence);
+    }
+
+    @Override
+    public void findMaster() {
+        channels.closeAll();
     }
 
     @Override

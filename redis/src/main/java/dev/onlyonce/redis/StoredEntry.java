@@ -1,6 +1,9 @@
 package dev.onlyonce.redis;
 
+import static dev.onlyonce.redis.Partitions.bytes;
+
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
@@ -18,13 +21,18 @@ import org.jspecify.annotations.Nullable;
 
 /** The form in which entries are stored; {@code entry.lua} describes and writes it. */
 final class StoredEntry {
-    /** Everything but the result fits: two names of 255 characters and 120 bytes. */
-    static final int HEAD_BYTES = 2048;
+    /** Everything but the result fits: two names of 255 characters, which are at most 765 bytes each, a target and 130 bytes. */
+    static final int HEAD_BYTES = 2560;
 
     private static final int FORMAT = 1;
+    private static final int FORMAT_WITH_TARGET = 2;
     private static final int TOKEN_FLAG = 1;
     private static final int RESULT_FLAG = 2;
     private static final int TOKEN_BYTES = 16;
+    /** Of the tail, without its texts. */
+    private static final int TAIL_BYTES =
+            1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES + 2 * Short.BYTES;
+
     private static final int MICROS = 1_000_000;
 
     private StoredEntry() {}
@@ -35,7 +43,8 @@ final class StoredEntry {
             return Optional.empty();
         }
         ByteBuffer in = ByteBuffer.wrap(raw);
-        if (in.get() != FORMAT) {
+        int format = in.get();
+        if (format != FORMAT && format != FORMAT_WITH_TARGET) {
             throw new StoreUnavailable("The entry " + id + " was written by a newer release", null);
         }
         State state = State.of(in.get());
@@ -51,14 +60,17 @@ final class StoredEntry {
         if (isGone(state, expires, terms, now)) {
             return Optional.empty();
         }
-        Fingerprint fingerprint = print(in);
+        int version = in.getInt();
+        byte[] digest = new byte[Fingerprint.DIGEST_BYTES];
+        in.get(digest);
         String operation = text(in);
         String owner = text(in);
+        String target = format == FORMAT_WITH_TARGET ? text(in) : null;
         boolean expired = state.isAnswered() && expires != null && !expires.isAfter(now);
         return Optional.of(new Entry(
                 id,
                 operation,
-                fingerprint,
+                Fingerprint.stored(version, digest, target),
                 expired ? State.EXPIRED : state,
                 (flags & TOKEN_FLAG) == 0 ? null : token,
                 owner,
@@ -76,20 +88,22 @@ final class StoredEntry {
         return expires != null && !(state == State.RETRYABLE ? expires : expires.plus(terms.tombstone())).isAfter(now);
     }
 
-    /** The terms as the scripts take them. */
-    static byte[] terms(Terms terms) {
-        return ByteBuffer.allocate(1 + 3 * Double.BYTES)
+    /** What a claim brings, as it stands in the entry: terms, fingerprint, operation, owner. */
+    static byte[] tail(ClaimRequest claim) {
+        Terms terms = claim.terms();
+        byte[] operation = bytes(claim.operation());
+        byte[] owner = bytes(claim.owner());
+        return ByteBuffer.allocate(TAIL_BYTES + operation.length + owner.length)
                 .put((byte) terms.onLeaseLost().code())
                 .putDouble((double) terms.lease().toMillis())
                 .putDouble((double) terms.retention().toMillis())
                 .putDouble((double) terms.tombstone().toMillis())
-                .array();
-    }
-
-    static byte[] print(Fingerprint fingerprint) {
-        return ByteBuffer.allocate(Integer.BYTES + Fingerprint.DIGEST_BYTES)
-                .putInt(fingerprint.version())
-                .put(fingerprint.digest())
+                .putInt(claim.fingerprint().version())
+                .put(claim.fingerprint().digest())
+                .putShort((short) operation.length)
+                .put(operation)
+                .putShort((short) owner.length)
+                .put(owner)
                 .array();
     }
 
@@ -98,13 +112,6 @@ final class StoredEntry {
                 .putLong(token.getMostSignificantBits())
                 .putLong(token.getLeastSignificantBits())
                 .array();
-    }
-
-    private static Fingerprint print(ByteBuffer in) {
-        int version = in.getInt();
-        byte[] digest = new byte[Fingerprint.DIGEST_BYTES];
-        in.get(digest);
-        return Fingerprint.stored(version, digest);
     }
 
     /** Text with its length in two bytes before it. */

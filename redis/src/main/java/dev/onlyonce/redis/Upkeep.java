@@ -1,5 +1,6 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
@@ -8,96 +9,110 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sweeps and purges.
  *
  * <ol>
- *   <li>Asks every partition in one pipeline how much is due. Most of the time that is nothing.
- *   <li>Gives each partition its share of the limit, from a random one on, and has them work in one pipeline.
+ *   <li>Asks every partition in one pipeline which entries are due. Most of the time those are none.
+ *   <li>Takes as many as the limit allows, from a random partition on, and has each one looked at again and changed, in one script.
  * </ol>
  *
  * <p>A partition whose server is down is left for the next time; if all are, the call fails.
  */
 final class Upkeep {
-    /** How many entries a script changes at once: the server does nothing else meanwhile. */
-    private static final int SCRIPT_MAX = 200;
+    /** How many entries of a partition are looked at together: its server does nothing else meanwhile. */
+    private static final int PARTITION_MAX = 200;
+
+    private static final List<byte[]> UNUSED = List.of(new byte[0]);
 
     private final Pipeline pipeline;
-    private final int partitions;
+    private final Partitions partitions;
     private final Batch batch;
     private final Script due;
-    private final Script sweep;
-    private final Script purge;
+    private final Batch.Verb<EntryId, Optional<Transition>> sweep;
+    private final Batch.Verb<EntryId, Long> purge;
 
     Upkeep(Pipeline pipeline, Partitions partitions, Batch batch, Optional<String> clock) {
         this.pipeline = pipeline;
-        this.partitions = partitions.count();
+        this.partitions = partitions;
         this.batch = batch;
         this.due = Script.of("due", clock);
-        this.sweep = Script.of("sweep", clock);
-        this.purge = Script.of("purge", clock);
+        this.sweep = new Batch.Verb<>(
+                Script.of("sweep", clock),
+                Function.identity(),
+                id -> UNUSED,
+                (id, answer, now) -> swept(id, (List<?>) answer),
+                Optional.of(Optional.empty()));
+        this.purge = new Batch.Verb<>(
+                Script.of("purge", clock),
+                Function.identity(),
+                id -> UNUSED,
+                (id, answer, now) -> answer instanceof Long count ? count : 0L,
+                Optional.of(0L));
     }
 
     List<Transition> sweep(int limit) {
-        List<Transition> swept = new ArrayList<>();
-        for (List<Object> values : run(sweep, 1, limit)) {
-            for (Object each : values.subList(1, values.size())) {
-                swept.add(transition((List<?>) each));
-            }
-        }
-        return swept;
+        return batch.write(sweep, due(Partitions.LEASES, limit)).stream()
+                .flatMap(Optional::stream)
+                .toList();
     }
 
-    private static Transition transition(List<?> swept) {
-        State from = State.of(((Long) swept.get(2)).intValue());
-        return new Transition(
-                Partitions.id((byte[]) swept.get(0)),
-                new String((byte[]) swept.get(1), StandardCharsets.UTF_8),
+    private static Optional<Transition> swept(EntryId id, @Nullable List<?> answer) {
+        if (answer == null || answer.isEmpty()) {
+            return Optional.empty();
+        }
+        State from = State.of(((Long) answer.get(1)).intValue());
+        return Optional.of(new Transition(
+                id,
+                new String((byte[]) answer.get(0), StandardCharsets.UTF_8),
                 from,
-                State.of(((Long) swept.get(3)).intValue()),
-                ((Long) swept.get(4)).intValue(),
+                State.of(((Long) answer.get(2)).intValue()),
+                ((Long) answer.get(3)).intValue(),
                 "sweeper",
-                from == State.PENDING ? "nobody took it in time" : "the lease ran out");
+                from == State.PENDING ? "nobody took it in time" : "the lease ran out"));
     }
 
     int purge(int limit) {
-        return run(purge, 2, limit).stream()
-                .mapToInt(values -> ((Long) values.get(1)).intValue())
+        return batch.write(purge, due(Partitions.EXPIRIES, limit)).stream()
+                .mapToInt(Long::intValue)
                 .sum();
     }
 
-    /** What the partitions answer that have something to do. */
-    private List<List<Object>> run(Script script, int column, int limit) {
-        List<Reply> dues = pipeline.send(IntStream.range(0, partitions)
-                .mapToObj(partition -> batch.request(due, partition, List.of()))
+    private List<EntryId> due(String index, int limit) {
+        List<byte[]> most = List.of(Verbs.number(Math.min(limit, PARTITION_MAX)));
+        List<Reply> replies = pipeline.send(IntStream.range(0, partitions.count())
+                .mapToObj(partition -> Request.script(due, List.of(partitions.key(partition, index)), most))
                 .toList());
-        List<Request> requests = new ArrayList<>();
-        int left = limit;
-        int first = ThreadLocalRandom.current().nextInt(partitions);
-        for (int i = 0; i < partitions; i++) {
-            int partition = (first + i) % partitions;
-            Reply reply = dues.get(partition);
-            long waiting = reply.failure() == null ? (Long) reply.values().get(column) : 0;
-            int share = (int) Math.min(Math.min(waiting, left), SCRIPT_MAX);
-            if (share > 0) {
-                requests.add(batch.request(script, partition, List.of(Verbs.number(share))));
-                left -= share;
+        checkAny(replies);
+        List<EntryId> ids = new ArrayList<>();
+        int first = ThreadLocalRandom.current().nextInt(partitions.count());
+        for (int i = 0; i < partitions.count() && ids.size() < limit; i++) {
+            Reply reply = replies.get((first + i) % partitions.count());
+            if (reply.failure() == null) {
+                ((List<?>) reply.values().get(1))
+                        .stream()
+                                .map(member -> Partitions.id((byte[]) member))
+                                .limit(limit - ids.size())
+                                .forEach(ids::add);
             }
         }
-        List<Reply> replies = requests.isEmpty() ? dues : pipeline.send(requests);
+        return ids;
+    }
+
+    private static void checkAny(List<Reply> replies) {
+        StoreException last = null;
         for (Reply reply : replies) {
-            StoreException failure = reply.failure();
-            if (failure != null && replies.stream().allMatch(each -> each.failure() != null)) {
-                throw failure;
+            if (reply.failure() == null) {
+                return;
             }
+            last = reply.failure();
         }
-        return requests.isEmpty()
-                ? List.of()
-                : replies.stream()
-                        .filter(reply -> reply.failure() == null)
-                        .map(Reply::values)
-                        .toList();
+        if (last != null) {
+            throw last;
+        }
     }
 }

@@ -45,10 +45,7 @@ final class Verbs {
         renew = new Batch.Verb<>(
                 Script.of("renew", clock),
                 Renewal::id,
-                r -> List.of(
-                        Partitions.member(r.id()),
-                        StoredEntry.token(r.token()),
-                        number(r.lease().toMillis())),
+                r -> List.of(StoredEntry.token(r.token()), number(r.lease().toMillis())),
                 (item, answer, now) -> Long.valueOf(1).equals(answer) ? RenewResult.RENEWED : RenewResult.LOST,
                 Optional.of(RenewResult.BUSY));
         resolve = new Batch.Verb<>(
@@ -69,20 +66,18 @@ final class Verbs {
         return new Batch.Verb<>(
                 find,
                 Function.identity(),
-                id -> List.of(Partitions.member(id), number(bytes)),
+                id -> List.of(number(bytes)),
                 (id, answer, now) -> StoredEntry.read(id, (byte[]) answer, now),
                 Optional.empty());
     }
 
     private static List<byte[]> arguments(ClaimRequest r) {
+        String target = r.fingerprint().target();
         return List.of(
-                Partitions.member(r.id()),
                 StoredEntry.token(r.token()),
-                StoredEntry.print(r.fingerprint()),
-                bytes(r.operation()),
-                bytes(r.owner()),
-                StoredEntry.terms(r.terms()),
-                number(r.start().code()));
+                StoredEntry.tail(r),
+                number(r.start().code()),
+                target == null ? NONE : bytes(target));
     }
 
     private static ClaimResult claimed(ClaimRequest request, @Nullable Object answer, Instant now) {
@@ -94,7 +89,6 @@ final class Verbs {
 
     private static List<byte[]> arguments(Settlement s) {
         return List.of(
-                Partitions.member(s.id()),
                 StoredEntry.token(s.token()),
                 number(s.to().code()),
                 number(s.result() == null ? 0 : 1),
@@ -104,7 +98,6 @@ final class Verbs {
 
     private static List<byte[]> arguments(Resolution r) {
         return List.of(
-                Partitions.member(r.id()),
                 r.createdAt() == null ? NONE : number(StoredEntry.micros(r.createdAt())),
                 number(r.attempt()),
                 number(r.to().code()),

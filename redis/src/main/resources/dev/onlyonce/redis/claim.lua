@@ -1,43 +1,45 @@
--- For each id: member, token, fingerprint, operation, owner, terms, start. Answers the attempt if it is the caller's, else the entry.
-local time = now()
-local answers = { time }
-for i = 2, #ARGV, 7 do
-  local member, token, print, operation, owner, terms, start = unpack(ARGV, i, i + 6)
-  local key = ENTRY .. member
-  start = tonumber(start)
-  local function take(e)
-    e.state, e.token, e.owner, e.settled, e.expires = start, token, owner, 0, 0
-    e.attempt = e.attempt + (start == PROCESSING and 1 or 0)
-    e.onlost, e.leasems, e.retentionms, e.tombstonems = struct.unpack('>Bddd', terms)
-    e.lease = time + e.leasems * 1000
-    write(key, e, time)
-    redis.call('ZADD', LEASES, e.lease, member)
+-- For each entry: token; terms, fingerprint, operation and owner, as in an entry; start; target (empty: none). Answers the attempt if it
+-- is the caller's, else the entry.
+return answer(4, function(key, base, member, at)
+  local token, tail, start, target = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
+  local before = OPERATION - TERMS + 1
+  local raw = read(key)
+  local from = raw and byte(raw, 2) or 0
+  if raw and gone(raw) then
+    local owner = text_end(tail, before) + 1
+    record(base, member, from, 0, sub(raw, 4, 7), names(raw, sub(tail, owner + 2, text_end(tail, owner))), 'its retention is over')
+    call('ZREM', base .. 'expiries', member)
+    raw, from = nil, 0
   end
-  local e = read(key)
-  if e and gone(e, time) then
-    record(member, e, e.state, 0, owner, 'its retention is over', time)
-    redis.call('ZREM', EXPIRIES, member)
-    e = nil
+  if raw and from == start and has_token(raw, token) then
+    local lease = time + number(raw, LEASE_MS) * 1000
+    call('ZADD', base .. 'leases', lease, member)
+    call('SET', key, leased(raw, lease))
+    return attempt(raw)
   end
-  if not e then
-    e = { attempt = 0, created = time, print = print, operation = operation }
-    take(e)
-    redis.call('ZADD', IDS, 0, member)
-    record(member, e, 0, start, owner, start == PENDING and 'accepted' or 'claimed', time)
-    answers[#answers + 1] = e.attempt
-  elseif e.state == start and e.token == token then
-    e.lease = time + e.leasems * 1000
-    write(key, e, time)
-    redis.call('ZADD', LEASES, e.lease, member)
-    answers[#answers + 1] = e.attempt
-  elseif start == PROCESSING and (e.state == PENDING or e.state == RETRYABLE) and e.operation == operation and e.print == print then
-    local from = e.state
-    take(e)
-    redis.call('ZREM', EXPIRIES, member)
-    record(member, e, from, start, owner, 'claimed', time)
-    answers[#answers + 1] = e.attempt
-  else
-    answers[#answers + 1] = e.raw
+  if raw then
+    local same = sub(raw, PRINT, text_end(raw, OPERATION)) == sub(tail, PRINT - TERMS + 1, text_end(tail, before))
+    if not (start == PROCESSING and (from == PENDING or from == RETRYABLE) and same) then
+      return raw
+    end
   end
-end
-return answers
+  local tries = (raw and attempt(raw) or 0) + (start == PROCESSING and 1 or 0)
+  local attempt_bytes = pack('>I4', tries)
+  local created = raw and sub(raw, CREATED, LEASE - 1) or pack('>d', time)
+  local lease = time + number(tail, LEASE_MS - TERMS + 1) * 1000
+  call('ZADD', base .. 'leases', lease, member)
+  if from == RETRYABLE then
+    call('ZREM', base .. 'expiries', member)
+  end
+  record(base, member, from, start, attempt_bytes, sub(tail, before), start == PENDING and 'accepted' or 'claimed')
+  if not raw then
+    call('ZADD', base .. 'ids', 0, member)
+  end
+  -- The first claim's target stays.
+  local about = target == '' and '' or text(target)
+  if raw then
+    about = sub(raw, names_end(raw) + 1, head_end(raw))
+  end
+  call('SET', key, char(about == '' and 1 or 2, start, 1) .. attempt_bytes .. token .. created .. pack('>ddd', lease, 0, 0) .. tail .. about)
+  return tries
+end)

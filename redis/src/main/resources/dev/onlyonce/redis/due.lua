@@ -1,3 +1,3 @@
--- How many leases have lapsed, and how many entries are to be purged.
-local time = now()
-return { time, redis.call('ZCOUNT', LEASES, '-inf', time), redis.call('ZCOUNT', EXPIRIES, '-inf', time) }
+-- KEYS[1] is an index by time; how many at most. Answers the ids that are due.
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time, 'LIMIT', 0, ARGV[1])
+return { time, due }

@@ -1,12 +1,13 @@
--- Member, who, reason. Answers operation, state and attempt of the entry that was deleted; nothing if there was none to delete.
-local time = now()
-local member, who, why = unpack(ARGV, 2, 4)
-local e = live(ENTRY .. member, time)
-if not e or e.state == PENDING or e.state == PROCESSING or e.state == UNKNOWN then
-  return { time, {} }
-end
-redis.call('DEL', ENTRY .. member)
-redis.call('ZREM', EXPIRIES, member)
-redis.call('ZREM', IDS, member)
-record(member, e, e.state, 0, who, why, time)
-return { time, { e.operation, shown(e, time), e.attempt } }
+-- For each entry: who, reason. Answers operation, state and attempt of the entry that was deleted; nothing if there was none to delete.
+return answer(2, function(key, base, member, at)
+  local raw = live(key)
+  local state = raw and byte(raw, 2)
+  if not raw or state == PENDING or state == PROCESSING or state == UNKNOWN then
+    return {}
+  end
+  call('ZREM', base .. 'expiries', member)
+  call('ZREM', base .. 'ids', member)
+  record(base, member, state, 0, sub(raw, 4, 7), names(raw, ARGV[at]), ARGV[at + 1])
+  call('DEL', key)
+  return { operation(raw), shown(raw), attempt(raw) }
+end)

@@ -1,16 +1,11 @@
--- For each id: member, token, lease in ms. Answers 1 if the lease was renewed, else 0.
-local time = now()
-local answers = { time }
-for i = 2, #ARGV, 3 do
-  local member, token, lease = unpack(ARGV, i, i + 2)
-  local e = read(ENTRY .. member)
-  if e and e.state == PROCESSING and e.token == token then
-    e.lease = time + lease * 1000
-    write(ENTRY .. member, e, time)
-    redis.call('ZADD', LEASES, e.lease, member)
-    answers[#answers + 1] = 1
-  else
-    answers[#answers + 1] = 0
+-- For each entry: token, lease in ms. Answers 1 if the lease was renewed, else 0.
+return answer(2, function(key, base, member, at)
+  local raw = read(key)
+  if not raw or byte(raw, 2) ~= PROCESSING or not has_token(raw, ARGV[at]) then
+    return 0
   end
-end
-return answers
+  local lease = time + ARGV[at + 1] * 1000
+  call('ZADD', base .. 'leases', lease, member)
+  call('SET', key, leased(raw, lease))
+  return 1
+end)

@@ -1,16 +1,10 @@
--- For each id: member, created (empty for any), attempt, state, whether there is a result, result, who, reason.
-local time = now()
-local answers = { time }
-for i = 2, #ARGV, 8 do
-  local member, created, attempt, to, has, result, who, why = unpack(ARGV, i, i + 7)
-  local e = live(ENTRY .. member, time)
-  if not e or e.state ~= UNKNOWN or e.attempt ~= tonumber(attempt) or (created ~= '' and e.created ~= tonumber(created)) then
-    answers[#answers + 1] = lost(e, time)
-  else
-    e.token = nil
-    settle(member, e, tonumber(to), has == '1' and result or nil, time)
-    record(member, e, UNKNOWN, e.state, who, why, time)
-    answers[#answers + 1] = settled(e)
+-- For each entry: created (empty for any), attempt, state, whether there is a result, result, who, reason.
+return answer(7, function(key, base, member, at)
+  local created, tries, to, has, result, who, why = unpack(ARGV, at, at + 6)
+  local raw = live(key)
+  if not raw or byte(raw, 2) ~= UNKNOWN or attempt(raw) ~= tonumber(tries)
+    or (created ~= '' and number(raw, CREATED) ~= tonumber(created)) then
+    return lost(raw)
   end
-end
-return answers
+  return settle(key, base, member, raw, tonumber(to), nil, has == '1' and result or nil, names(raw, who), why)
+end)

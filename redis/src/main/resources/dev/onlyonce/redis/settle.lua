@@ -1,18 +1,14 @@
--- For each id: member, token, state, whether there is a result, result, reason.
-local time = now()
-local answers = { time }
-for i = 2, #ARGV, 6 do
-  local member, token, to, has, result, why = unpack(ARGV, i, i + 5)
-  local e = live(ENTRY .. member, time)
-  to = tonumber(to)
-  if not e or e.token ~= token or (e.state ~= PROCESSING and e.state ~= to) then
-    answers[#answers + 1] = lost(e, time)
-  else
-    if e.state == PROCESSING then
-      settle(member, e, to, has == '1' and result or nil, time)
-      record(member, e, PROCESSING, to, e.owner, why, time)
-    end
-    answers[#answers + 1] = settled(e)
+-- For each entry: token, state, whether there is a result, result, reason.
+return answer(5, function(key, base, member, at)
+  local token, to = ARGV[at], tonumber(ARGV[at + 1])
+  local raw = live(key)
+  local from = raw and byte(raw, 2)
+  if not raw or not has_token(raw, token) or (from ~= PROCESSING and from ~= to) then
+    return lost(raw)
   end
-end
-return answers
+  if from ~= PROCESSING then
+    return { 1, number(raw, SETTLED), number(raw, EXPIRES) }
+  end
+  local result = ARGV[at + 2] == '1' and ARGV[at + 3] or nil
+  return settle(key, base, member, raw, to, token, result, sub(raw, OPERATION, names_end(raw)), ARGV[at + 4])
+end)

@@ -2,47 +2,24 @@ package dev.onlyonce.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.Outcome;
-import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.testservers.RedisCluster;
 import dev.onlyonce.testservers.RedisServer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterEach;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** A cluster that loses a master while nodes work on it. */
 @DisplayName("A Redis cluster")
 class ClusterFailureTest {
-    private static final Fingerprint PRINT = Fingerprint.of("10 EUR".getBytes(StandardCharsets.UTF_8));
-    private static final Duration PAUSE = Duration.ofMillis(10);
     private static final int CALLERS = 8;
     private static final int KEYS = 1200;
-
-    private final Map<String, AtomicInteger> effects = new ConcurrentHashMap<>();
-    private final Map<String, String> answers = new ConcurrentHashMap<>();
-    private final ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
-    private volatile boolean over;
-
-    @AfterEach
-    void stop() {
-        over = true;
-        callers.shutdownNow();
-    }
 
     @Test
     @DisplayName(
@@ -56,64 +33,71 @@ class ClusterFailureTest {
                 Onlyonce once = Onlyonce.builder(store)
                         .cacheBytesMax(0)
                         .lease(Duration.ofSeconds(2))
-                        .build()) {
-            AtomicInteger next = new AtomicInteger();
-            List<Future<?>> done = new ArrayList<>();
-            for (int i = 0; i < CALLERS; i++) {
-                done.add(callers.submit(() -> {
-                    for (int key = next.getAndIncrement(); key < KEYS; key = next.getAndIncrement()) {
-                        customer(once, "key-" + key);
-                    }
-                }));
-            }
-            while (next.get() < KEYS / 4) {
-                LockSupport.parkNanos(PAUSE.toNanos());
-            }
+                        .build();
+                Customers customers = new Customers(once, CALLERS, KEYS)) {
+            customers.awaitAsked(KEYS / 4);
             RedisServer killed = cluster.servers().get(0);
             RedisServer promoted = cluster.servers().get(3);
             killed.kill();
             promoted.await("role:master", "INFO", "replication");
             // Until the new master has a replica, nothing of its partitions is acknowledged.
             killed.restart();
-            for (Future<?> caller : done) {
-                caller.get(2, TimeUnit.MINUTES);
-            }
+            customers.awaitDone();
 
-            assertThat(answers.size()).as("answered").isGreaterThan(KEYS / 2);
-            effects.forEach((key, count) -> assertThat(count.get()).as(key).isEqualTo(1));
-            // What was answered is answered the same way by the replica that took over.
-            for (var answered : answers.entrySet()) {
-                Outcome<String> again =
-                        Calls.untilTaken(() -> once.execute(key(answered.getKey()), PRINT, String.class, claim -> {
-                            throw new AssertionError(answered.getKey() + " runs again");
-                        }));
-                assertThat(again.orElseThrow()).isEqualTo(answered.getValue());
-            }
+            customers.check(KEYS / 2);
             assertThat(killed.command("INFO", "replication")).contains("role:slave");
         }
     }
 
-    private static Key key(String key) {
-        return Key.of("acme", "POST /payments", key);
+    @Test
+    @DisplayName(
+            "E4 D11 whose master hangs goes on with the other partitions, and with all of them when its replica takes over")
+    void masterHangs() {
+        try (RedisCluster cluster = RedisCluster.start();
+                RedisStore store = RedisStore.builder(cluster.url())
+                        .timeout(Duration.ofMillis(500))
+                        .build()) {
+            cluster.servers().forEach(server -> server.command("CONFIG", "SET", "cluster-node-timeout", "10000"));
+            List<ClaimRequest> warm = claims("warm");
+            assertThat(store.claim(warm)).hasOnlyElementsOfType(ClaimResult.Claimed.class);
+            int before = Thread.activeCount();
+            cluster.servers().get(0).freeze();
+            List<ClaimRequest> claims = claims("key");
+            // The first call finds out; after it, only the partitions of that server are busy.
+            assertThat(failure(() -> store.claim(claims))).isInstanceOf(StoreOutcomeUnknown.class);
+            List<ClaimResult> results = store.claim(claims);
+            assertThat(results).hasAtLeastOneElementOfType(ClaimResult.Busy.class);
+            assertThat(results.stream().filter(ClaimResult.Claimed.class::isInstance))
+                    .hasSizeGreaterThan(claims.size() / 2);
+            for (int i = 0; i < 20; i++) {
+                long begun = System.nanoTime();
+                store.claim(claims("more-" + i));
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMillis(450));
+            }
+            Calls.untilTaken(() -> {
+                if (store.claim(claims).stream().anyMatch(ClaimResult.Busy.class::isInstance)) {
+                    throw new StoreOutcomeUnknown("not yet", null);
+                }
+                return true;
+            });
+            cluster.servers().get(3).await("role:master", "INFO", "replication");
+            assertThat(Thread.activeCount()).isLessThan(before + 10);
+            cluster.servers().get(0).thaw();
+        }
     }
 
-    /** Asks until there is an answer; what ends as unknown is for the reconciler. */
-    private void customer(Onlyonce once, String key) {
-        boolean answered = false;
-        while (!answered && !over) {
-            try {
-                Outcome<String> outcome = once.execute(key(key), PRINT, String.class, claim -> {
-                    effects.computeIfAbsent(key, k -> new AtomicInteger()).incrementAndGet();
-                    return "paid " + key;
-                });
-                answered = !(outcome instanceof Outcome.InFlight);
-                if (outcome instanceof Outcome.Executed<String> || outcome instanceof Outcome.Replayed<String>) {
-                    answers.put(key, outcome.orElseThrow());
-                }
-            } catch (StoreException e) {
-                // Tried again, as a client does.
-            }
-            LockSupport.parkNanos(answered ? 0 : PAUSE.toNanos());
+    private static List<ClaimRequest> claims(String prefix) {
+        return IntStream.range(0, 60)
+                .mapToObj(i -> Calls.claim(prefix + "-" + i))
+                .toList();
+    }
+
+    private static StoreException failure(Runnable call) {
+        try {
+            call.run();
+        } catch (StoreException e) {
+            return e;
         }
+        throw new AssertionError("did not fail");
     }
 }

@@ -15,7 +15,7 @@ final class RedisClock implements AutoCloseable {
     /** What a store is given instead of the server's clock. */
     static final String LUA = """
             local function now()
-              return tonumber(redis.call('GET', KEYS[1] .. 'clock'))
+              return tonumber(redis.call('GET', string.match(KEYS[1], '^.-}:') .. 'clock'))
             end
             """;
 
@@ -33,7 +33,8 @@ final class RedisClock implements AutoCloseable {
     RedisClock(String url) {
         this.url = url;
         link = LinkOpening.open(RedisUrl.of(url).servers(), resources);
-        pipeline = new Pipeline(link, new ServerCheck(link, true), Duration.ofSeconds(10));
+        pipeline =
+                new Pipeline(link, new ServerCheck(link, Duration.ofSeconds(10), true, false), Duration.ofSeconds(10));
     }
 
     /** Deletes everything and starts the clock again. */

@@ -9,13 +9,23 @@ import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.RedisServer;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
 import java.util.List;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -93,6 +103,17 @@ class RedisOpeningTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"redis://127.0.0.1:6379/2", "redis-sentinel://127.0.0.1:6379/12#payments"})
+    @DisplayName("with the number of a database is refused, and not taken for database 0")
+    void database(String url) {
+        assertThatThrownBy(() -> RedisStore.open(url))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("database 0")
+                .hasMessageContaining("prefix");
+        assertThat(RedisStore.builder("redis://127.0.0.1:6379/0")).isNotNull();
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"replicas=one", "acceptDataLoss=ture", "evict=no", "timeout=", ""})
     @DisplayName("with a setting in its URL that does not exist says which there are")
     void settings(String setting) {
@@ -166,6 +187,87 @@ class RedisOpeningTest {
             Calls.until(StoreUnavailable.class, "set appendonly to yes", () -> store.sweep(1));
             changed.command("CONFIG", "SET", "appendonly", "yes");
             assertThat(store.sweep(1)).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("E2 with fsynced on a server that cannot tell what is on disk says which version can")
+    void fsynced() {
+        assertThatThrownBy(() -> RedisStore.open(url("secret-1") + "?fsynced=true"))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("needs Redis 7.2")
+                .hasMessageContaining("this server is 7.0")
+                .hasMessageContaining("appendfsync");
+        assertThat(List.of("7.2.0", "7.4.1", "8.0.0", "10.1")).allMatch(ServerCheck::hasWaitaof);
+        assertThat(List.of("7.0.15", "6.2.14", "7.1.240", "?")).noneMatch(ServerCheck::hasWaitaof);
+    }
+
+    @Test
+    @DisplayName("waits with WAIT for replicas, and with WAITAOF for disks")
+    void waitCommands() {
+        var replicas = new Replicas.Wanted(2, false, Duration.ofSeconds(1)).command(250);
+        var disks = new Replicas.Wanted(1, true, Duration.ofSeconds(1)).command(250);
+        assertThat(new String(replicas.getType().getBytes(), StandardCharsets.US_ASCII))
+                .isEqualTo("WAIT");
+        assertThat(replicas.getArgs().toCommandString()).isEqualTo("2 250");
+        assertThat(new String(disks.getType().getBytes(), StandardCharsets.US_ASCII))
+                .isEqualTo("WAITAOF");
+        assertThat(disks.getArgs().toCommandString()).isEqualTo("1 1 250");
+    }
+
+    @Test
+    @DisplayName("over TLS with a certificate that this JVM does not trust says so")
+    void untrusted(@TempDir Path folder) throws Exception {
+        Path store = folder.resolve("keys.p12");
+        Process keytool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-alias",
+                        "redis",
+                        "-keyalg",
+                        "EC",
+                        "-dname",
+                        "CN=localhost",
+                        "-storetype",
+                        "PKCS12",
+                        "-keystore",
+                        store.toString(),
+                        "-storepass",
+                        "changeit")
+                .redirectErrorStream(true)
+                .start();
+        assertThat(keytool.waitFor()).isZero();
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, "changeit".toCharArray());
+        }
+        KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        managers.init(keys, "changeit".toCharArray());
+        SSLContext tls = SSLContext.getInstance("TLS");
+        tls.init(managers.getKeyManagers(), null, null);
+        Thread accepting;
+        try (ServerSocket socket =
+                tls.getServerSocketFactory().createServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            accepting = new Thread(() -> accept(socket));
+            accepting.start();
+            assertThatThrownBy(() -> RedisStore.open("rediss://127.0.0.1:" + socket.getLocalPort()))
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("over TLS")
+                    .hasMessageContaining("does this JVM trust its certificate")
+                    .hasMessageContaining("unable to find valid certification path");
+        }
+        accepting.join();
+    }
+
+    /** Shakes hands with everybody until the socket is closed. */
+    private static void accept(ServerSocket socket) {
+        while (!socket.isClosed()) {
+            try (Socket client = socket.accept()) {
+                client.getInputStream().read();
+            } catch (IOException e) {
+                // The client hangs up, or the test is over.
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ class RedisPageTest {
     @DisplayName("names settings that exist, with values that they take")
     void settings() throws IOException {
         List<MatchResult> rows = found("^\\| `(\\w+)` \\| `?(\\w+)`? \\|");
-        assertThat(rows).hasSize(6);
+        assertThat(rows).hasSize(7);
         for (MatchResult row : rows) {
             assertThat(RedisStore.builder("redis://host:1?" + row.group(1) + "=" + row.group(2)))
                     .isNotNull();

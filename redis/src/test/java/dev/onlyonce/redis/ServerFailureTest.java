@@ -6,14 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.testservers.RedisCluster;
 import dev.onlyonce.testservers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -161,15 +164,70 @@ class ServerFailureTest {
             assertThatThrownBy(() -> store.claim(List.of(second)))
                     .isInstanceOf(StoreOutcomeUnknown.class)
                     .hasMessageContaining("0 of 1 replicas");
-            // Settled on the master already: a repeat that writes nothing still waits.
+            // Now that it is known, nothing is sent: no caller waits for replicas that are not there.
             assertThatThrownBy(() -> store.settle(List.of(Calls.completed(first))))
-                    .isInstanceOf(StoreOutcomeUnknown.class);
-            assertThatThrownBy(() -> store.settle(List.of(Calls.completed(first))))
-                    .isInstanceOf(StoreOutcomeUnknown.class);
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("fewer than 1 replicas");
+            // Nor is anything read that a failover could take back: a duplicate must not get an answer that is lost.
+            assertThatThrownBy(() -> store.find(List.of(first.id()))).isInstanceOf(StoreUnavailable.class);
             replica.command("REPLICAOF", "127.0.0.1", "" + master.port());
             replica.await("master_link_status:up", "INFO", "replication");
             assertThat(Calls.untilTaken(() -> store.settle(List.of(Calls.completed(first)))))
                     .hasOnlyElementsOfType(SettleResult.Settled.class);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "E4 that hangs and comes back is used again, and meanwhile every call fails at once after the first time-out")
+    void frozen() {
+        try (RedisServer server = RedisServer.start();
+                RedisStore store = RedisStore.builder(server.url())
+                        .timeout(Duration.ofMillis(400))
+                        .build()) {
+            ClaimRequest claim = Calls.claim("key");
+            server.freeze();
+            assertThatThrownBy(() -> store.claim(List.of(claim))).isInstanceOf(StoreOutcomeUnknown.class);
+            Calls.until(StoreUnavailable.class, "not connected", () -> store.claim(List.of(Calls.claim("other"))));
+            long begun = System.nanoTime();
+            for (int i = 0; i < 50; i++) {
+                assertThatThrownBy(() -> store.claim(List.of(Calls.claim("more"))))
+                        .isInstanceOf(StoreUnavailable.class);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMillis(400));
+            server.thaw();
+            assertThat(Calls.untilTaken(() -> store.claim(List.of(claim)))).containsExactly(new ClaimResult.Claimed(1));
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "E4 D11 of a cluster that has lost its replica stops its own partitions alone if replicas are waited for")
+    void replicaOfOneMaster() {
+        try (RedisCluster cluster = RedisCluster.start();
+                RedisStore store = RedisStore.builder(cluster.url())
+                        .replicas(1)
+                        .timeout(Duration.ofSeconds(1))
+                        .build()) {
+            List<ClaimRequest> claims = IntStream.range(0, 60)
+                    .mapToObj(i -> Calls.claim("key-" + i))
+                    .toList();
+            assertThat(Calls.untilTaken(() -> store.claim(claims))).hasOnlyElementsOfType(ClaimResult.Claimed.class);
+            cluster.servers().get(3).kill();
+            List<Settlement> settlements = claims.stream().map(Calls::completed).toList();
+            assertThatThrownBy(() -> store.settle(settlements)).isInstanceOf(StoreOutcomeUnknown.class);
+            // The engine repeats it, and then it costs the others nothing.
+            List<SettleResult> results = store.settle(settlements);
+            assertThat(results).hasAtLeastOneElementOfType(SettleResult.Busy.class);
+            assertThat(results.stream().filter(SettleResult.Settled.class::isInstance))
+                    .hasSizeGreaterThan(claims.size() / 2);
+            cluster.servers().get(3).restart();
+            Calls.untilTaken(() -> {
+                if (store.settle(settlements).stream().anyMatch(SettleResult.Busy.class::isInstance)) {
+                    throw new StoreUnavailable("not yet", null);
+                }
+                return true;
+            });
         }
     }
 }

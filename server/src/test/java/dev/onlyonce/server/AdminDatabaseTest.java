@@ -3,6 +3,7 @@ package dev.onlyonce.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.server.cli.Cli;
+import dev.onlyonce.testservers.DynamoDbServer;
 import dev.onlyonce.testservers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
 @DisplayName("An operator of a database")
 class AdminDatabaseTest extends AdminFixture {
@@ -101,6 +103,39 @@ class AdminDatabaseTest extends AdminFixture {
             Result refused = run("keys", "list", "--db", db);
             assertThat(refused.exitCode()).isEqualTo(Cli.UNAVAILABLE);
             assertThat(refused.err()).contains("127.0.0.1:" + server.port(), "Connection refused");
+        }
+    }
+
+    @Test
+    @DisabledIfSystemProperty(
+            named = DynamoDbServer.PROPERTY,
+            matches = "false",
+            disabledReason = "-Ddynamodb.local=false")
+    @DisplayName("creates the table of DynamoDB, works on it without a gateway, and learns what is missing")
+    void dynamoDb() throws Exception {
+        Path own = Files.createDirectory(folder.resolve("dynamodb"));
+        try (AwsEnvironment aws = new AwsEnvironment();
+                CountingUpstream upstream = new CountingUpstream()) {
+            String db = aws.url("admin");
+            Result missing = run("keys", "list", "--db", db);
+            assertThat(missing.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+            assertThat(missing.err()).contains("table admin", "onlyonce schema apply");
+            assertThat(run("schema", "apply", "--db", db).out()).contains("version 1 is installed");
+            assertThat(run("schema", "status", "--db", db).exitCode()).isZero();
+            try (Running onDynamo = Running.start(own, upstream.url(), "store: {url: '" + db + "'}")) {
+                onDynamo.post("/payments", "order-1", "{}");
+            }
+            assertThat(run("keys", "list", "--db", db).out()).contains("order-1");
+            assertThat(run("stats", "--db", db, "--json").out()).contains("\"completed\" : 1");
+            assertThat(run("keys", "evict", "order-1", "--reason", "test", "--db", db)
+                            .exitCode())
+                    .isZero();
+            assertThat(run("keys", "list", "--db", db).out()).doesNotContain("order-1");
+            assertThat(run("keys", "list", "--db", db + "&evict=no").exitCode()).isEqualTo(Cli.USAGE);
+            aws.server().kill();
+            Result refused = run("keys", "list", "--db", db);
+            assertThat(refused.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+            assertThat(refused.err()).contains("127.0.0.1:" + aws.server().port(), "no connection");
         }
     }
 }

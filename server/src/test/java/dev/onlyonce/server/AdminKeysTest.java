@@ -104,6 +104,28 @@ class AdminKeysTest extends AdminFixture {
     }
 
     @Test
+    @DisplayName("sees which path a key was used for, where one operation stands for all paths")
+    void targets() throws Exception {
+        gateway.post("/v1/charges/ch_1/refund?token=secret", "order-1", "{}");
+        gateway.post("/" + "x".repeat(2000), "order-2", "{}");
+        gateway.post("/%1b%5B31m%0aorder-9", "order-3", "{}");
+        gateway.post("/v1/charges/ch_1/refund?token=secret", "order-1", "{}");
+        assertThat(run("keys", "list").out())
+                .containsPattern("OPERATION +TARGET +CREATED")
+                .containsPattern("order-1 .*POST /\\*\\* +POST /v1/charges/ch_1/refund +2")
+                .containsPattern("order-2 .*POST /\\*\\* +POST /x{53}… +2")
+                .containsPattern("order-3 .*POST /\\*\\* +POST /%1b%5B31m%0aorder-9 +2")
+                .doesNotContain("secret")
+                .doesNotContain("\u001b");
+        assertThat(run("keys", "list", "--json").out())
+                .contains("\"target\" : \"POST /v1/charges/ch_1/refund\"")
+                .contains("\"target\" : \"POST /" + "x".repeat(503) + "…\"");
+        assertThat(run("keys", "show", "order-1").out()).containsPattern("target +POST /v1/charges/ch_1/refund\n");
+        assertThat(run("keys", "show", "order-1", "--json").out())
+                .contains("\"target\" : \"POST /v1/charges/ch_1/refund\"");
+    }
+
+    @Test
     @DisplayName("finds keys by tenant, state, age and operation")
     void filters() throws Exception {
         gateway.post("/payments", "order-1", "{}");

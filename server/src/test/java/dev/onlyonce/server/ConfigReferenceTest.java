@@ -75,6 +75,7 @@ class ConfigReferenceTest {
                 UPSTREAM + "operations: [{method: POST, path: /a, look-up: {answer: {?}}}]",
                 UPSTREAM + "store: {?}",
                 UPSTREAM + "store: {encryption: {?}}",
+                UPSTREAM + "store: {url: 'redis://a'}\ncache: {url: 'redis://a', name: a, ?}",
                 UPSTREAM + "observe: {?}"
             })
     @DisplayName("shows every setting that the reader knows")

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.testservers.DatabaseServer;
 import dev.onlyonce.testservers.MariaDbServer;
+import dev.onlyonce.testservers.MySqlServer;
 import dev.onlyonce.testservers.PostgresServer;
 import dev.onlyonce.testservers.RedisServer;
 import java.net.http.HttpRequest;
@@ -63,6 +64,12 @@ class DatabasesTest {
     @DisplayName("C1 two on MariaDB are one gateway")
     void mariaDb() throws Exception {
         twoAreOne(MariaDbServer.shared().createDatabase());
+    }
+
+    @Test
+    @DisplayName("C1 two on MySQL are one gateway")
+    void mySql() throws Exception {
+        twoAreOne(MySqlServer.shared().createDatabase());
     }
 
     @Test

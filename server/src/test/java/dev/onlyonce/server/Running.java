@@ -34,7 +34,7 @@ final class Running implements AutoCloseable {
     private Running(Settings settings) {
         data = settings.data();
         OpenStore.ownerOnly(data);
-        store = OpenStore.open(settings.store(), data);
+        store = OpenStore.open(settings);
         gateway = Gateway.start(settings, store.store());
     }
 

@@ -2,6 +2,7 @@ package dev.onlyonce.servlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.http.Boundary;
@@ -94,6 +95,18 @@ abstract class FilterContract extends FilterDoubtContract {
                 .timeout(PATIENCE)
                 .header("Idempotency-Key", key)
                 .header("X-User", "acme");
+    }
+
+    @Test
+    @DisplayName("an operator sees the path of a request where one operation stands for many paths")
+    void target() throws Exception {
+        String key = newKey();
+        post("/text/7?token=secret", key);
+        assertThat(once.find(Key.of("acme", "POST /app/**", key))
+                        .orElseThrow()
+                        .fingerprint()
+                        .target())
+                .isEqualTo("POST /app/text/7");
     }
 
     private HttpResponse<byte[]> post(String path, String key, String type, String body) throws Exception {

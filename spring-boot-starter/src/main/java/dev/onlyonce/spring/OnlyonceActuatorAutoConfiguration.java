@@ -1,6 +1,7 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.store.Store;
 import java.util.Optional;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -38,8 +39,8 @@ public class OnlyonceActuatorAutoConfiguration {
     static class WithHealth {
         @Bean
         @ConditionalOnMissingBean(name = "onlyonceHealthIndicator")
-        HealthIndicator onlyonceHealthIndicator(Onlyonce once) {
-            return new OnlyonceHealth(once);
+        HealthIndicator onlyonceHealthIndicator(Onlyonce once, ObjectProvider<Store> store) {
+            return new OnlyonceHealth(once, store.getIfUnique());
         }
     }
 }

@@ -6,6 +6,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.CacheOptions;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
@@ -34,6 +35,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
@@ -56,14 +58,52 @@ public class OnlyonceAutoConfiguration {
             OnlyonceProperties properties,
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Encryption> encryption,
+            Time time,
+            Environment environment) {
+        Store store = properties.store().redis()
+                ? openRedis(properties.store(), new DataRedis(environment).options(encryption.getIfAvailable()))
+                : open(properties, dataSources, encryption, time);
+        OnlyonceProperties.CacheSettings cache = properties.cache();
+        return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());
+    }
+
+    private static Store cached(
+            Store store, OnlyonceProperties.CacheSettings settings, String url, @Nullable Encryption encryption) {
+        String name = settings.name() == null ? "" : settings.name();
+        CacheOptions options = new CacheOptions(url, name, encryption, settings.secret());
+        try {
+            return StoreProvider.of(url)
+                    .orElseThrow(
+                            () -> new IllegalArgumentException("no module on the class path has a cache for this URL"))
+                    .cache(store, options);
+        } catch (IllegalArgumentException e) {
+            store.close();
+            throw new InvalidSettings(
+                    "The shared cache " + options + " cannot be used: " + e.getMessage(),
+                    "Set onlyonce.cache.url to a URL like redis://127.0.0.1:6379 with dev.onlyonce:onlyonce-redis on the class path,"
+                            + " onlyonce.cache.name to a name for the store, and onlyonce.cache.secret.",
+                    e);
+        }
+    }
+
+    private static Store open(
+            OnlyonceProperties properties,
+            ObjectProvider<DataSource> dataSources,
+            ObjectProvider<Encryption> encryption,
             Time time) {
         checkOne(properties.store());
         if (properties.store().memory()) {
             return inMemory(time);
         }
-        if (properties.store().url() != null) {
-            return openUrl(properties.store(), properties.store().url(), encryption.getIfAvailable());
+        OnlyonceProperties.StoreSettings settings = properties.store();
+        boolean create = settings.schema() == SchemaMode.CREATE;
+        if (settings.url() != null) {
+            return openUrl(
+                    new StoreOptions(
+                            settings.url(), settings.user(), settings.password(), encryption.getIfAvailable(), create),
+                    "onlyonce.store.url");
         }
+
         String sqlite = properties.store().sqlite();
         AuditLevel audit = properties.store().audit();
         if (sqlite != null) {
@@ -92,6 +132,9 @@ public class OnlyonceAutoConfiguration {
         if (settings.memory()) {
             given.add("onlyonce.store.memory");
         }
+        if (settings.redis()) {
+            given.add("onlyonce.store.redis");
+        }
         if (settings.sqlite() != null) {
             given.add("onlyonce.store.sqlite");
         }
@@ -106,13 +149,15 @@ public class OnlyonceAutoConfiguration {
         }
     }
 
-    private static Store openUrl(
-            OnlyonceProperties.StoreSettings settings, String url, @Nullable Encryption encryption) {
-        StoreOptions options = new StoreOptions(
-                url, settings.user(), settings.password(), encryption, settings.schema() == SchemaMode.CREATE);
-        StoreProvider provider = StoreProvider.of(url)
+    private static Store openRedis(OnlyonceProperties.StoreSettings settings, StoreOptions options) {
+        checkOne(settings);
+        return openUrl(options, "spring.data.redis");
+    }
+
+    private static Store openUrl(StoreOptions options, String setting) {
+        StoreProvider provider = StoreProvider.of(options.url())
                 .orElseThrow(() -> new InvalidSettings(
-                        "No store on the class path opens onlyonce.store.url=" + options,
+                        "No store on the class path opens " + setting + "=" + options,
                         "Add the module of that store (dev.onlyonce:onlyonce-redis for redis://…). SQL databases are taken from"
                                 + " the application's DataSource, not from this setting.",
                         null));
@@ -121,7 +166,7 @@ public class OnlyonceAutoConfiguration {
         } catch (StoreException | IllegalArgumentException e) {
             throw new InvalidSettings(
                     "The entries cannot be kept in " + options + ": " + e.getMessage(),
-                    "Check onlyonce.store.url, .user and .password, and that the server can be reached.",
+                    "Check " + setting + ", the user and the password, and that the server can be reached.",
                     e);
         }
     }

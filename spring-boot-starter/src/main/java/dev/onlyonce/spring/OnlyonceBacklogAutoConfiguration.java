@@ -20,6 +20,8 @@ public class OnlyonceBacklogAutoConfiguration {
     @Bean(destroyMethod = "close")
     Backlog onlyonceBacklog(Meters meters, Onlyonce once, Store store) {
         return Backlog.watch(
-                meters, once, () -> store instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
+                meters,
+                once,
+                () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
     }
 }

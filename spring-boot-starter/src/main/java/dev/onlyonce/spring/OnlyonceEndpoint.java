@@ -150,6 +150,9 @@ public class OnlyonceEndpoint {
                 "scope", Key.of(entry.id(), entry.operation()).scope().name().toLowerCase(Locale.ROOT));
         described.put("key", entry.id().key());
         described.put("operation", entry.operation());
+        if (entry.fingerprint().target() != null) {
+            described.put("target", entry.fingerprint().target());
+        }
         described.put("state", entry.state().name().toLowerCase(Locale.ROOT));
         described.put("attempt", entry.attempt());
         described.put("owner", entry.owner());

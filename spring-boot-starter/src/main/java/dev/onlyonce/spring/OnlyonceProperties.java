@@ -6,6 +6,7 @@ import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.OnLeaseLost;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -34,6 +35,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param filterOrder Where the filter stands; after Spring Security, whose filter is at -100.
  * @param coverage What to do about POST and PATCH handlers that are not protected.
  * @param store Where entries are kept.
+ * @param cache A cache in Redis that all nodes on one store share.
  * @param outbox How queued calls are delivered.
  * @param encryption How results are encrypted where they are kept.
  * @param limits What one tenant may do on this node.
@@ -59,6 +61,7 @@ public record OnlyonceProperties(
         @DefaultValue("-90") int filterOrder,
         @DefaultValue("report") Coverage.Mode coverage,
         @DefaultValue StoreSettings store,
+        @DefaultValue CacheSettings cache,
         @DefaultValue OutboxSettings outbox,
         @DefaultValue EncryptionSettings encryption,
         @DefaultValue Limits limits,
@@ -68,6 +71,7 @@ public record OnlyonceProperties(
      * Where entries are kept.
      *
      * @param memory Whether entries are kept in this process's memory and end with it: for tests. Short: onlyonce.store=memory.
+     * @param redis Whether entries are kept in the Redis that spring.data.redis describes. Short: onlyonce.store=redis.
      * @param sqlite A SQLite file to use instead of the application's DataSource.
      * @param url A store that is no SQL database, like redis://127.0.0.1:6379, instead of the application's DataSource. Its module
      *     must be on the class path.
@@ -84,6 +88,7 @@ public record OnlyonceProperties(
      */
     public record StoreSettings(
             @DefaultValue("false") boolean memory,
+            @DefaultValue("false") boolean redis,
             @Nullable String sqlite,
             @Nullable String url,
             @Nullable String user,
@@ -96,15 +101,34 @@ public record OnlyonceProperties(
             @DefaultValue("all") AuditLevel audit,
             @DefaultValue("400d") Duration auditRetention) {
 
-        /** What {@code onlyonce.store=memory} means; the binder calls this. */
+        /** What {@code onlyonce.store=memory} and {@code =redis} mean; the binder calls this. */
         public static StoreSettings of(String kind) {
-            if (!kind.equalsIgnoreCase("memory")) {
-                throw new IllegalArgumentException("onlyonce.store takes the value memory only, and not \"" + kind
-                        + "\"; for a SQLite file set onlyonce.store.sqlite");
+            String name = kind.toLowerCase(Locale.ROOT);
+            if (!name.equals("memory") && !name.equals("redis")) {
+                throw new IllegalArgumentException("onlyonce.store takes the values memory and redis only, and not \""
+                        + kind + "\"; for a SQLite file set onlyonce.store.sqlite");
             }
-            return new Binder(new MapConfigurationPropertySource(Map.of("store.memory", "true")))
+            return new Binder(new MapConfigurationPropertySource(Map.of("store." + name, "true")))
                     .bind("store", StoreSettings.class)
                     .get();
+        }
+    }
+
+    /**
+     * A cache in Redis that all nodes on one store share; none without a URL.
+     *
+     * @param url Where it is, like redis://127.0.0.1:6379. The module onlyonce-redis must be on the class path.
+     * @param name Names the store that is cached: the same on all nodes of the store, and another for every other store.
+     * @param secret At least 32 characters that all nodes share; not needed with onlyonce.encryption.
+     */
+    public record CacheSettings(
+            @Nullable String url,
+            @Nullable String name,
+            @Nullable String secret) {
+        /** Without the secret. */
+        @Override
+        public String toString() {
+            return "CacheSettings[name=" + name + "]";
         }
     }
 

@@ -118,6 +118,7 @@ class DictionaryTest {
             "coverage",
             "store",
             "store.memory",
+            "store.redis",
             "store.sqlite",
             "encryption",
             "outbox",

@@ -10,12 +10,15 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.testservers.CassandraCluster;
+import dev.onlyonce.testservers.DynamoDbServer;
 import dev.onlyonce.testservers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -85,14 +88,14 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("Another word than memory is refused")
+    @DisplayName("Another word than memory and redis is refused")
     void otherWord() {
-        runner.withPropertyValues("onlyonce.store=redis")
+        runner.withPropertyValues("onlyonce.store=etcd")
                 .run(context -> assertThat(context)
                         .hasFailed()
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("memory only")
+                        .hasMessageContaining("memory and redis only")
                         .hasMessageContaining("onlyonce.store.sqlite"));
     }
 
@@ -127,6 +130,116 @@ class StoreStartUpTest extends StartUp {
                     "Both onlyonce.store.sqlite and onlyonce.store.url",
                     "Leave one");
         }
+    }
+
+    @Test
+    @DisplayName(
+            "onlyonce.store=redis keeps them in the Redis of spring.data.redis, by URL or by host, with its password")
+    void dataRedis() {
+        try (RedisServer server = RedisServer.start("requirepass secret-1")) {
+            for (String[] described : new String[][] {
+                {"spring.data.redis.url=redis://:secret-1@127.0.0.1:" + server.port()},
+                {
+                    "spring.data.redis.host=127.0.0.1",
+                    "spring.data.redis.port=" + server.port(),
+                    "spring.data.redis.password=secret-1"
+                }
+            }) {
+                sql.withPropertyValues("onlyonce.store=redis")
+                        .withPropertyValues(described)
+                        .run(context -> {
+                            assertThat(context).hasNotFailed();
+                            assertThat(context.getBean(Store.class)).isNotInstanceOf(SqlStore.class);
+                        });
+            }
+            refuses(
+                    runner.withPropertyValues(
+                            "onlyonce.store=redis",
+                            "spring.data.redis.host=127.0.0.1",
+                            "spring.data.redis.port=" + server.port(),
+                            "spring.data.redis.password=wrong-2"),
+                    "WRONGPASS",
+                    "Check spring.data.redis");
+        }
+    }
+
+    @Test
+    @DisabledIfSystemProperty(
+            named = DynamoDbServer.PROPERTY,
+            matches = "false",
+            disabledReason = "-Ddynamodb.local=false")
+    @DisplayName("onlyonce.store.url keeps them in DynamoDB, and says so when its table cannot be used")
+    void dynamoDb() {
+        try (DynamoDbServer server = DynamoDbServer.start()) {
+            String url = "dynamodb:starter?region=eu-central-1&timeout=10s&endpoint=" + server.endpoint();
+            sql.withPropertyValues(
+                            "onlyonce.store.url=" + url,
+                            "onlyonce.store.user=local",
+                            "onlyonce.store.password=very-secret")
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(context.getBean(Store.class).schemaVersion()).isEqualTo(1);
+                        assertThat(context.getBean(Store.class)).isNotInstanceOf(SqlStore.class);
+                    });
+            refuses(
+                    runner.withPropertyValues("onlyonce.store.url=dynamodb:starter?region=Frankfurt"),
+                    "\"region=Frankfurt\" is not a setting of the DynamoDB store",
+                    "onlyonce.store.url");
+        }
+    }
+
+    @Test
+    @DisplayName("E2 what a store may lose by its owner's decision is a detail of the health, which stays up")
+    void acceptedRisks() {
+        try (RedisServer server = RedisServer.start("appendonly no")) {
+            runner.withPropertyValues("onlyonce.store.url=" + server.url() + "?acceptDataLoss=true")
+                    .run(context -> {
+                        var health = new OnlyonceHealth(context.getBean(Onlyonce.class), context.getBean(Store.class));
+                        assertThat(health.health().getStatus().getCode()).isEqualTo("UP");
+                        assertThat(String.valueOf(health.health().getDetails().get("acceptedRisks")))
+                                .contains("set appendonly to yes");
+                    });
+        }
+    }
+
+    @Test
+    @DisplayName("onlyonce.store.url keeps them in Cassandra")
+    void cassandra() {
+        try (CassandraCluster cluster = CassandraCluster.start(1)) {
+            runner.withPropertyValues("onlyonce.store.url=" + cluster.url("starter") + "?replication=1")
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(context.getBean(Store.class).schemaVersion()).isEqualTo(1);
+                    });
+            refuses(
+                    runner.withPropertyValues("onlyonce.store.url=" + cluster.url("starter") + "?retries=3"),
+                    "\"retries=3\" is not a setting of the Cassandra store",
+                    "onlyonce.store.url");
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "onlyonce.store=redis knows the Sentinels, the cluster and TLS of spring.data.redis, and no other database")
+    void dataRedisKinds() {
+        refuses(
+                runner.withPropertyValues(
+                        "onlyonce.store=redis",
+                        "spring.data.redis.sentinel.master=payments",
+                        "spring.data.redis.sentinel.nodes=127.0.0.1:1,127.0.0.1:2"),
+                "cannot be kept in redis-sentinel://127.0.0.1:1,127.0.0.1:2#payments",
+                "spring.data.redis");
+        refuses(
+                runner.withPropertyValues(
+                        "onlyonce.store=redis",
+                        "spring.data.redis.ssl.enabled=true",
+                        "spring.data.redis.cluster.nodes=127.0.0.1:1,127.0.0.1:2"),
+                "cannot be kept in rediss://127.0.0.1:1,127.0.0.1:2",
+                "spring.data.redis");
+        refuses(
+                runner.withPropertyValues("onlyonce.store=redis", "spring.data.redis.database=3"),
+                "spring.data.redis.database is 3",
+                "onlyonce.store.url");
     }
 
     @Test

@@ -10,6 +10,7 @@ import dev.onlyonce.sql.entries.EntryWriter;
 import dev.onlyonce.sql.entries.HalfDoneReleases;
 import dev.onlyonce.sql.entries.NameCheck;
 import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.ServerClock;
 import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.sql.entries.StepPurge;
 import dev.onlyonce.sql.entries.StoredEntry;
@@ -40,6 +41,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -305,6 +307,11 @@ public final class SqlStore implements Store {
     /** The tables, for looking at their version. */
     public Schema schema() {
         return new Schema(calls, database.kind());
+    }
+
+    @Override
+    public Optional<Instant> now() {
+        return Optional.of(calls.read(c -> ServerClock.now(c, database)));
     }
 
     /** By a commit. Blocks for as long as a claim may. */

@@ -35,7 +35,7 @@ final class LockedRowsTest {
     private Path folder;
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("T3 are skipped by a purge, which deletes the others and comes back for them")
     void purgeSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -54,7 +54,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D1 are skipped by the sweeper, which ends the others and comes back for them")
     void sweepSkips(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -73,7 +73,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 are busy to their own settlement; all others of the batch are recorded at once")
     void settlesOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -96,7 +96,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 D8 are busy to the release of a half-done operation, which holds up no other settlement")
     void releasesOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -137,7 +137,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 cost no other claim its lease, and are not lost")
     void renewsOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {
@@ -163,7 +163,7 @@ final class LockedRowsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D11 are busy to who would take them; other claims of the batch are made, and what stands is shown")
     void claimsOthers(TestDatabase database) throws SQLException {
         try (HikariDataSource dataSource = database.create(folder)) {

@@ -61,7 +61,7 @@ final class LostAnswersTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "MARIADB, 1", "MARIADB, 3"})
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "MARIADB, 1", "MARIADB, 3", "MYSQL, 1", "MYSQL, 3"})
     @DisplayName("C5 claims cut off at any point are all or nothing, and repeating them tells")
     void claimsCutAnywhere(TestDatabase database, int rows) {
         open(database);
@@ -80,7 +80,7 @@ final class LostAnswersTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "MARIADB, 1", "MARIADB, 3"})
+    @CsvSource({"POSTGRES, 1", "POSTGRES, 3", "MARIADB, 1", "MARIADB, 3", "MYSQL, 1", "MYSQL, 3"})
     @DisplayName("C5 settlements cut off at any point are all or nothing, and repeating them tells")
     void settlementsCutAnywhere(TestDatabase database, int rows) {
         open(database);
@@ -158,7 +158,7 @@ final class LostAnswersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL"})
     @DisplayName("D9 a database that cannot be reached is unavailable, nothing happens, and it recovers by itself")
     void down(TestDatabase database) {
         open(database);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 
-@DisplayName("MariaDB, or MySQL at a URL from outside")
+@DisplayName("MariaDB")
 final class MariaDbStoreTest extends StoreContract {
     private static HikariDataSource dataSource;
     private static SqlClock clock;

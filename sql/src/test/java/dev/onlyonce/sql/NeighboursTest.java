@@ -47,7 +47,7 @@ final class NeighboursTest {
     private Path folder;
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB", "H2", "H2_POSTGRES_MODE"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL", "H2", "H2_POSTGRES_MODE"})
     @DisplayName("D16 other tenants go on at a fair speed and without an error")
     void neighboursGoOn(TestDatabase database) throws Exception {
         try (HikariDataSource dataSource = Pools.open(database.url(folder), 12);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
@@ -70,13 +71,13 @@ final class OpeningTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"POSTGRES", "MARIADB", "H2"})
+    @EnumSource(names = {"POSTGRES", "MARIADB", "MYSQL", "H2"})
     @DisplayName("E2 on a DataSource that picks its schema by thread: no key has an entry in two schemas")
     void schemaByThread(TestDatabase kind) throws SQLException {
         try (HikariDataSource pool = kind.create(folder)) {
             DataSource bySchema = Sources.of(() -> {
                 Connection connection = pool.getConnection();
-                if (kind == TestDatabase.MARIADB) {
+                if (kind.kind() == SqlDatabase.MYSQL) {
                     connection.setCatalog(TENANT.get());
                 } else {
                     connection.setSchema(
@@ -96,7 +97,7 @@ final class OpeningTest {
             SqlStore store = SqlStore.open(bySchema);
             assertThat(Claims.won(store.claim(Claims.claims("key", 1)))).isEqualTo(1);
             TENANT.set("two");
-            if (kind != TestDatabase.MARIADB) {
+            if (kind.kind() != SqlDatabase.MYSQL) {
                 assertThat(Claims.won(store.claim(Claims.claims("key", 1))))
                         .as("the statements name the schema that was found when the store was opened")
                         .isZero();

@@ -29,6 +29,7 @@ final class SessionZonesTest {
             value = {
                 "POSTGRES | SET TIME ZONE 'Pacific/Kiritimati' | SET TIME ZONE 'Pacific/Niue'",
                 "MARIADB | SET time_zone = '+13:00' | SET time_zone = '-11:00'",
+                "MYSQL | SET time_zone = '+13:00' | SET time_zone = '-11:00'",
                 "H2 | SET TIME ZONE 'Pacific/Kiritimati' | SET TIME ZONE 'Pacific/Niue'"
             })
     @DisplayName("T5 do not matter: nodes a day apart agree on leases, and all times are UTC")

@@ -122,7 +122,7 @@ final class SessionsTest {
     }
 
     @ParameterizedTest(name = "{0}, {1} times")
-    @CsvSource({"MARIADB, 0", "MARIADB, 1", "MARIADB, 2", "SQLITE, 0", "SQLITE, 1"})
+    @CsvSource({"MARIADB, 0", "MARIADB, 1", "MARIADB, 2", "MYSQL, 1", "SQLITE, 0", "SQLITE, 1"})
     @DisplayName("D11 never goes back to the pool with our transaction, after an Error and failed rollbacks too")
     void noOpenTransaction(TestDatabase database, int failedRollbacks) throws SQLException {
         try (HikariDataSource pool = Pools.open(database.url(folder), 1)) {

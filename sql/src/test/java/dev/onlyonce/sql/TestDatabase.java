@@ -3,6 +3,7 @@ package dev.onlyonce.sql;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.testservers.MariaDbServer;
+import dev.onlyonce.testservers.MySqlServer;
 import dev.onlyonce.testservers.PostgresServer;
 import java.nio.file.Path;
 import java.util.UUID;
@@ -11,6 +12,8 @@ import java.util.UUID;
 public enum TestDatabase {
     POSTGRES(SqlDatabase.POSTGRESQL),
     MARIADB(SqlDatabase.MYSQL),
+    /** MySQL 8 through its own driver. */
+    MYSQL(SqlDatabase.MYSQL),
     SQLITE(SqlDatabase.SQLITE),
     /** In memory, in its regular mode. */
     H2(SqlDatabase.H2),
@@ -48,6 +51,7 @@ public enum TestDatabase {
         return switch (this) {
             case POSTGRES -> PostgresServer.shared().createDatabase();
             case MARIADB -> MariaDbServer.shared().createDatabase();
+            case MYSQL -> MySqlServer.shared().createDatabase();
             case SQLITE ->
                 "jdbc:sqlite:" + folder.resolve(UUID.randomUUID() + ".db")
                         + "?journal_mode=WAL&synchronous=FULL&busy_timeout=20000";

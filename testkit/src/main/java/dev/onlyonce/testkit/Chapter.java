@@ -4,4 +4,9 @@ package dev.onlyonce.testkit;
 interface Chapter {
     /** What the tests work with. */
     Bench bench();
+
+    /** The largest result that the store keeps, if it records larger ones as completed without their bytes. */
+    default int resultBytesKept() {
+        return Integer.MAX_VALUE;
+    }
 }

@@ -16,6 +16,7 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -121,6 +122,11 @@ class ForwardingStore implements Store {
     @Override
     public int schemaVersion() {
         return store.schemaVersion();
+    }
+
+    @Override
+    public Optional<Instant> now() {
+        return store.now();
     }
 
     @Override

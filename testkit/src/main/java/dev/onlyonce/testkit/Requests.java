@@ -79,6 +79,11 @@ final class Requests {
         return new ClaimRequest(r.id(), r.operation(), r.fingerprint(), r.token(), owner, r.terms(), r.start());
     }
 
+    static ClaimRequest withTarget(@Nullable String target, ClaimRequest r) {
+        Fingerprint about = r.fingerprint().about(target);
+        return new ClaimRequest(r.id(), r.operation(), about, r.token(), r.owner(), r.terms(), r.start());
+    }
+
     static Settlement settlement(ClaimRequest claim, State to, byte @Nullable [] result) {
         return settlement(claim, to, result, "as the test says");
     }

@@ -40,6 +40,18 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface RetentionChapter extends Chapter {
 
     @Test
+    @DisplayName("T2 the clock that a store shows is the one that its entries follow")
+    default void clock() {
+        ClaimRequest request = fresh("key");
+        bench().claimed(request);
+        for (int i = 0; i < 2; i++) {
+            Instant read = bench().entry(request).readAt();
+            bench().node().now().ifPresent(now -> assertThat(now).isBetween(read, read.plusSeconds(10)));
+            bench().advance(Duration.ofDays(1));
+        }
+    }
+
+    @Test
     @DisplayName("T1 retention counts from settling, not from the claim")
     default void countsFromSettling() {
         ClaimRequest request = fresh("key");

@@ -38,6 +38,7 @@ public abstract class StoreContract
                 LeaseChapter,
                 RetentionChapter,
                 IdentityChapter,
+                TargetChapter,
                 BatchChapter,
                 OperatorChapter,
                 AuditChapter,

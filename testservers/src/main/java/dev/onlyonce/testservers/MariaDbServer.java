@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * MariaDB for tests, from the binaries of a Maven artifact, or MariaDB or MySQL at the URL in the system property or
- * environment variable {@code ONLYONCE_MYSQL_URL} (a user who may create databases).
+ * MariaDB for tests, from the binaries of a Maven artifact, or MariaDB at the URL in the system property or environment
+ * variable {@code ONLYONCE_MARIADB_URL} (a user who may create databases).
  */
 public final class MariaDbServer {
     private MariaDbServer() {}
@@ -24,7 +24,7 @@ public final class MariaDbServer {
         private static final DatabaseServer SERVER = open();
 
         private static DatabaseServer open() {
-            ServerUrl outside = ServerUrl.outside(ServerUrl.MYSQL);
+            ServerUrl outside = ServerUrl.outside(ServerUrl.MARIADB);
             return outside == null ? start() : DatabaseServer.outside(outside);
         }
     }

@@ -46,6 +46,11 @@ public final class RedisSentinels implements AutoCloseable {
         return List.copyOf(servers);
     }
 
+    /** Has the replica take over from a master that is well. */
+    public void failover() {
+        sentinels.get(0).await("OK", "SENTINEL", "FAILOVER", NAME);
+    }
+
     public String url() {
         return sentinels.stream()
                 .map(sentinel -> "127.0.0.1:" + sentinel.port())

@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class RedisServer implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration ANSWER_MAX = Duration.ofSeconds(10);
+    private static final Duration HANGS_AFTER = Duration.ofMillis(100);
     private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final int port;
@@ -148,6 +150,34 @@ public final class RedisServer implements AutoCloseable {
     /** Ends the server with SIGKILL, as a crash would; the data stay. Does nothing when it is down. */
     public void kill() {
         process.signal("KILL");
+    }
+
+    /** Stops the server with SIGSTOP: it hangs, and its connections stay open. Returns when it does. */
+    public void freeze() {
+        process.pass("STOP");
+        long giveUp = System.nanoTime() + PATIENCE.toNanos();
+        while (answersSoon()) {
+            if (System.nanoTime() - giveUp > 0) {
+                throw new IllegalStateException("The server goes on after SIGSTOP");
+            }
+        }
+    }
+
+    private boolean answersSoon() {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.setSoTimeout((int) HANGS_AFTER.toMillis());
+            socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.UTF_8));
+            return socket.getInputStream().read() >= 0;
+        } catch (SocketTimeoutException e) {
+            return false;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Lets a server go on that was frozen. */
+    public void thaw() {
+        process.pass("CONT");
     }
 
     /** Starts a server that is down again, on the same port and data. Returns when it answers. */

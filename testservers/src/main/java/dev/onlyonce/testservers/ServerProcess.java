@@ -111,6 +111,19 @@ final class ServerProcess {
         }
     }
 
+    /** Sends a signal that does not end the server, e.g. {@code STOP}. Does nothing when it is down. */
+    synchronized void pass(String name) {
+        Process process = guard;
+        if (process != null) {
+            try {
+                process.getOutputStream().write((name + "\n").getBytes(StandardCharsets.US_ASCII));
+                process.getOutputStream().flush();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
     private Process launch() {
         List<String> guarded = new ArrayList<>(List.of("sh", "-c", GUARD, "guard", log.toString(), lastSignal, trash));
         guarded.addAll(command);

@@ -19,7 +19,10 @@ record ServerUrl(String server, String database, String parameters) {
     /** System property or environment variable: run PostgreSQL tests there. */
     static final String POSTGRES = "ONLYONCE_POSTGRES_URL";
 
-    /** System property or environment variable: run MySQL and MariaDB tests there. */
+    /** System property or environment variable: run MariaDB tests there. */
+    static final String MARIADB = "ONLYONCE_MARIADB_URL";
+
+    /** System property or environment variable: run MySQL tests there. */
     static final String MYSQL = "ONLYONCE_MYSQL_URL";
 
     private static final Pattern FORM = Pattern.compile("(jdbc:[a-z]+://[^/?]+)(?:/([^?]*))?(\\?.*)?");

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the tests of stores rely on; both servers pass it. */
+/** What the tests of stores rely on; all servers pass it. */
 interface DatabaseServerContract {
     DatabaseServer shared();
 

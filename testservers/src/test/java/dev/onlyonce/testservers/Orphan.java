@@ -10,7 +10,11 @@ final class Orphan {
 
     public static void main(String[] arguments) throws Exception {
         String program = arguments[0];
-        DatabaseServer server = program.equals("postgres") ? PostgresServer.start() : MariaDbServer.start();
+        DatabaseServer server = switch (program) {
+            case "postgres" -> PostgresServer.start();
+            case "mysqld" -> MySqlServer.start();
+            default -> MariaDbServer.start();
+        };
         server.createDatabase();
         System.out.write((home(program) + "\n").getBytes(StandardCharsets.UTF_8));
         System.out.flush();

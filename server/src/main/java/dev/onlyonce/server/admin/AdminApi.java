@@ -19,12 +19,15 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.HostAndPort;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,16 +51,24 @@ public final class AdminApi {
     private final AdminToken token;
     private final Metrics metrics;
     private final BooleanSupplier ready;
+    private final Supplier<List<String>> risks;
     private final Set<String> names = new HashSet<>();
     private @Nullable HttpServer server;
 
     /**
      * What it needs.
      *
-     * @param ready whether the gateway takes requests and its store answers; may block
+     * @param health what probes are told
      */
-    public record Parts(
-            Vertx vertx, AdminOperator operator, AdminToken token, Metrics metrics, BooleanSupplier ready) {}
+    public record Parts(Vertx vertx, AdminOperator operator, AdminToken token, Metrics metrics, Health health) {}
+
+    /**
+     * What probes are told.
+     *
+     * @param ready whether the gateway takes requests and its store answers; may block
+     * @param risks what the store may lose because its owner has accepted that
+     */
+    public record Health(BooleanSupplier ready, Supplier<List<String>> risks) {}
 
     /** Does not listen yet. */
     public AdminApi(Parts parts) {
@@ -65,7 +76,8 @@ public final class AdminApi {
         operator = parts.operator();
         token = parts.token();
         metrics = parts.metrics();
-        ready = parts.ready();
+        ready = parts.health().ready();
+        risks = parts.health().risks();
     }
 
     /** Opens the port. */
@@ -134,8 +146,13 @@ public final class AdminApi {
 
     private Reply readiness() {
         return ready.getAsBoolean()
-                ? Reply.text(200, "text/plain", "ready\n")
+                ? Reply.text(200, "text/plain", "ready\n" + acceptedRisks())
                 : Reply.text(503, "text/plain", "not ready\n");
+    }
+
+    /** A line for each; the state stays ready, because somebody has decided so. */
+    private String acceptedRisks() {
+        return risks.get().stream().map(risk -> "accepted risk: " + risk + "\n").collect(Collectors.joining());
     }
 
     private void withCredential(HttpServerRequest request, String path) {

@@ -109,11 +109,16 @@ public interface AdminOperator extends AutoCloseable {
      */
     record Page(List<KeyView> keys, @Nullable String next) {}
 
-    /** An entry, as operators see it. Times are the store's clock. */
+    /**
+     * An entry, as operators see it. Times are the store's clock.
+     *
+     * @param target method and path of its first request; none if they are not known
+     */
     record KeyView(
             String tenant,
             String key,
             String operation,
+            @Nullable String target,
             String scope,
             String state,
             int attempt,

@@ -55,6 +55,7 @@ final class KeyViews {
                 entry.id().tenant(),
                 entry.id().key(),
                 entry.operation(),
+                entry.fingerprint().target(),
                 key(entry).scope().name().toLowerCase(Locale.ROOT),
                 entry.state().name().toLowerCase(Locale.ROOT),
                 entry.attempt(),

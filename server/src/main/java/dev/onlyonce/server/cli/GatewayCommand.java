@@ -140,6 +140,7 @@ final class GatewayCommand extends PrintingCommand {
                                 settings.store().encryption(),
                                 settings.store().audit(),
                                 settings.store().auditRetention()),
+                settings.cache(),
                 data == null ? settings.data() : data,
                 settings.node(),
                 settings.observe());
@@ -186,7 +187,7 @@ final class GatewayCommand extends PrintingCommand {
             Logs.json();
         }
         OpenStore.ownerOnly(settings.data());
-        OpenStore store = OpenStore.open(settings.store(), settings.data());
+        OpenStore store = OpenStore.open(settings);
         Gateway gateway;
         try {
             gateway = Gateway.start(settings, store.store());

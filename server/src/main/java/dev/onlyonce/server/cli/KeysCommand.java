@@ -81,16 +81,27 @@ final class KeysCommand extends CommandGroup {
             AdminOperator.Page page =
                     operator.keys(new AdminOperator.KeyFilter(tenant, operation, state, olderThan, after, limit));
             print(page, it -> {
-                Table table = new Table("TENANT", "KEY", "STATE", "ATTEMPT", "OPERATION", "CREATED");
+                Table table = new Table("TENANT", "KEY", "STATE", "ATTEMPT", "OPERATION", "TARGET", "CREATED");
                 it.keys()
                         .forEach(key -> table.row(
-                                key.tenant(), key.key(), key.state(), key.attempt(), key.operation(), key.createdAt()));
+                                key.tenant(),
+                                key.key(),
+                                key.state(),
+                                key.attempt(),
+                                key.operation(),
+                                Table.cut(target(key)),
+                                key.createdAt()));
                 table.print(out());
                 if (it.next() != null) {
                     out().println("More: --after " + it.next());
                 }
             });
         }
+    }
+
+    /** None if it says no more than the operation's name. */
+    private static @Nullable String target(AdminOperator.KeyView key) {
+        return key.operation().equals(key.target()) ? null : key.target();
     }
 
     @Command(
@@ -113,6 +124,7 @@ final class KeysCommand extends CommandGroup {
             table.row("tenant", key.tenant());
             table.row("key", key.key());
             table.row("operation", key.operation());
+            table.row("target", key.target());
             table.row("scope", key.scope());
             table.row("state", key.state());
             table.row("attempt", key.attempt());

@@ -13,6 +13,9 @@ final class Table {
     /** Controls, marks that change the direction of writing, and other ends of lines. */
     private static final Pattern INVISIBLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
+    /** A path that people read at a glance; longer ones would push the next columns off the screen. */
+    private static final int WIDE = 60;
+
     private final List<List<String>> rows = new ArrayList<>();
 
     Table(String... headings) {
@@ -33,6 +36,15 @@ final class Table {
             int c = found.group().codePointAt(0);
             return Matcher.quoteReplacement(c == '\n' ? "\\n" : String.format(Locale.ROOT, "\\u%04x", c));
         });
+    }
+
+    /** A text as a cell of a list: one that is too wide is cut, at a whole character. */
+    static @Nullable String cut(@Nullable String text) {
+        if (text == null || text.length() <= WIDE) {
+            return text;
+        }
+        int end = WIDE - 1;
+        return text.substring(0, Character.isHighSurrogate(text.charAt(end - 1)) ? end - 1 : end) + "…";
     }
 
     void print(PrintWriter out) {

@@ -99,6 +99,7 @@ public final class ConfigFile {
         }
         Settings.Refusals refusals = refusals(root);
         StoreSettings store = store(root.section("store"));
+        CacheSettings cache = CacheSettings.read(root.section("cache"), store);
         Settings.Observe observe = observe(root.section("observe"));
         Path data = folder.resolve(root.text("data", "data"));
         String name = root.text("node");
@@ -109,6 +110,7 @@ public final class ConfigFile {
                 upstreams,
                 new Settings.Protection(operations, lookUps, tenancy, limits, refusals),
                 store,
+                cache,
                 data,
                 name,
                 observe);
@@ -395,6 +397,7 @@ public final class ConfigFile {
                         Limits.none(),
                         Settings.Refusals.standard()),
                 StoreSettings.standard(),
+                null,
                 Path.of("data"),
                 null,
                 new Settings.Observe(false, 100, null));

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param upstreams where requests go
  * @param protection what is protected, and for whom
  * @param store where entries are kept
+ * @param cache a cache that all gateways on the store share; none for each its own
  * @param data the directory for what the gateway keeps itself
  * @param node this gateway's name in entries and the audit; none for {@code host:pid}
  * @param observe what it tells about itself
@@ -25,6 +26,7 @@ public record Settings(
         List<Upstream> upstreams,
         Protection protection,
         StoreSettings store,
+        @Nullable CacheSettings cache,
         Path data,
         @Nullable String node,
         Observe observe) {

@@ -113,10 +113,11 @@ public final class Gateway {
         // A client can ask for any host name.
         boolean chosen = tenancy instanceof Tenancy.Shared shared && shared.fixed() == null;
         boundary = (chosen ? protecting.limitTogether() : protecting).build();
-        LocalOperator operator = new LocalOperator(once, store, "operator", new Known());
-        admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, this::isReady));
-        backlog =
-                metrics.watch(once, () -> store instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
+        LocalOperator operator = new LocalOperator(once, store.origin(), "operator", new Known());
+        AdminApi.Health probes = new AdminApi.Health(this::isReady, store::acceptedRisks);
+        admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, probes));
+        backlog = metrics.watch(
+                once, () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
         metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);
@@ -265,6 +266,11 @@ public final class Gateway {
             numbers.put("connections", connections.get());
             numbers.put("exchanges", open.get());
             numbers.put("liveClaims", once.liveClaims());
+            once.registry().cache().ifPresent(cache -> {
+                numbers.put("cacheAnswers", cache.well() ? 1 : 0);
+                numbers.put("cacheReplayed", cache.replayed());
+                numbers.put("cacheFailed", cache.failed());
+            });
             numbers.put("uptimeSeconds", ManagementFactory.getRuntimeMXBean().getUptime() / MILLIS_PER_SECOND);
             return numbers;
         }

@@ -3,10 +3,13 @@ package dev.onlyonce.server.gateway;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
+import dev.onlyonce.server.config.CacheSettings;
 import dev.onlyonce.server.config.OwnerOnly;
+import dev.onlyonce.server.config.Settings;
 import dev.onlyonce.server.config.StoreSettings;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreOptions;
 import dev.onlyonce.store.StoreProvider;
@@ -52,6 +55,28 @@ public final class OpenStore implements AutoCloseable {
      */
     public static OpenStore open(StoreSettings settings, Path data) {
         return open(settings, data, settings.schema());
+    }
+
+    /**
+     * The store of a gateway, behind the shared cache if one is configured.
+     *
+     * @throws dev.onlyonce.store.StoreException as {@link #open(StoreSettings, Path)}
+     * @throws IllegalArgumentException if the settings of the cache are wrong
+     */
+    public static OpenStore open(Settings settings) {
+        OpenStore opened = open(settings.store(), settings.data());
+        CacheSettings cache = settings.cache();
+        if (cache == null) {
+            return opened;
+        }
+        try {
+            StoreProvider provider = StoreProvider.of(cache.url()).orElseThrow();
+            Encryption encryption = settings.store().encryption();
+            return new OpenStore(provider.cache(opened.store, cache.options(encryption)), opened.pool);
+        } catch (RuntimeException e) {
+            opened.close();
+            throw e;
+        }
     }
 
     /** The same with another way to treat the tables. */

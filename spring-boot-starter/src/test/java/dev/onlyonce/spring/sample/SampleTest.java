@@ -158,6 +158,7 @@ class SampleTest {
         assertThat(app.send("GET", "/actuator/onlyonce?tenant=acme&key=" + id, "")
                         .body())
                 .contains("\"state\":\"completed\"")
+                .contains("\"target\":\"POST /strict-failure\"")
                 .contains("\"responseStatus\":200");
         assertThat(app.send("DELETE", "/actuator/onlyonce?tenant=acme&key=" + id + "&reason=wrong", "")
                         .body())

@@ -115,6 +115,11 @@ public final class Calls implements AutoCloseable {
             T answer = work.run(borrowed.connection());
             done = true;
             return answer;
+        } catch (SQLException e) {
+            if (SqlFailure.isReadOnly(database, e)) {
+                borrowed.leave();
+            }
+            throw e;
         } finally {
             borrowed.giveBack(done);
         }

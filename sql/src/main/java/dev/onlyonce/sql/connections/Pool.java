@@ -49,7 +49,10 @@ public final class Pool implements Source {
                 connection.setAutoCommit(true);
             }
             return new PooledConnection(
-                    connection, autoCommit, network && use != Use.TRANSACTION ? boundNetwork(connection) : -1);
+                    connection,
+                    autoCommit,
+                    network && use != Use.TRANSACTION ? boundNetwork(connection) : -1,
+                    () -> evict(connection));
         } catch (Throwable e) {
             if (e instanceof SQLException) {
                 evict(connection);
@@ -132,8 +135,13 @@ public final class Pool implements Source {
     @Override
     public void close() {}
 
-    private record PooledConnection(Connection connection, boolean autoCommit, int networkTimeoutMs)
+    private record PooledConnection(Connection connection, boolean autoCommit, int networkTimeoutMs, Runnable eviction)
             implements Borrowed {
+        @Override
+        public void leave() {
+            eviction.run();
+        }
+
         /** Work that failed may have left a transaction open, which the next user of the connection must not get. */
         @Override
         public void giveBack(boolean healthy) {

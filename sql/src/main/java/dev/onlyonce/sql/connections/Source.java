@@ -32,5 +32,8 @@ public interface Source extends AutoCloseable {
          * @param healthy whether the last work on it ended well
          */
         void giveBack(boolean healthy);
+
+        /** The server behind it takes no writes any more: it should not be lent again. Before {@link #giveBack}. */
+        default void leave() {}
     }
 }

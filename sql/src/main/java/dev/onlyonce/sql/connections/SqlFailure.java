@@ -48,12 +48,14 @@ public enum SqlFailure {
     /** Read-only, full, or too many. */
     private static final Set<Integer> MYSQL_UNAVAILABLE =
             Set.of(1021, 1040, 1041, 1114, 1203, 1206, 1226, 1290, 1461, 1792, 1836);
+    /** The server runs with --read-only or --super-read-only (1290), or in read-only mode (1836). */
+    private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1836);
     /** An unknown prepared statement; one that must be prepared again; a table that was altered in between. */
     private static final Set<Integer> MYSQL_STALE = Set.of(1243, 1615, 1412);
-    /** Server shutdown (1053), killed connection (1927), server gone (2006, 2013). */
-    private static final Set<Integer> MYSQL_ANSWER_LOST = Set.of(1053, 1079, 1927, 2006, 2013);
-    /** A packet that is too large (1153), an incorrect value (1366), data too long (1406). */
-    private static final Set<Integer> MYSQL_REJECTED = Set.of(1153, 1366, 1406);
+    /** Server shutdown (1053), killed connection (1927, 3169), server gone (2006, 2013), session ended for idling (4031). */
+    private static final Set<Integer> MYSQL_ANSWER_LOST = Set.of(1053, 1079, 1927, 2006, 2013, 3169, 4031);
+    /** A packet that is too large (1153), an incorrect value (1366), data too long (1406), a violated check (3819). */
+    private static final Set<Integer> MYSQL_REJECTED = Set.of(1153, 1366, 1406, 3819);
 
     /** A deadlock; a row that changed after the transaction's snapshot (MariaDB 11 and newer). */
     private static final Set<Integer> MYSQL_CONFLICT = Set.of(1213, 1020);
@@ -170,6 +172,18 @@ public enum SqlFailure {
             case 3, 4, 7, 8, 9, 11, 13, 14, 26 -> UNAVAILABLE;
             // IOERR and the rest: it may have happened after the commit record was written.
             default -> ANSWER_LOST;
+        };
+    }
+
+    /**
+     * Whether the server takes no writes: after a failover, a connection may lead to a server that is only a replica now, and
+     * go on doing so for as long as it is kept.
+     */
+    public static boolean isReadOnly(SqlDatabase database, SQLException e) {
+        return switch (database) {
+            case POSTGRESQL -> state(e).equals("25006");
+            case MYSQL -> MYSQL_READ_ONLY.contains(e.getErrorCode());
+            case SQLITE, H2 -> false;
         };
     }
 

@@ -33,6 +33,7 @@ public final class ArrayParameters<T> implements Binding {
                 .shorts(c -> c.terms().onLeaseLost().code())
                 .longs(c -> StoredEntry.micros(c.terms().retention()))
                 .longs(c -> StoredEntry.micros(c.terms().tombstone()))
+                .texts(c -> c.fingerprint().target())
                 .shorts(c -> c.start().code());
     }
 

@@ -161,7 +161,7 @@ public record AuditRow(
     record Evicted(Entry entry, @Nullable String settledWhy) {
         /** Reads the columns of {@link StoredEntry#read}, and settled_why. */
         static Evicted read(ResultSet row, Columns columns) throws SQLException {
-            return new Evicted(StoredEntry.read(row, columns), columns.textOrNull(row, 21));
+            return new Evicted(StoredEntry.read(row, columns), columns.textOrNull(row, 22));
         }
     }
 }

@@ -136,7 +136,7 @@ public final class AuditTable {
     }
 
     public List<AuditRecord> history(Connection connection, EntryId id) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(HISTORY))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(HISTORY))) {
             Binding key = RowParameters.of(columns, id);
             key.then(Binding.longs(AuditQuery.LIMIT_MAX)).then(key).then(key).bind(statement, 1);
             List<Row> rows = read(statement);
@@ -157,6 +157,10 @@ public final class AuditTable {
      * </ol>
      */
     public List<AuditRecord> list(Connection connection, AuditQuery query) throws SQLException {
+        return database.reading(connection, c -> page(c, query));
+    }
+
+    private List<AuditRecord> page(Connection connection, AuditQuery query) throws SQLException {
         for (long leases = leasesFirst; ; leases *= 4) {
             AuditListing listing = new AuditListing(query, database.kind());
             OptionalLong end = leaseEnd(connection, listing.from(), leases);
@@ -193,7 +197,7 @@ public final class AuditTable {
             case SQLITE -> PURGE;
             case H2 -> PURGE_H2;
         };
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(sql))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(sql))) {
             statement.setLong(1, retentionUs);
             statement.setInt(2, limit);
             return statement.executeUpdate();
@@ -202,7 +206,7 @@ public final class AuditTable {
 
     /** Records what an operator is about to do to an outbox row, in the same transaction. */
     public void operated(Connection connection, long outboxId, String who, String why) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(OPERATED))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(OPERATED))) {
             columns.text(statement, 1, who);
             columns.text(statement, 2, why);
             statement.setLong(3, outboxId);

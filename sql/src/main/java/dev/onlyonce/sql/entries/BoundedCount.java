@@ -26,9 +26,9 @@ public final class BoundedCount {
     public static int entries(Connection connection, Database database, @Nullable String tenant, int max)
             throws SQLException {
         if (tenant == null) {
-            return bounded(connection, database.sql(ALL_ENTRIES), max);
+            return bounded(connection, database, ALL_ENTRIES, max);
         }
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(ENTRIES))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(ENTRIES))) {
             Columns.of(database.kind()).text(statement, 1, tenant);
             statement.setInt(2, max);
             return number(statement);
@@ -37,16 +37,16 @@ public final class BoundedCount {
 
     /** The dead letters of all tenants, at most {@code max}. */
     public static int deadLetters(Connection connection, Database database, int max) throws SQLException {
-        return bounded(connection, database.sql(DEAD_LETTERS), max);
+        return bounded(connection, database, DEAD_LETTERS, max);
     }
 
     /** The outbox rows of all tenants that are to be delivered or being delivered, at most {@code max}. */
     public static int waiting(Connection connection, Database database, int max) throws SQLException {
-        return bounded(connection, database.sql(WAITING), max);
+        return bounded(connection, database, WAITING, max);
     }
 
-    private static int bounded(Connection connection, String sql, int max) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+    private static int bounded(Connection connection, Database database, String sql, int max) throws SQLException {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(sql))) {
             statement.setInt(1, max);
             return number(statement);
         }

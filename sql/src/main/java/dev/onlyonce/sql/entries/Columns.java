@@ -71,6 +71,18 @@ public enum Columns {
 
     public abstract void text(PreparedStatement statement, int parameter, String text) throws SQLException;
 
+    /** As {@link #text}; null is sent with the type of a text, because PostgreSQL prepares a statement again for another type. */
+    @SuppressWarnings("NullAway") // JDBC takes null for NULL.
+    void textOrNull(PreparedStatement statement, int parameter, @Nullable String text) throws SQLException {
+        if (text != null) {
+            text(statement, parameter, text);
+        } else if (this == BYTES) {
+            statement.setBytes(parameter, null);
+        } else {
+            statement.setString(parameter, null);
+        }
+    }
+
     /** As {@link #text}, of a column that may be null. */
     @Nullable
     String textOrNull(ResultSet row, int column) throws SQLException {

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.entries;
 
+import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
@@ -12,6 +13,7 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +49,19 @@ public interface Database {
 
     /** Which kind, for the schema. */
     SqlDatabase kind();
+
+    /**
+     * Prepares a statement that is short unless somebody else holds a lock, within the bound for such waits where the statement
+     * has to bring it. What may read for long goes through {@link #reading} instead.
+     */
+    default PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+        return connection.prepareStatement(sql);
+    }
+
+    /** Reads, perhaps for long, but does not wait for a locked table for long where the session would. */
+    default <T> T reading(Connection connection, Calls.Work<T> work) throws SQLException {
+        return work.run(connection);
+    }
 
     /**
      * Settles entries that are processing with their token, and inserts absent ones, in one transaction. It may wait for locks, for

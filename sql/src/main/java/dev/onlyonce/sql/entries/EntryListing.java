@@ -18,7 +18,7 @@ final class EntryListing implements Binding {
     EntryListing(EntryQuery query, Columns columns) {
         this.columns = columns;
         sql = new StringBuilder("""
-                SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+                SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                        attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                        settled_at, expires_at, result, {now}
                 FROM onlyonce_entry

@@ -2,7 +2,7 @@ package dev.onlyonce.sql.entries;
 
 /**
  * The statements on entries in H2. A change of a row is two statements: one that locks the row and reads the clock, and one
- * that checks everything and changes it, at the time that was read ({@code ?14} and so on).
+ * that checks everything and changes it, at the time that was read ({@code ?15} and so on).
  */
 final class H2Statements {
     /**
@@ -21,8 +21,8 @@ final class H2Statements {
     static final String INSERT = """
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, CASE WHEN ?13 = 2 THEN 1 ELSE 0 END,
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, CASE WHEN ?14 = 2 THEN 1 ELSE 0 END,
                    clock.now, clock.now + CAST(?9 AS BIGINT), clock.now + CAST(?11 AS BIGINT)
             FROM (SELECT (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()) AS now) AS clock""";
 
@@ -42,8 +42,8 @@ final class H2Statements {
     static final String KEEP = """
             SELECT attempt FROM FINAL TABLE (
                 UPDATE onlyonce_entry
-                SET lease_until = CAST(?14 AS BIGINT) + lease_us
-                WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?7 AND state = ?13)""";
+                SET lease_until = CAST(?15 AS BIGINT) + lease_us
+                WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?7 AND state = ?14)""";
 
     /** A pending or retryable entry of the same request gets its next attempt. */
     static final String TAKE = """
@@ -51,23 +51,23 @@ final class H2Statements {
                 UPDATE onlyonce_entry
                 SET state = 2, token = ?7, owner = ?8, attempt = attempt + 1,
                     lease_us = ?9, on_lease_lost = ?10, retention_us = ?11, tombstone_us = ?12,
-                    lease_until = CAST(?14 AS BIGINT) + CAST(?9 AS BIGINT), settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                    reap_at = CAST(?14 AS BIGINT) + CAST(?11 AS BIGINT), unknown_since = NULL, result = NULL, settled_why = NULL
+                    lease_until = CAST(?15 AS BIGINT) + CAST(?9 AS BIGINT), settled_at = NULL, expires_at = NULL, purge_at = NULL,
+                    reap_at = CAST(?15 AS BIGINT) + CAST(?11 AS BIGINT), unknown_since = NULL, result = NULL, settled_why = NULL
                 WHERE tenant = ?1 AND space = ?2 AND key_ = ?3
-                  AND ?13 = 2 AND state IN (1, 5) AND (purge_at IS NULL OR purge_at > ?14)
+                  AND ?14 = 2 AND state IN (1, 5) AND (purge_at IS NULL OR purge_at > ?15)
                   AND operation = ?4 AND fingerprint_version = ?5 AND fingerprint = ?6)""";
 
     /** An entry past its retention and tombstone counts as absent. */
     static final String REPLACE = """
             SELECT attempt FROM FINAL TABLE (
                 UPDATE onlyonce_entry
-                SET operation = ?4, fingerprint_version = ?5, fingerprint = ?6, token = ?7, owner = ?8,
+                SET operation = ?4, fingerprint_version = ?5, fingerprint = ?6, target = ?13, token = ?7, owner = ?8,
                     lease_us = ?9, on_lease_lost = ?10, retention_us = ?11, tombstone_us = ?12,
-                    state = ?13, attempt = CASE WHEN ?13 = 2 THEN 1 ELSE 0 END,
-                    created_at = ?14, lease_until = CAST(?14 AS BIGINT) + CAST(?9 AS BIGINT),
+                    state = ?14, attempt = CASE WHEN ?14 = 2 THEN 1 ELSE 0 END,
+                    created_at = ?15, lease_until = CAST(?15 AS BIGINT) + CAST(?9 AS BIGINT),
                     settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                    reap_at = CAST(?14 AS BIGINT) + CAST(?11 AS BIGINT), unknown_since = NULL, result = NULL, settled_why = NULL
-                WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND purge_at <= ?14)""";
+                    reap_at = CAST(?15 AS BIGINT) + CAST(?11 AS BIGINT), unknown_since = NULL, result = NULL, settled_why = NULL
+                WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND purge_at <= ?15)""";
 
     /** Only the owner settles, and only once. An ordinary settlement is its own record, in settled_why: see {@link AuditTable}. */
     static final String SETTLE = """
@@ -91,7 +91,7 @@ final class H2Statements {
                 WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?4 AND state = 2)""";
 
     static final String FIND = """
-            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                    settled_at, expires_at, result, clock.now
             FROM (SELECT (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()) AS now) AS clock
@@ -193,7 +193,7 @@ final class H2Statements {
 
     /** Locks an entry that an operator wants to delete. */
     static final String LOCK_ONE = """
-            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                    settled_at, expires_at, CAST(NULL AS BINARY VARYING),
                    (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()), settled_why

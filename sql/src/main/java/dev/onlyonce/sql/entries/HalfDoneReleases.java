@@ -106,7 +106,7 @@ public final class HalfDoneReleases {
 
     /** Whether this transaction has the entry now. */
     private boolean isLocked(Connection connection, EntryId id) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(LOCK))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(LOCK))) {
             RowParameters.of(columns, id).bind(statement, 1);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next();
@@ -115,7 +115,7 @@ public final class HalfDoneReleases {
     }
 
     private void extend(Connection connection, Settlement release) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(KEEP))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(KEEP))) {
             int next = RowParameters.of(columns, release.id()).bind(statement, 1);
             columns.token(statement, next, release.token());
             statement.executeUpdate();

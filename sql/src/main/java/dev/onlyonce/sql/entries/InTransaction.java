@@ -16,6 +16,13 @@ import java.util.Optional;
 
 /** Statements inside a transaction that somebody else has begun and will end. They leave its settings as they were. */
 public interface InTransaction {
+    /**
+     * Whether somebody else's open transaction is just making this entry, where an insert could only find out by waiting for
+     * long. The connection is in auto-commit mode; nothing is decided by it but not to wait.
+     */
+    default boolean isBeingMade(Connection connection, EntryId id) throws SQLException {
+        return false;
+    }
 
     /**
      * Makes a new entry. Waits no longer than told for a transaction that is making the same one.

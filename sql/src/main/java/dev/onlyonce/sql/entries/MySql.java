@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.entries;
 
+import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.Transaction;
 import dev.onlyonce.store.AuditLevel;
@@ -14,7 +15,9 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -30,7 +33,9 @@ import java.util.stream.Collectors;
  *
  * <p>In a statement, the part between {@code each} and the comment that ends it is there once for every row of the batch;
  * that comment is what comes between them. {@code STRAIGHT_JOIN} makes the batch drive the look-ups, whatever the
- * statistics say.
+ * statistics say, and {@code FORCE INDEX} keeps MySQL from reading a small table as a whole instead: it would lock, and wait
+ * for, rows of others. {@code CAST} tells MySQL that a parameter is bytes: a statement that the server prepares would take it for
+ * characters, and find no token.
  */
 public final class MySql implements Database {
     private static final int DUPLICATE_KEY = 1062;
@@ -44,6 +49,11 @@ public final class MySql implements Database {
     /** Shows what others have not committed yet. Nothing is decided by it but not to wait. */
     private static final List<String> BEGIN_LOOK =
             List.of("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "START TRANSACTION READ ONLY");
+
+    private static final String TABLE_WAIT = "SET @onlyonce_table_wait = @@SESSION.lock_wait_timeout,"
+            + " SESSION lock_wait_timeout = " + MySqlQueries.LOCK_WAIT_SECONDS;
+
+    private static final String TABLE_WAIT_BEFORE = "SET SESSION lock_wait_timeout = @onlyonce_table_wait";
 
     private final String clock;
     private final StatementTexts texts;
@@ -68,6 +78,25 @@ public final class MySql implements Database {
     @Override
     public SqlDatabase kind() {
         return SqlDatabase.MYSQL;
+    }
+
+    @Override
+    public PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+        return MySqlQueries.prepare(connection, sql, MySqlQueries.LOCK_WAIT_SECONDS);
+    }
+
+    @Override
+    public <T> T reading(Connection connection, Calls.Work<T> work) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(TABLE_WAIT);
+            try {
+                return work.run(connection);
+            } finally {
+                if (!connection.isClosed()) {
+                    statement.execute(TABLE_WAIT_BEFORE);
+                }
+            }
+        }
     }
 
     @Override
@@ -311,14 +340,12 @@ public final class MySql implements Database {
 
     @Override
     public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
-        List<Entry> entries = new ArrayList<>();
         EntryListing listing = new EntryListing(query, MySqlQueries.COLUMNS);
-        queries.query(
-                connection,
-                listing.sql(),
-                List.of(listing),
-                row -> entries.add(StoredEntry.read(row, MySqlQueries.COLUMNS)));
-        return entries;
+        return reading(connection, c -> {
+            List<Entry> entries = new ArrayList<>();
+            queries.list(c, listing, row -> entries.add(StoredEntry.read(row, MySqlQueries.COLUMNS)));
+            return entries;
+        });
     }
 
     @Override

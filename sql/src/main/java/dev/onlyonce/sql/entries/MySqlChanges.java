@@ -134,7 +134,7 @@ final class MySqlChanges {
                 MySqlStatements.SETTLE,
                 settleParameters(settlements, ending),
                 settlements.size(),
-                MySqlQueries.STATEMENT_TIMEOUT_SECONDS);
+                MySqlQueries.LOCK_WAIT_SECONDS);
     }
 
     /**

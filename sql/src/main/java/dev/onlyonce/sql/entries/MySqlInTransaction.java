@@ -30,6 +30,19 @@ final class MySqlInTransaction implements InTransaction {
         this.changes = changes;
     }
 
+    /** What stands there uncommitted, and not committed. MariaDB's insert can do without waiting. */
+    @Override
+    public boolean isBeingMade(Connection connection, EntryId id) throws SQLException {
+        if (connection.getMetaData().getDatabaseProductName().contains("MariaDB")) {
+            return false;
+        }
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+        }
+        return read(connection, MySqlStatements.FIND, id).isPresent()
+                && read(connection, MySqlStatements.FIND, id).isEmpty();
+    }
+
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
         if (read(connection, MySqlStatements.FIND, claim.id()).isPresent()) {
@@ -64,31 +77,37 @@ final class MySqlInTransaction implements InTransaction {
         int seconds = Math.toIntExact(waitMax.toSeconds());
         MySqlQueries.Wait wait = new MySqlQueries.Wait(seconds == 0, seconds * 2 + 3);
         try (Statement statement = connection.createStatement()) {
-            long before = replaceLockWait(statement, seconds);
+            LockWaits before = replaceLockWaits(statement, seconds);
             try {
                 return Optional.ofNullable(
                         claiming.claim(connection, List.of(claim), wait).get(claim.id()));
             } finally {
-                setLockWait(statement, before);
+                before.set(statement);
             }
         }
     }
 
-    /** Returns what it was. Not to wait at all is MariaDB's; MySQL waits a second at least. */
-    private static long replaceLockWait(Statement statement, int seconds) throws SQLException {
-        long before;
-        long least;
-        try (ResultSet row = statement.executeQuery("SELECT @@SESSION.innodb_lock_wait_timeout, VERSION()")) {
-            row.next();
-            before = row.getLong(1);
-            least = row.getString(2).contains("MariaDB") ? 0 : 1;
+    /** How long a session waits for locks, in seconds: on rows, and on tables. */
+    private record LockWaits(long rows, long tables) {
+        void set(Statement statement) throws SQLException {
+            statement.execute(
+                    "SET SESSION innodb_lock_wait_timeout = " + rows + ", SESSION lock_wait_timeout = " + tables);
         }
-        setLockWait(statement, Math.max(least, seconds));
-        return before;
     }
 
-    private static void setLockWait(Statement statement, long seconds) throws SQLException {
-        statement.execute("SET SESSION innodb_lock_wait_timeout = " + seconds);
+    /** Returns what they were. Not to wait at all is MariaDB's; MySQL waits a second at least. */
+    private static LockWaits replaceLockWaits(Statement statement, int seconds) throws SQLException {
+        LockWaits before;
+        long least;
+        try (ResultSet row = statement.executeQuery(
+                "SELECT @@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout, VERSION()")) {
+            row.next();
+            before = new LockWaits(row.getLong(1), row.getLong(2));
+            least = row.getString(3).contains("MariaDB") ? 0 : 1;
+        }
+        long tables = Math.max(1, Math.min(seconds, MySqlQueries.LOCK_WAIT_SECONDS));
+        new LockWaits(Math.max(least, seconds), tables).set(statement);
+        return before;
     }
 
     /** What the transaction's snapshot does not show, a locking read does. */

@@ -13,14 +13,19 @@ import java.util.Set;
 final class MySqlQueries {
     static final Columns COLUMNS = Columns.BYTES;
 
-    /** Bounds a statement, lock waits included. */
-    static final int STATEMENT_TIMEOUT_SECONDS = 5;
+    /**
+     * Bounds statements on few rows, which are short unless somebody else holds a lock: on a row, a gap or the table. Sessions
+     * would wait for 50 s, and for a table for a year; to set that for every call would cost two round trips.
+     */
+    static final int LOCK_WAIT_SECONDS = 2;
+    /** Bounds a listing, which may read many rows. */
+    private static final int LISTING_SECONDS = 5;
     /** One row's lock keeps a whole batch waiting. Drivers take whole seconds. */
     static final Wait BRIEFLY = new Wait(false, 1);
 
     static final Wait NOT = new Wait(true, 1);
     /** For what has nobody else waiting with it. */
-    static final Wait WAIT = new Wait(false, STATEMENT_TIMEOUT_SECONDS);
+    static final Wait WAIT = new Wait(false, LOCK_WAIT_SECONDS);
 
     private final StatementTexts texts;
 
@@ -52,12 +57,16 @@ final class MySqlQueries {
     }
 
     void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
-        query(connection, sql, rows, rows.size(), STATEMENT_TIMEOUT_SECONDS, reader);
+        query(connection, sql, rows, rows.size(), LOCK_WAIT_SECONDS, reader);
+    }
+
+    void list(Connection connection, EntryListing listing, RowReader reader) throws SQLException {
+        query(connection, listing.sql(), List.of(listing), 1, LISTING_SECONDS, reader);
     }
 
     void query(Connection connection, String sql, List<Binding> parameters, int rows, RowReader reader)
             throws SQLException {
-        query(connection, sql, parameters, rows, STATEMENT_TIMEOUT_SECONDS, reader);
+        query(connection, sql, parameters, rows, LOCK_WAIT_SECONDS, reader);
     }
 
     private void query(
@@ -72,7 +81,7 @@ final class MySqlQueries {
     }
 
     int change(Connection connection, String sql, List<Binding> rows) throws SQLException {
-        return rows.isEmpty() ? 0 : change(connection, sql, rows, rows.size(), STATEMENT_TIMEOUT_SECONDS);
+        return rows.isEmpty() ? 0 : change(connection, sql, rows, rows.size(), LOCK_WAIT_SECONDS);
     }
 
     int change(Connection connection, String sql, List<Binding> parameters, int rows, int seconds) throws SQLException {
@@ -83,13 +92,24 @@ final class MySqlQueries {
 
     private PreparedStatement prepare(
             Connection connection, String sql, List<Binding> parameters, int rows, int seconds) throws SQLException {
-        PreparedStatement statement = connection.prepareStatement(EachRow.repeat(texts.of(sql), rows));
+        PreparedStatement statement = prepare(connection, EachRow.repeat(texts.of(sql), rows), seconds);
         try {
-            statement.setQueryTimeout(seconds);
             int next = 1;
             for (Binding binding : parameters) {
                 next = binding.bind(statement, next);
             }
+            return statement;
+        } catch (SQLException | RuntimeException e) {
+            statement.close();
+            throw e;
+        }
+    }
+
+    /** The driver ends the statement in time. */
+    static PreparedStatement prepare(Connection connection, String sql, int seconds) throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(sql);
+        try {
+            statement.setQueryTimeout(seconds);
             return statement;
         } catch (SQLException | RuntimeException e) {
             statement.close();

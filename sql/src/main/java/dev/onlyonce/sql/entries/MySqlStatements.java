@@ -11,10 +11,10 @@ final class MySqlStatements {
     static final String INSERT = """
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
             VALUES /*each*/ (
                 ?, ?, ?, ?, ?, ?, ?, ?,
-                ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                ?, ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 created_at + lease_us, created_at + retention_us) /*,*/
             ON DUPLICATE KEY UPDATE lease_until =
                 IF(onlyonce_entry.token = VALUES(token) AND onlyonce_entry.state = VALUES(state),
@@ -24,10 +24,10 @@ final class MySqlStatements {
     static final String INSERT_FRESH = """
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
             VALUES /*each*/ (
                 ?, ?, ?, ?, ?, ?, ?, ?,
-                ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                ?, ?, ?, ?, ?, ?, IF(state = 2, 1, 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 created_at + lease_us, created_at + retention_us) /*,*/""";
 
     /** Locks what {@link #TAKE} is about to change. */
@@ -38,7 +38,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.state IN (1, 5)
             FOR UPDATE SKIP LOCKED""";
 
@@ -50,18 +50,18 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FOR UPDATE SKIP LOCKED""";
 
     /** A pending or retryable entry of the same request gets its next attempt. */
     static final String TAKE = """
             UPDATE (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
-                                ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
-                                ? AS tombstone_us, ? AS state /*UNION ALL*/
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, CAST(? AS BINARY) AS fingerprint,
+                                CAST(? AS BINARY(16)) AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
+                                ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = 2, e.token = a.token, e.owner = a.owner, e.attempt = e.attempt + 1,
                 e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
                 e.retention_us = a.retention_us, e.tombstone_us = a.tombstone_us,
@@ -77,13 +77,13 @@ final class MySqlStatements {
     /** An entry past its retention and tombstone counts as absent. */
     static final String REPLACE = """
             UPDATE (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, ? AS fingerprint,
-                                ? AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
-                                ? AS tombstone_us, ? AS state /*UNION ALL*/
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS operation, ? AS fingerprint_version, CAST(? AS BINARY) AS fingerprint,
+                                CAST(? AS BINARY(16)) AS token, ? AS owner, ? AS lease_us, ? AS on_lease_lost, ? AS retention_us,
+                                ? AS tombstone_us, ? AS target, ? AS state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.operation = a.operation, e.fingerprint_version = a.fingerprint_version, e.fingerprint = a.fingerprint,
-                e.token = a.token, e.owner = a.owner, e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
+                e.target = a.target, e.token = a.token, e.owner = a.owner, e.lease_us = a.lease_us, e.on_lease_lost = a.on_lease_lost,
                 e.retention_us = a.retention_us, e.tombstone_us = a.tombstone_us,
                 e.state = a.state, e.attempt = IF(a.state = 2, 1, 0),
                 e.created_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
@@ -101,8 +101,8 @@ final class MySqlStatements {
     static final String SETTLE = """
             UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
             SET result = ELT(
-                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ ? /*,*/),
-                    /*each*/ ? /*,*/),
+                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ CAST(? AS BINARY) /*,*/),
+                    /*each*/ CAST(? AS BINARY) /*,*/),
                 settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 expires_at = IF(? = 6, NULL,
                     TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us),
@@ -124,8 +124,8 @@ final class MySqlStatements {
     static final String SETTLE_ORDINARY = """
             UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
             SET result = ELT(
-                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ ? /*,*/),
-                    /*each*/ ? /*,*/),
+                    FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ CAST(? AS BINARY) /*,*/),
+                    /*each*/ CAST(? AS BINARY) /*,*/),
                 settled_why = ?, state = ?,
                 settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us,
@@ -148,17 +148,17 @@ final class MySqlStatements {
     static final String LOCK_HELD = """
             SELECT e.tenant, e.space, e.key_
             FROM (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, CAST(? AS BINARY(16)) AS token /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token AND e.state = 2
             FOR UPDATE SKIP LOCKED""";
 
     static final String RENEW = """
             UPDATE (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token, ? AS lease_us /*UNION ALL*/
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, CAST(? AS BINARY(16)) AS token, ? AS lease_us /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.lease_until = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + a.lease_us
             WHERE e.token = a.token AND e.state = 2""";
 
@@ -166,9 +166,9 @@ final class MySqlStatements {
     static final String LOCK_OWN = """
             SELECT e.tenant, e.space, e.key_
             FROM (
-                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS token /*UNION ALL*/
+                /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, CAST(? AS BINARY(16)) AS token /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.token = a.token
             FOR UPDATE SKIP LOCKED""";
 
@@ -178,7 +178,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     /** What stands there after a statement: the answer to it. */
@@ -190,16 +190,16 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
 
     static final String FIND = """
-            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.state, e.token, e.owner,
+            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.target, e.state, e.token, e.owner,
                    e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
                    e.settled_at, e.expires_at, e.result, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
 
     static final String CHUNK = """
@@ -224,7 +224,7 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.attempt = a.attempt AND e.state = a.state
               AND e.lease_until <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
             FOR UPDATE SKIP LOCKED""";
@@ -234,7 +234,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state, ? AS next_state /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = a.next_state, e.token = NULL, e.result = NULL, e.settled_why = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = IF(a.next_state = 6, NULL,
@@ -266,13 +266,13 @@ final class MySqlStatements {
             FROM (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_""";
 
     static final String TOMBSTONE = """
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.state = 7, e.result = NULL, e.settled_why = NULL, e.reap_at = e.purge_at""";
 
     /**
@@ -284,7 +284,7 @@ final class MySqlStatements {
             UPDATE (
                 /*each*/ SELECT ? AS tenant, ? AS space, ? AS key_ /*UNION ALL*/
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.reap_at = CASE
                 WHEN e.state = 7 THEN e.purge_at
                 WHEN e.state IN (3, 4, 5) THEN e.expires_at
@@ -296,7 +296,7 @@ final class MySqlStatements {
             UPDATE (
                 SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state
             ) AS a
-            STRAIGHT_JOIN onlyonce_entry AS e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+            STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             SET e.result = ?, e.state = a.state, e.token = NULL, e.settled_why = NULL,
                 e.settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
                 e.expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
@@ -314,7 +314,7 @@ final class MySqlStatements {
             WHERE e.attempt = a.attempt AND e.state = 6 AND ? IN (-1, e.created_at)""";
 
     static final String LOCK_ONE = """
-            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                    settled_at, expires_at, NULL, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), settled_why
             FROM onlyonce_entry

@@ -47,9 +47,9 @@ final class PostgresStatements {
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             )
             INSERT INTO onlyonce_entry (
-                tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner, attempt,
+                tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner, attempt,
                 lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at)
-            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.state, a.token, a.owner,
+            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.target, a.state, a.token, a.owner,
                    CASE a.state WHEN 2 THEN 1 ELSE 0 END,
                    a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
                    (SELECT now FROM clock), (SELECT now FROM clock) + a.lease_us, (SELECT now FROM clock) + a.retention_us
@@ -58,7 +58,7 @@ final class PostgresStatements {
                          unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
                          unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
                          unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
+                         unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target, unnest(?::smallint[]) AS state) AS a
             ON CONFLICT (tenant, space, key_) DO NOTHING
             RETURNING tenant, space, key_, attempt""";
 
@@ -92,9 +92,9 @@ final class PostgresStatements {
     /** The same for one row: a lone caller should not pay for arrays. */
     static final String INSERT_ONE = """
             INSERT INTO onlyonce_entry (
-                tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner, attempt,
+                tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner, attempt,
                 lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at)
-            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.state, a.token, a.owner,
+            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.target, a.state, a.token, a.owner,
                    CASE a.state WHEN 2 THEN 1 ELSE 0 END,
                    a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
                    clock.now, clock.now + a.lease_us, clock.now + a.retention_us
@@ -102,7 +102,7 @@ final class PostgresStatements {
                  (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::text AS operation,
                          ?::int AS fingerprint_version, ?::bytea AS fingerprint, ?::uuid AS token, ?::text AS owner,
                          ?::bigint AS lease_us, ?::smallint AS on_lease_lost, ?::bigint AS retention_us,
-                         ?::bigint AS tombstone_us, ?::smallint AS state) AS a
+                         ?::bigint AS tombstone_us, ?::text AS target, ?::smallint AS state) AS a
             ON CONFLICT (tenant, space, key_) DO NOTHING
             RETURNING tenant, space, key_, attempt""";
 
@@ -118,7 +118,7 @@ final class PostgresStatements {
                              unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
                              unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
                              unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                             unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
+                             unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target, unnest(?::smallint[]) AS state) AS a
                      JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 WHERE e.token = a.token AND e.state = a.state
                 FOR UPDATE OF e SKIP LOCKED
@@ -142,7 +142,7 @@ final class PostgresStatements {
                              unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
                              unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
                              unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                             unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
+                             unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target, unnest(?::smallint[]) AS state) AS a
                      JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 WHERE a.state = 2 AND e.state IN (1, 5) AND (e.purge_at IS NULL OR e.purge_at > clock.now)
                   AND e.operation = a.operation
@@ -182,14 +182,14 @@ final class PostgresStatements {
                              unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
                              unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
                              unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                             unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state) AS a
+                             unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target, unnest(?::smallint[]) AS state) AS a
                      JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
                 WHERE e.purge_at <= clock.now
                 FOR UPDATE OF e SKIP LOCKED
             ), replaced AS (
                 UPDATE onlyonce_entry e
                 SET operation = a.operation, fingerprint_version = a.fingerprint_version, fingerprint = a.fingerprint,
-                    state = a.state, token = a.token, owner = a.owner, attempt = CASE a.state WHEN 2 THEN 1 ELSE 0 END,
+                    target = a.target, state = a.state, token = a.token, owner = a.owner, attempt = CASE a.state WHEN 2 THEN 1 ELSE 0 END,
                     lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
                     retention_us = a.retention_us, tombstone_us = a.tombstone_us,
                     created_at = clock.now, lease_until = clock.now + a.lease_us,
@@ -335,7 +335,7 @@ final class PostgresStatements {
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             )
-            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.state, e.token, e.owner,
+            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.target, e.state, e.token, e.owner,
                    e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
                    e.settled_at, e.expires_at, e.result, clock.now
             FROM clock,
@@ -345,7 +345,7 @@ final class PostgresStatements {
 
     /** The same for one row. */
     static final String FIND_ONE = """
-            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.state, e.token, e.owner,
+            SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.target, e.state, e.token, e.owner,
                    e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
                    e.settled_at, e.expires_at, e.result, clock.now
             FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock, onlyonce_entry e

@@ -146,7 +146,7 @@ final class PostgresUpkeep {
                 DELETE FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ? AND state IN (3, 4, 5, 7)
                   AND purge_at > (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
-                RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+                RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                           attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                           settled_at, expires_at, NULL::bytea,
                           (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now, settled_why

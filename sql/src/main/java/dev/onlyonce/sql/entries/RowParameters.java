@@ -41,6 +41,7 @@ final class RowParameters implements Binding {
                         .number(claim.terms().onLeaseLost().code())
                         .number(StoredEntry.micros(claim.terms().retention()))
                         .number(StoredEntry.micros(claim.terms().tombstone()))
+                        .textOrNull(claim.fingerprint().target())
                         .state(claim.start()));
     }
 
@@ -150,7 +151,8 @@ final class RowParameters implements Binding {
         }
 
         Setter textOrNull(@Nullable String text) throws SQLException {
-            return text == null ? bytes(null) : text(text);
+            columns.textOrNull(statement, next++, text);
+            return this;
         }
 
         Setter numberOrNull(@Nullable Integer number) throws SQLException {

@@ -334,7 +334,7 @@ public final class Sqlite implements Database {
         if (audit.isEmpty()) {
             return;
         }
-        try (PreparedStatement statement = prepare(connection, AuditRow.INSERT)) {
+        try (PreparedStatement statement = prepared(connection, AuditRow.INSERT)) {
             for (AuditRow row : audit) {
                 RowParameters.of(COLUMNS, row).bind(statement, 1);
                 statement.executeUpdate();
@@ -348,7 +348,7 @@ public final class Sqlite implements Database {
     }
 
     <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader) throws SQLException {
-        try (PreparedStatement statement = prepare(connection, sql)) {
+        try (PreparedStatement statement = prepared(connection, sql)) {
             List<R> rows = new ArrayList<>();
             parameters.bind(statement, 1);
             try (ResultSet row = statement.executeQuery()) {
@@ -370,7 +370,7 @@ public final class Sqlite implements Database {
             RowReader<R> reader)
             throws SQLException {
         Map<EntryId, R> answers = new HashMap<>();
-        try (PreparedStatement statement = prepare(connection, sql)) {
+        try (PreparedStatement statement = prepared(connection, sql)) {
             for (T item : items) {
                 parameters.apply(item).bind(statement, 1);
                 try (ResultSet row = statement.executeQuery()) {
@@ -383,7 +383,7 @@ public final class Sqlite implements Database {
         return answers;
     }
 
-    private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+    private PreparedStatement prepared(Connection connection, String sql) throws SQLException {
         return connection.prepareStatement(sql(sql));
     }
 }

@@ -12,8 +12,8 @@ final class SqliteStatements {
             )
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
-                lease_us, on_lease_lost, retention_us, tombstone_us, state, attempt, created_at, lease_until, reap_at)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, iif(?13 = 2, 1, 0), now, now + ?9, now + ?11
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(?14 = 2, 1, 0), now, now + ?9, now + ?11
             FROM clock WHERE true
             ON CONFLICT (tenant, space, key_) DO NOTHING
             RETURNING attempt""";
@@ -26,7 +26,7 @@ final class SqliteStatements {
             UPDATE onlyonce_entry
             SET lease_until = now + lease_us
             FROM clock
-            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?7 AND state = ?13
+            WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND token = ?7 AND state = ?14
             RETURNING attempt""";
 
     /** A pending or retryable entry of the same request gets its next attempt. */
@@ -41,7 +41,7 @@ final class SqliteStatements {
                 reap_at = now + ?11, unknown_since = NULL, result = NULL, settled_why = NULL
             FROM clock
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3
-              AND ?13 = 2 AND state IN (1, 5) AND (purge_at IS NULL OR purge_at > now)
+              AND ?14 = 2 AND state IN (1, 5) AND (purge_at IS NULL OR purge_at > now)
               AND operation = ?4 AND fingerprint_version = ?5 AND fingerprint = ?6
             RETURNING attempt""";
 
@@ -51,9 +51,9 @@ final class SqliteStatements {
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
             )
             UPDATE onlyonce_entry
-            SET operation = ?4, fingerprint_version = ?5, fingerprint = ?6, token = ?7, owner = ?8,
+            SET operation = ?4, fingerprint_version = ?5, fingerprint = ?6, target = ?13, token = ?7, owner = ?8,
                 lease_us = ?9, on_lease_lost = ?10, retention_us = ?11, tombstone_us = ?12,
-                state = ?13, attempt = iif(?13 = 2, 1, 0), created_at = now, lease_until = now + ?9,
+                state = ?14, attempt = iif(?14 = 2, 1, 0), created_at = now, lease_until = now + ?9,
                 settled_at = NULL, expires_at = NULL, purge_at = NULL,
                 reap_at = now + ?11, unknown_since = NULL, result = NULL, settled_why = NULL
             FROM clock
@@ -90,7 +90,7 @@ final class SqliteStatements {
             WITH clock (now) AS (
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
             )
-            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                    attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                    settled_at, expires_at, result, now
             FROM clock, onlyonce_entry
@@ -202,7 +202,7 @@ final class SqliteStatements {
             )
             DELETE FROM onlyonce_entry
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND state IN (3, 4, 5, 7) AND purge_at > (SELECT now FROM clock)
-            RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner,
+            RETURNING tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
                       attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
                       settled_at, expires_at, NULL,
                       (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000), settled_why""";

@@ -60,7 +60,8 @@ public final class StepPurge {
 
     /** Removes the steps of at most {@code limit} entries. */
     public void run(Calls calls, int limit) {
-        List<Orphan> orphans = limit < 1 ? List.of() : calls.read(c -> orphans(c, limit));
+        List<Orphan> orphans =
+                limit < 1 ? List.of() : calls.read(c -> database.reading(c, reading -> orphans(reading, limit)));
         if (!orphans.isEmpty()) {
             calls.transaction(c -> {
                 for (Orphan orphan : orphans) {
@@ -73,7 +74,7 @@ public final class StepPurge {
 
     /** Removes all steps of an entry. */
     public void remove(Connection connection, EntryId id, long createdAt) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(REMOVE))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(REMOVE))) {
             int next = RowParameters.of(columns, id).bind(statement, 1);
             statement.setLong(next, createdAt);
             statement.executeUpdate();

@@ -23,30 +23,41 @@ public final class StoredEntry {
     private StoredEntry() {}
 
     /**
-     * Reads the columns tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner, attempt,
-     * lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, settled_at, expires_at, result and
-     * the clock, in this order.
+     * Reads the columns tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
+     * attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, settled_at, expires_at, result
+     * and the clock, in this order.
+     *
+     * @throws IllegalArgumentException if a value is one that this release does not know: such an entry is never executed
      */
     public static Entry read(ResultSet row, Columns columns) throws SQLException {
+        EntryId id = id(row, 1, columns);
+        try {
+            return read(id, row, columns);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("the entry " + id + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static Entry read(EntryId id, ResultSet row, Columns columns) throws SQLException {
         return new Entry(
-                id(row, 1, columns),
+                id,
                 columns.text(row, 4),
-                Fingerprint.stored(row.getInt(5), row.getBytes(6)),
-                State.of(row.getInt(7)),
-                columns.token(row, 8),
-                columns.text(row, 9),
-                row.getInt(10),
+                Fingerprint.stored(row.getInt(5), row.getBytes(6), columns.textOrNull(row, 7)),
+                State.of(row.getInt(8)),
+                columns.token(row, 9),
+                columns.text(row, 10),
+                row.getInt(11),
                 new Terms(
-                        duration(row.getLong(11)),
-                        OnLeaseLost.of(row.getInt(12)),
-                        duration(row.getLong(13)),
-                        duration(row.getLong(14))),
-                instant(row.getLong(15)),
+                        duration(row.getLong(12)),
+                        OnLeaseLost.of(row.getInt(13)),
+                        duration(row.getLong(14)),
+                        duration(row.getLong(15))),
                 instant(row.getLong(16)),
-                instantOrNull(row, 17),
+                instant(row.getLong(17)),
                 instantOrNull(row, 18),
-                row.getBytes(19),
-                instant(row.getLong(20)));
+                instantOrNull(row, 19),
+                row.getBytes(20),
+                instant(row.getLong(21)));
     }
 
     /** Reads an id from three columns. */
@@ -67,10 +78,18 @@ public final class StoredEntry {
     /** Reads tenant, space, key_, operation, attempt, state, on_lease_lost and lease_until. */
     public static Database.Lapsed lapsed(ResultSet row, Columns columns) throws SQLException {
         State from = State.of(row.getInt(6));
-        State to = from == State.PENDING
-                ? State.FAILED
-                : OnLeaseLost.of(row.getInt(7)).next();
+        State to = from == State.PENDING ? State.FAILED : next(row.getInt(7));
         return new Database.Lapsed(id(row, 1, columns), columns.text(row, 4), row.getInt(5), from, to, row.getLong(8));
+    }
+
+    /** A code that this release does not know is no permission to repeat, and must not stop the sweep of other entries. */
+    private static State next(int onLeaseLost) {
+        for (OnLeaseLost policy : OnLeaseLost.values()) {
+            if (policy.code() == onLeaseLost) {
+                return policy.next();
+            }
+        }
+        return State.UNKNOWN;
     }
 
     /** The entry as the store's contract shows it: expired when its retention is over, though nothing has been purged. */

@@ -27,8 +27,8 @@ public final class WriteCheck {
     /** Runs in a transaction; throws if that cannot be done. */
     public static boolean run(Connection connection, Database database) throws SQLException {
         Columns columns = Columns.of(database.kind());
-        try (PreparedStatement insert = connection.prepareStatement(database.sql(INSERT));
-                PreparedStatement delete = connection.prepareStatement(database.sql(DELETE))) {
+        try (PreparedStatement insert = database.prepare(connection, database.sql(INSERT));
+                PreparedStatement delete = database.prepare(connection, database.sql(DELETE))) {
             columns.text(insert, 1, KEY);
             insert.setBytes(2, new byte[Fingerprint.DIGEST_BYTES]);
             insert.executeUpdate();

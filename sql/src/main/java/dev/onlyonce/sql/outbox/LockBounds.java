@@ -22,13 +22,19 @@ final class LockBounds {
 
     /** In seconds. */
     private static final String MYSQL = """
-            SET @onlyonce_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = 1""";
+            SET @onlyonce_lock_wait = @@SESSION.innodb_lock_wait_timeout,
+                @onlyonce_table_wait = @@SESSION.lock_wait_timeout,
+                SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1""";
 
     /** 0 is not to wait at all; MySQL makes 1 of it. */
     private static final String MYSQL_IMPATIENT = """
-            SET @onlyonce_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = 0""";
+            SET @onlyonce_lock_wait = @@SESSION.innodb_lock_wait_timeout,
+                @onlyonce_table_wait = @@SESSION.lock_wait_timeout,
+                SESSION innodb_lock_wait_timeout = 0, SESSION lock_wait_timeout = 1""";
 
-    private static final String MYSQL_RESTORE = "SET SESSION innodb_lock_wait_timeout = @onlyonce_lock_wait";
+    private static final String MYSQL_RESTORE = """
+            SET SESSION innodb_lock_wait_timeout = @onlyonce_lock_wait,
+                SESSION lock_wait_timeout = @onlyonce_table_wait""";
 
     private static final int PATIENT_MS = 1_000;
     private static final int IMPATIENT_MS = 20;

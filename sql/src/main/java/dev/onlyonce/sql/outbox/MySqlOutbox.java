@@ -28,7 +28,7 @@ final class MySqlOutbox implements OutboxStatements {
     @Override
     public String take() {
         return """
-                UPDATE onlyonce_outbox
+                UPDATE onlyonce_outbox FORCE INDEX (PRIMARY)
                 SET token = ?, due_at = ?, first_sent_at = coalesce(first_sent_at, ?), tries = tries + 1
                 WHERE id IN (/*each*/ ? /*,*/)""";
     }
@@ -36,14 +36,14 @@ final class MySqlOutbox implements OutboxStatements {
     @Override
     public String renewable() {
         return """
-                SELECT id, token FROM onlyonce_outbox WHERE id IN (/*each*/ ? /*,*/)
+                SELECT id, token FROM onlyonce_outbox FORCE INDEX (PRIMARY) WHERE id IN (/*each*/ ? /*,*/)
                 FOR UPDATE SKIP LOCKED""";
     }
 
     @Override
     public String renew() {
         return """
-                UPDATE onlyonce_outbox
+                UPDATE onlyonce_outbox FORCE INDEX (PRIMARY)
                 SET due_at = (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))) + ?
                 WHERE id IN (/*each*/ ? /*,*/)""";
     }
@@ -72,7 +72,8 @@ final class MySqlOutbox implements OutboxStatements {
     @Override
     public String delete() {
         return """
-                DELETE FROM onlyonce_outbox WHERE token = ? AND id IN (/*each*/ ? /*,*/)""";
+                DELETE o FROM onlyonce_outbox AS o FORCE INDEX (PRIMARY)
+                WHERE o.token = ? AND o.id IN (/*each*/ ? /*,*/)""";
     }
 
     @Override

@@ -69,7 +69,7 @@ final class OutboxTable {
     }
 
     int insert(Connection connection, EntryId id, OutboxCall call) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(statements.insert()))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(statements.insert()))) {
             columns.text(statement, 1, call.topic());
             statement.setBytes(2, call.payload());
             bindId(statement, 3, id);
@@ -82,7 +82,7 @@ final class OutboxTable {
             throws SQLException {
         String sql = EachRow.repeat(limited(statements.due(), limit), topics.size());
         List<StoredRow> taken;
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        try (PreparedStatement statement = database.prepare(connection, sql)) {
             for (int i = 0; i < topics.size(); i++) {
                 columns.text(statement, i + 1, topics.get(i));
             }
@@ -91,7 +91,7 @@ final class OutboxTable {
         if (!taken.isEmpty()) {
             long takenAt = taken.get(0).takenAt();
             List<Long> ids = taken.stream().map(stored -> stored.row().id()).toList();
-            try (PreparedStatement statement = connection.prepareStatement(forEach(statements.take(), ids))) {
+            try (PreparedStatement statement = database.prepare(connection, forEach(statements.take(), ids))) {
                 columns.token(statement, 1, token);
                 statement.setLong(2, takenAt + leaseUs);
                 statement.setLong(3, takenAt);
@@ -108,7 +108,7 @@ final class OutboxTable {
         rows.forEach(held -> tokens.put(held.stored().row().id(), held.token()));
         List<Long> free = new ArrayList<>();
         List<Long> ids = List.copyOf(tokens.keySet());
-        try (PreparedStatement statement = connection.prepareStatement(forEach(statements.renewable(), ids))) {
+        try (PreparedStatement statement = database.prepare(connection, forEach(statements.renewable(), ids))) {
             bindIds(statement, 1, ids);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
@@ -119,7 +119,7 @@ final class OutboxTable {
             }
         }
         if (!free.isEmpty()) {
-            try (PreparedStatement statement = connection.prepareStatement(forEach(statements.renew(), free))) {
+            try (PreparedStatement statement = database.prepare(connection, forEach(statements.renew(), free))) {
                 statement.setLong(1, leaseUs);
                 bindIds(statement, 2, free);
                 statement.executeUpdate();
@@ -170,7 +170,7 @@ final class OutboxTable {
 
     private List<Boolean> recordAll(Connection connection, List<Answer> answers) throws SQLException {
         Set<Long> recorded = new HashSet<>();
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(statements.record()))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(statements.record()))) {
             new ArrayParameters<>(answers)
                     .longs(Answer::id)
                     .tokens(answer -> answer.held.token())
@@ -218,7 +218,7 @@ final class OutboxTable {
     }
 
     private boolean delete(Connection connection, UUID token, List<Long> ids) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(forEach(statements.delete(), ids))) {
+        try (PreparedStatement statement = database.prepare(connection, forEach(statements.delete(), ids))) {
             columns.token(statement, 1, token);
             bindIds(statement, 2, ids);
             return statement.executeUpdate() == ids.size();
@@ -229,7 +229,7 @@ final class OutboxTable {
     private static final String OLDEST = "SELECT entry_created_at FROM onlyonce_outbox ORDER BY id LIMIT 1";
 
     Outbox.Backlog backlog(Connection connection, int max) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(OLDEST));
+        try (PreparedStatement statement = database.prepare(connection, database.sql(OLDEST));
                 ResultSet oldest = statement.executeQuery()) {
             Optional<Instant> oldestAt =
                     oldest.next() ? Optional.of(StoredEntry.instant(oldest.getLong(1))) : Optional.empty();
@@ -241,14 +241,14 @@ final class OutboxTable {
     }
 
     List<OutboxRow> listDead(Connection connection, long after, int limit) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(limited(statements.listDead(), limit))) {
+        try (PreparedStatement statement = database.prepare(connection, limited(statements.listDead(), limit))) {
             statement.setLong(1, after);
             return read(statement).stream().map(StoredRow::row).toList();
         }
     }
 
     List<StoredRow> find(Connection connection, EntryId id) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(statements.find()))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(statements.find()))) {
             bindId(statement, 1, id);
             return read(statement);
         }
@@ -263,7 +263,7 @@ final class OutboxTable {
     }
 
     private boolean change(Connection connection, String sql, long id) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(sql))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(sql))) {
             statement.setLong(1, id);
             return statement.executeUpdate() == 1;
         }
@@ -322,7 +322,7 @@ final class OutboxTable {
         if (items.isEmpty()) {
             return changed;
         }
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(sql))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(sql))) {
             for (T item : items) {
                 bind.bind(statement, item);
                 if (kind == SqlDatabase.POSTGRESQL) {

@@ -105,7 +105,7 @@ final class StepTable {
 
     /** The created_at of the entry; empty if the claim is lost. */
     Optional<Long> held(Connection connection, Owner owner) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(HELD))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(HELD))) {
             bind(statement, 1, owner);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? Optional.of(row.getLong(1)) : Optional.empty();
@@ -120,7 +120,7 @@ final class StepTable {
      * @param onLeaseLost what becomes of the entry if the owner is lost after this
      */
     boolean fence(Connection connection, Owner owner, OnLeaseLost onLeaseLost) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(FENCE))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(FENCE))) {
             statement.setInt(1, onLeaseLost.code());
             bind(statement, 2, owner);
             return statement.executeUpdate() == 1;
@@ -138,7 +138,7 @@ final class StepTable {
      */
     boolean found(Connection connection, Of of, int attempt, Step step) throws SQLException {
         byte[] result = step.result == null ? new byte[0] : step.result;
-        try (PreparedStatement statement = connection.prepareStatement(database.sql(FOUND))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(FOUND))) {
             statement.setBytes(1, sealing.seal(of.id, step.use(), result));
             bind(statement, 2, of.id);
             statement.setLong(5, of.createdAt);
@@ -205,7 +205,7 @@ final class StepTable {
     }
 
     private PreparedStatement prepare(Connection connection, String sql, Of of) throws SQLException {
-        PreparedStatement statement = connection.prepareStatement(database.sql(sql));
+        PreparedStatement statement = database.prepare(connection, database.sql(sql));
         bind(statement, 1, of.id);
         statement.setLong(4, of.createdAt);
         return statement;

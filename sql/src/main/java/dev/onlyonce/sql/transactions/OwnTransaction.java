@@ -40,6 +40,10 @@ final class OwnTransaction {
     }
 
     void rollBack(Throwable cause) {
+        Throwable failure = cause instanceof SQLException ? cause : cause.getCause();
+        if (failure instanceof SQLException e && SqlFailure.isReadOnly(kind, e)) {
+            borrowed.leave();
+        }
         try {
             connection().rollback();
             connection().setAutoCommit(true);

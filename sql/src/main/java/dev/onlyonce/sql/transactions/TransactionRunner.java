@@ -138,6 +138,9 @@ public final class TransactionRunner {
 
     private <T, X extends Exception> Done<T> executeAlone(Request<T> request, TransactionalAction<T, X> action)
             throws X {
+        if (kind == SqlDatabase.MYSQL && calls.read(c -> statements.isBeingMade(c, request.key.entryId()))) {
+            return answered(new Outcome.InFlight<>(false, RETRY_AFTER_MIN));
+        }
         OwnTransaction own = OwnTransaction.begin(calls, kind);
         try {
             Try<T> only = new Try<>(own.connection(), request, UUID.randomUUID(), Duration.ZERO);

@@ -3,7 +3,7 @@ package dev.onlyonce.sql.outbox;
 import dev.onlyonce.sql.TestDatabase;
 import org.junit.jupiter.api.DisplayName;
 
-@DisplayName("The outbox on MariaDB, or MySQL at a URL from outside")
+@DisplayName("The outbox on MariaDB")
 final class MariaDbOutboxTest extends OutboxContract implements OutboxLocksChapter {
     MariaDbOutboxTest() {
         super(TestDatabase.MARIADB);

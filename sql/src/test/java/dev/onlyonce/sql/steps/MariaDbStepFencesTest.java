@@ -3,7 +3,7 @@ package dev.onlyonce.sql.steps;
 import dev.onlyonce.sql.TestDatabase;
 import org.junit.jupiter.api.DisplayName;
 
-@DisplayName("Fences around steps on MariaDB, or MySQL at a URL from outside")
+@DisplayName("Fences around steps on MariaDB")
 final class MariaDbStepFencesTest extends StepFencesContract implements StepNeighboursChapter {
     MariaDbStepFencesTest() {
         super(TestDatabase.MARIADB);

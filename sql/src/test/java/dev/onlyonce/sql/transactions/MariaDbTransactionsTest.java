@@ -3,7 +3,7 @@ package dev.onlyonce.sql.transactions;
 import dev.onlyonce.sql.TestDatabase;
 import org.junit.jupiter.api.DisplayName;
 
-@DisplayName("Transactions on MariaDB, or MySQL at a URL from outside")
+@DisplayName("Transactions on MariaDB")
 final class MariaDbTransactionsTest extends TransactionsContract {
     MariaDbTransactionsTest() {
         super(TestDatabase.MARIADB);
@@ -11,6 +11,6 @@ final class MariaDbTransactionsTest extends TransactionsContract {
 
     @Override
     public String lockWait() {
-        return "SELECT @@SESSION.innodb_lock_wait_timeout";
+        return "SELECT CONCAT(@@SESSION.innodb_lock_wait_timeout, ' ', @@SESSION.lock_wait_timeout)";
     }
 }

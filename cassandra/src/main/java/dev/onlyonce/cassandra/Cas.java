@@ -1,0 +1,203 @@
+package dev.onlyonce.cassandra;
+
+import com.datastax.oss.driver.api.core.cql.AsyncResultSet;
+import com.datastax.oss.driver.api.core.cql.BatchStatement;
+import com.datastax.oss.driver.api.core.cql.BatchStatementBuilder;
+import com.datastax.oss.driver.api.core.cql.BoundStatementBuilder;
+import com.datastax.oss.driver.api.core.cql.DefaultBatchType;
+import com.datastax.oss.driver.api.core.cql.PreparedStatement;
+import com.datastax.oss.driver.api.core.cql.Row;
+import dev.onlyonce.cassandra.Change.Audited;
+import dev.onlyonce.cassandra.Change.Condition;
+import dev.onlyonce.cassandra.Change.Write;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Terms;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** Writes a {@link Change} as one lightweight transaction: the entry and its audit records together, or nothing. */
+final class Cas {
+    private final Link link;
+    private final Statements statements;
+    private final int auditTtl;
+    private final LongAdder sent = new LongAdder();
+
+    /** What became of a change. */
+    sealed interface Outcome {
+        /** It took place. */
+        record Applied() implements Outcome {}
+
+        /**
+         * Its condition was not met.
+         *
+         * @param entry what is in its way, if the condition was that there is none; else null
+         */
+        record Refused(@Nullable StoredEntry entry) implements Outcome {}
+
+        /** It may have taken place, or not; the exception says which. */
+        record Failed(StoreException failure) implements Outcome {}
+    }
+
+    Cas(Link link, Statements statements, Duration auditRetention) {
+        this.link = link;
+        this.statements = statements;
+        this.auditTtl = (int) auditRetention.toSeconds();
+    }
+
+    /** How many transactions were sent. */
+    long sent() {
+        return sent.sum();
+    }
+
+    CompletableFuture<Outcome> send(Change change) {
+        BatchStatementBuilder batch = BatchStatement.builder(DefaultBatchType.UNLOGGED);
+        batch.addStatement(conditional(change).build());
+        if (change.write() instanceof Write.Entry whole) {
+            ByteBuffer result = whole.entry().standing().result();
+            if (result != null || !(change.condition() instanceof Condition.Absent)) {
+                batch.addStatement(Statements.on(statements.setResult, change.id())
+                        .setByteBuffer("result", result)
+                        .setInt("ttl", whole.ttl().result())
+                        .build());
+            }
+        }
+        for (int step = 0; step < change.records().size(); step++) {
+            batch.addStatement(
+                    record(change.id(), change.records().get(step), step).build());
+        }
+        sent.increment();
+        return link.transaction(batch.build())
+                .handle((rows, failure) ->
+                        failure == null ? outcome(change, rows) : new Outcome.Failed(Failures.ofWrite(failure)));
+    }
+
+    private static Outcome outcome(Change change, AsyncResultSet rows) {
+        if (rows.wasApplied()) {
+            return new Outcome.Applied();
+        }
+        Row row = rows.one();
+        return new Outcome.Refused(
+                change.condition() instanceof Condition.Absent ? StoredEntry.of(change.id(), row) : null);
+    }
+
+    private BoundStatementBuilder conditional(Change change) {
+        Condition condition = change.condition();
+        PreparedStatement statement;
+        if (condition instanceof Condition.Absent) {
+            statement = statements.begin;
+        } else if (change.write() instanceof Write.Entry) {
+            statement = condition instanceof Condition.Held ? statements.setHeld : statements.setUnchanged;
+        } else if (change.write() instanceof Write.Lease) {
+            statement = condition instanceof Condition.Held ? statements.renewHeld : statements.renewUnchanged;
+        } else {
+            statement = statements.delete;
+        }
+        BoundStatementBuilder bound = Statements.on(statement, change.id());
+        if (condition instanceof Condition.Held held) {
+            bound = bound.setUuid("held", held.token());
+        } else if (condition instanceof Condition.Unchanged unchanged) {
+            bound = bound.setUuid("expected", unchanged.change());
+        }
+        if (change.write() instanceof Write.Entry whole) {
+            return set(bound.setInt("ttl", whole.ttl().entry()), whole.entry(), condition);
+        } else if (change.write() instanceof Write.Lease lease) {
+            return bound.setLong("lease_until", lease.entry().hold().leaseUntil())
+                    .setUuid("change", lease.entry().standing().change());
+        }
+        return bound;
+    }
+
+    private static BoundStatementBuilder set(BoundStatementBuilder to, StoredEntry entry, Condition condition) {
+        StoredEntry.Life life = entry.life();
+        StoredEntry.Hold hold = entry.hold();
+        StoredEntry.Standing standing = entry.standing();
+        Terms terms = hold.terms();
+        BoundStatementBuilder set = to.setByte("state", (byte) standing.state().code())
+                .setUuid("change", standing.change())
+                .setUuid("life", life.mark())
+                .setShort("shard", (short) life.shard())
+                .setInt("attempt", hold.attempt())
+                .setString("operation", life.operation())
+                .setByteBuffer("fingerprint", ByteBuffer.wrap(life.fingerprint().digest()))
+                .setInt("fingerprint_version", life.fingerprint().version())
+                .setString("owner", hold.owner())
+                .setByte("on_lease_lost", (byte) terms.onLeaseLost().code())
+                .setLong("lease_ms", terms.lease().toMillis())
+                .setLong("retention_ms", terms.retention().toMillis())
+                .setLong("tombstone_ms", terms.tombstone().toMillis())
+                .setLong("created", life.created())
+                .setLong("lease_until", hold.leaseUntil())
+                .setUuid("claim_token", hold.token());
+        // A new entry has nothing to be set to null, which would cost a tombstone in each column.
+        boolean isNew = condition instanceof Condition.Absent;
+        set = standing.settled() == null && isNew ? set : set.set("settled", standing.settled(), Long.class);
+        boolean sameLife = isNew || condition instanceof Condition.Held;
+        String target = life.fingerprint().target();
+        set = target == null && sameLife ? set : set.setString("target", target);
+        return standing.expires() == null && isNew ? set : set.set("expires", standing.expires(), Long.class);
+    }
+
+    private BoundStatementBuilder record(EntryId id, Audited record, int step) {
+        if (record.isProofOnly()) {
+            return Statements.on(statements.proof, id).setUuid("record", record.id());
+        }
+        return Statements.on(statements.record, id)
+                .setUuid("record", record.id())
+                .setString("operation", record.who().operation())
+                .setInt("attempt", record.who().attempt())
+                .setByte("from_state", code(record.from()))
+                .setByte("to_state", code(record.to()))
+                .setByte("step", (byte) step)
+                .setLong("at", record.at())
+                .setString("who", record.who().who())
+                .setString("why", record.who().why())
+                .setInt("ttl", auditTtl);
+    }
+
+    private static byte code(@Nullable State state) {
+        return (byte) (state == null ? 0 : state.code());
+    }
+
+    /** Reads the entry; null if there is none. */
+    @Nullable
+    StoredEntry read(EntryId id) {
+        List<Row> rows = link.rows(Statements.read(statements.find, id));
+        return rows.isEmpty() ? null : StoredEntry.of(id, rows.get(0));
+    }
+
+    /**
+     * Reads the entry after all transactions on it, those without an answer too.
+     *
+     * @param entry null if there is none
+     * @param proofs those of the given records that are there: their changes took place
+     */
+    record Proven(@Nullable StoredEntry entry, List<UUID> proofs) {}
+
+    Proven readAfterAll(EntryId id, List<UUID> records) {
+        List<UUID> wanted = new ArrayList<>(records);
+        wanted.add(Statements.ENTRY);
+        List<Row> rows = link.rowsAfterAll(Statements.on(statements.findProven, id)
+                .setList("records", wanted, UUID.class)
+                .setIdempotence(true)
+                .build());
+        StoredEntry entry = null;
+        List<UUID> proofs = new ArrayList<>();
+        for (Row row : rows) {
+            UUID record = row.getUuid("record");
+            if (Statements.ENTRY.equals(record)) {
+                entry = StoredEntry.of(id, row);
+            } else if (record != null) {
+                proofs.add(record);
+            }
+        }
+        return new Proven(entry, proofs);
+    }
+}

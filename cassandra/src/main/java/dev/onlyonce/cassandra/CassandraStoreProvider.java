@@ -1,0 +1,37 @@
+package dev.onlyonce.cassandra;
+
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreOptions;
+import dev.onlyonce.store.StoreProvider;
+
+/** Opens {@code cassandra://}. */
+public final class CassandraStoreProvider implements StoreProvider {
+    /** For the service loader. */
+    public CassandraStoreProvider() {}
+
+    @Override
+    public boolean accepts(String url) {
+        return url.startsWith("cassandra://");
+    }
+
+    @Override
+    public String example() {
+        return "cassandra://127.0.0.1:9042/onlyonce";
+    }
+
+    @Override
+    public void check(String url) {
+        var unused = CassandraStore.builder(url);
+    }
+
+    @Override
+    public Store open(StoreOptions options) {
+        CassandraStore.Builder builder = CassandraStore.builder(options.url())
+                .credentials(options.user(), options.password())
+                .create(options.create());
+        if (options.encryption() != null) {
+            builder.encryption(options.encryption());
+        }
+        return builder.build();
+    }
+}

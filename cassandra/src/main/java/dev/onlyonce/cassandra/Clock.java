@@ -1,0 +1,10 @@
+package dev.onlyonce.cassandra;
+
+/** The clock by which leases and retention are judged. */
+interface Clock {
+    /** In microseconds since 1970. */
+    long now();
+
+    /** By how much another node of ours may read it differently at the same time, in microseconds. */
+    long error();
+}

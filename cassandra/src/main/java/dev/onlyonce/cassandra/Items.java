@@ -1,0 +1,185 @@
+package dev.onlyonce.cassandra;
+
+import dev.onlyonce.cassandra.Cas.Outcome;
+import dev.onlyonce.cassandra.Step.Attempt;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a verb for a list of items, all at once.
+ *
+ * <ol>
+ *   <li>Guesses what to write for each item, without reading: a claim's key is new, a settlement's claim is one of this node.
+ *   <li>Writes the index rows of all guesses together and waits for them.
+ *   <li>Sends the transactions of all guesses at once. A fresh operation ends here: one transaction for its claim, one for its settlement.
+ *   <li>Gives every item that was refused, in doubt, or not guessed to the {@link Contest}.
+ * </ol>
+ *
+ * <p>An item that fails costs the others nothing: if it was not changed, it is answered as busy.
+ */
+final class Items {
+    private final Contest contest;
+    private final Executor threads;
+
+    Items(Contest contest, Executor threads) {
+        this.contest = contest;
+        this.threads = threads;
+    }
+
+    /** What became of an item: an answer, or a failure. */
+    record Result<A>(Optional<A> answer, @Nullable StoreException failure) {
+        static <A> Result<A> of(A answer) {
+            return new Result<>(Optional.of(answer), null);
+        }
+
+        static <A> Result<A> failed(StoreException failure) {
+            return new Result<>(Optional.empty(), failure);
+        }
+    }
+
+    /** An item on its way. */
+    private static final class Progress<Q, A> {
+        final Q item;
+
+        @Nullable
+        Attempt<A> guess;
+
+        @Nullable
+        CompletableFuture<Outcome> sent;
+
+        @Nullable
+        Outcome outcome;
+
+        Progress(Q item) {
+            this.item = item;
+        }
+    }
+
+    /** Answers in the order of the items. */
+    <Q, A> List<A> run(Verb<Q, A> verb, List<Q> items) {
+        return answers(verb, results(verb, items));
+    }
+
+    /** The same, with the failures beside the answers. */
+    <Q, A> List<Result<A>> results(Verb<Q, A> verb, List<Q> items) {
+        Moment moment = contest.moment();
+        List<Progress<Q, A>> all = new ArrayList<>();
+        for (Q item : items) {
+            Progress<Q, A> progress = new Progress<>(item);
+            Optional<Attempt<A>> guess = verb.guess(item, moment);
+            if (guess.isPresent() && contest.turns().tryTake(verb.id(item))) {
+                progress.guess = guess.get();
+            }
+            all.add(progress);
+        }
+        try {
+            sendGuesses(all, moment);
+        } finally {
+            all.stream()
+                    .filter(each -> each.guess != null)
+                    .forEach(each -> contest.turns().release(verb.id(each.item)));
+        }
+        return finish(verb, all);
+    }
+
+    private <Q, A> void sendGuesses(List<Progress<Q, A>> all, Moment moment) {
+        List<IndexRow> before = new ArrayList<>();
+        for (Progress<Q, A> each : all) {
+            if (each.guess != null) {
+                before.addAll(each.guess.change().index().before());
+            }
+        }
+        if (before.isEmpty()) {
+            return;
+        }
+        try {
+            contest.prepare(before, moment);
+        } catch (StoreException e) {
+            // Nothing was changed: without its index rows no transaction is sent.
+            all.forEach(each -> each.outcome = each.guess == null ? null : new Outcome.Failed(e));
+            return;
+        }
+        for (Progress<Q, A> each : all) {
+            if (each.guess != null) {
+                each.sent = contest.cas().send(each.guess.change());
+            }
+        }
+        List<IndexRow> over = new ArrayList<>();
+        for (Progress<Q, A> each : all) {
+            if (each.guess != null && each.sent != null) {
+                Change change = each.guess.change();
+                each.outcome = each.sent.join();
+                if (each.outcome instanceof Outcome.Applied) {
+                    contest.claims().changed(change);
+                    over.addAll(change.index().after());
+                } else if (each.outcome instanceof Outcome.Refused) {
+                    over.addAll(change.index().before());
+                }
+            }
+        }
+        contest.indexes().drop(over);
+    }
+
+    private <Q, A> List<Result<A>> finish(Verb<Q, A> verb, List<Progress<Q, A>> all) {
+        List<CompletableFuture<Result<A>>> results = new ArrayList<>();
+        List<Runnable> contests = new ArrayList<>();
+        for (Progress<Q, A> each : all) {
+            CompletableFuture<Result<A>> result = new CompletableFuture<>();
+            results.add(result);
+            Attempt<A> guess = each.guess;
+            if (guess != null && each.outcome instanceof Outcome.Applied) {
+                result.complete(Result.of(guess.answer()));
+            } else if (each.outcome instanceof Outcome.Failed failed
+                    && !(failed.failure() instanceof StoreOutcomeUnknown)) {
+                result.complete(Result.failed(failed.failure()));
+            } else {
+                contests.add(() -> {
+                    try {
+                        result.complete(contest.run(verb, each.item, guess, each.outcome));
+                    } catch (RuntimeException | Error e) {
+                        result.completeExceptionally(e);
+                    }
+                });
+            }
+        }
+        // The last one here: a single item needs no other thread.
+        for (int i = 0; i < contests.size(); i++) {
+            if (i == contests.size() - 1) {
+                contests.get(i).run();
+            } else {
+                threads.execute(contests.get(i));
+            }
+        }
+        return results.stream().map(CompletableFuture::join).toList();
+    }
+
+    private static <Q, A> List<A> answers(Verb<Q, A> verb, List<Result<A>> results) {
+        List<StoreException> failures = new ArrayList<>();
+        for (Result<A> result : results) {
+            StoreException failure = result.failure();
+            if (failure instanceof StoreOutcomeUnknown) {
+                throw failure;
+            } else if (failure != null) {
+                failures.add(failure);
+            }
+        }
+        for (StoreException failure : failures) {
+            boolean isBusy = failure instanceof StoreBusy && verb.busy().isPresent();
+            if (failures.size() == results.size() && !isBusy) {
+                throw failure;
+            } else if (verb.busy().isEmpty()) {
+                throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
+            }
+        }
+        return results.stream()
+                .map(result -> result.answer().or(verb::busy).orElseThrow())
+                .toList();
+    }
+}

@@ -1,0 +1,172 @@
+package dev.onlyonce.cassandra;
+
+import com.datastax.oss.driver.api.core.CqlSession;
+import com.datastax.oss.driver.api.core.cql.Row;
+import com.datastax.oss.driver.api.core.cql.SimpleStatement;
+import com.datastax.oss.driver.api.core.metadata.Node;
+import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The keyspace and its tables. */
+record Schema(CqlSession session, String keyspace) {
+    /** Of the tables; stored in the layout. */
+    static final int VERSION = 1;
+
+    private static final List<String> TABLES = List.of("entry", "due", "bucket", "listed", "layout");
+
+    /**
+     * Creates what is missing.
+     *
+     * @param dataCentre where the entries are; null for that of the nodes
+     * @param replication on how many of its nodes
+     */
+    void create(@Nullable String dataCentre, int replication) {
+        try {
+            if (metadata().isEmpty()) {
+                String home = dataCentre == null ? onlyDataCentre() : dataCentre;
+                session.execute("CREATE KEYSPACE IF NOT EXISTS " + keyspace
+                        + " WITH replication = {'class': 'NetworkTopologyStrategy', '" + home.replace("'", "''") + "': "
+                        + replication + "}");
+            }
+            session.execute("USE " + keyspace);
+            if (!missing().isEmpty()) {
+                statements().forEach(session::execute);
+            }
+        } catch (RuntimeException e) {
+            throw failed("cannot be created: ", e);
+        }
+    }
+
+    private String onlyDataCentre() {
+        List<String> found = session.getMetadata().getNodes().values().stream()
+                .map(Node::getDatacenter)
+                .filter(Objects::nonNull)
+                .distinct()
+                .toList();
+        if (found.size() != 1) {
+            throw new StoreRejected(
+                    "The cluster has the data centres " + String.join(", ", found)
+                            + ": say with dc= where the keyspace is to be created",
+                    null);
+        }
+        return found.get(0);
+    }
+
+    /**
+     * Checks that all is there, and that it keeps what it is given.
+     *
+     * @throws StoreException with what to do if not
+     */
+    void check() {
+        if (metadata().isEmpty()) {
+            throw new StoreRejected(
+                    "Cassandra has no keyspace " + keyspace + ": create it with \"onlyonce schema apply --db URL\"",
+                    null);
+        }
+        List<String> missing = missing();
+        if (!missing.isEmpty()) {
+            throw new StoreRejected(
+                    "The keyspace " + keyspace + " has no table " + String.join(", ", missing)
+                            + ": create them with \"onlyonce schema apply --db URL\"",
+                    null);
+        }
+        if (metadata().filter(KeyspaceMetadata::isDurableWrites).isEmpty()) {
+            throw new StoreUnavailable(
+                    "Cassandra may lose entries, and then operations run again: set durable_writes = true for the keyspace "
+                            + keyspace,
+                    null);
+        }
+        try {
+            session.execute("USE " + keyspace);
+        } catch (RuntimeException e) {
+            throw failed("cannot be used: ", e);
+        }
+    }
+
+    private StoreException failed(String what, RuntimeException e) {
+        return e instanceof StoreException known
+                ? known
+                : new StoreUnavailable("The keyspace " + keyspace + " " + what + Failures.message(e), e);
+    }
+
+    private Optional<KeyspaceMetadata> metadata() {
+        return session.getMetadata().getKeyspace(keyspace);
+    }
+
+    private List<String> missing() {
+        Optional<KeyspaceMetadata> found = metadata();
+        return TABLES.stream()
+                .filter(table -> found.flatMap(each -> each.getTable(table)).isEmpty())
+                .toList();
+    }
+
+    /**
+     * Records the layout, or compares it.
+     *
+     * @throws StoreRejected if the entries were laid out otherwise
+     */
+    static void checkLayout(Link link, int shards) {
+        String ours = "version " + VERSION + ", shards " + shards;
+        try {
+            List<Row> rows = link.rows(Statements.of("SELECT value FROM layout WHERE name = 'layout'", link.level()));
+            String stored = rows.isEmpty() ? null : rows.get(0).getString("value");
+            if (stored == null) {
+                var unused = link.transaction(SimpleStatement.newInstance(
+                                "INSERT INTO layout (name, value) VALUES ('layout', ?) IF NOT EXISTS", ours))
+                        .join();
+                stored = link.rowsAfterAll(
+                                Statements.of("SELECT value FROM layout WHERE name = 'layout'", link.serial()))
+                        .get(0)
+                        .getString("value");
+            }
+            if (!ours.equals(stored)) {
+                throw new StoreRejected(
+                        "The entries of this keyspace have " + stored + ", but this node is set to " + ours
+                                + ": use the same number of shards, or another keyspace",
+                        null);
+            }
+        } catch (RuntimeException e) {
+            throw Failures.ofRead(e);
+        }
+    }
+
+    /** What the replication of the keyspace does not survive. */
+    List<String> risks() {
+        List<String> risks = new ArrayList<>();
+        for (var factor : metadata()
+                .map(KeyspaceMetadata::getReplication)
+                .orElse(Map.of())
+                .entrySet()) {
+            if (!factor.getKey().equals("class") && factor.getValue().matches("[12]")) {
+                risks.add("The keyspace " + keyspace + " has " + factor.getValue() + " replicas in " + factor.getKey()
+                        + ": set 3, or a node that is lost takes entries or the service with it");
+            }
+        }
+        return risks;
+    }
+
+    /** The statements that create the tables. */
+    static Stream<String> statements() {
+        try (InputStream in = Schema.class.getResourceAsStream("schema.cql")) {
+            String text = new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
+            return Stream.of(text.replaceAll("--[^\n]*", "").split(";"))
+                    .map(String::strip)
+                    .filter(statement -> !statement.isEmpty());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package dev.onlyonce.cassandra;
+
+import dev.onlyonce.store.EntryId;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What callers ask for, one item at a time. Decides; {@link Items} reads and writes. */
+interface Verb<Q, A> {
+    EntryId id(Q item);
+
+    /** What to try without reading the entry first; empty if it must be read. The write's condition says whether that was right. */
+    default Optional<Step.Attempt<A>> guess(Q item, Moment moment) {
+        return Optional.empty();
+    }
+
+    /**
+     * What to do about the entry.
+     *
+     * @param entry as it is; null if there is none
+     */
+    Step<A> decide(Q item, @Nullable StoredEntry entry, Moment moment);
+
+    /** The answer for an item that somebody else keeps changing; empty if the verb has none. */
+    default Optional<A> busy() {
+        return Optional.empty();
+    }
+}

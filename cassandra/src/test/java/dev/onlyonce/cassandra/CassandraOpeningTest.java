@@ -1,0 +1,201 @@
+package dev.onlyonce.cassandra;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.datastax.oss.driver.api.core.CqlSession;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Encryption;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.testservers.CassandraCluster;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is said when a store cannot be opened. */
+@DisplayName("Opening a store on Cassandra")
+class CassandraOpeningTest {
+    private final CassandraCluster cluster = CassandraCluster.shared();
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "cassandra://",
+                "cassandra://a:secret@",
+                "cassandra://a:secret@host:port",
+                "cassandra://a:secret@host:99999",
+                "cassandra://a:secret@host/Upper",
+                "cassandra://a:secret@host/x;DROP",
+                "cassandra://a:sec%ret@host",
+                "redis://host"
+            })
+    @DisplayName("E2 a URL that is none is refused with the right form, without its password")
+    void wrongUrls(String url) {
+        assertThatThrownBy(() -> CassandraStore.builder(url))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("cassandra://user:password@host:9042")
+                .hasMessageNotContaining("secret");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "dc=",
+                "replication=0",
+                "serial=QUORUM",
+                "tls=yes",
+                "timeout=fast",
+                "timeout=0s",
+                "clockTolerance=-1s",
+                "shards=0",
+                "shards=257",
+                "auditRetention=0s",
+                "auditRetention=99999999h",
+                "retries=3",
+                ""
+            })
+    @DisplayName("E2 a setting that does not exist, or has a wrong value, is refused with those that exist")
+    void wrongSettings(String setting) {
+        assertThatThrownBy(() -> CassandraStore.builder("cassandra://host?" + setting))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"" + setting + "\" is not a setting of the Cassandra store")
+                .hasMessageContaining("clockTolerance=10m");
+    }
+
+    @Test
+    @DisplayName("takes all settings, and credentials with any characters")
+    void allSettings() {
+        assertThatCode(() -> CassandraStore.builder("cassandra://a:b%2F%40+@[::1]:9042,host/ks?dc=dc1&replication=5"
+                        + "&serial=LOCAL_SERIAL&tls=true&timeout=3s&clockTolerance=0s&shards=32&auditRetention=24h"))
+                .doesNotThrowAnyException();
+        assertThat(CassandraUrl.of("cassandra://a:b%2F%40+@host").password()).isEqualTo("b/@+");
+        assertThat(CassandraUrl.of("cassandra://host").keyspace()).isEqualTo("onlyonce");
+    }
+
+    @Test
+    @DisplayName("E2 a server that is not there is named")
+    void nobodyThere() {
+        assertThatThrownBy(() -> CassandraStore.open("cassandra://a:secret@127.0.0.1:1/ks"))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("127.0.0.1:1")
+                .hasMessageContaining("refused")
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    @DisplayName("E2 TLS to a port that does not speak it says so")
+    void noTls() {
+        assertThatThrownBy(() -> CassandraStore.open(cluster.url("opening") + "?tls=true"))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("over TLS (does that port speak TLS");
+    }
+
+    @Test
+    @DisplayName("E2 a data centre that does not exist says that no node is there")
+    void noSuchDataCentre() {
+        assertThatThrownBy(() -> CassandraStore.open(cluster.url("opening") + "?dc=mars"))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("mars");
+    }
+
+    @Test
+    @DisplayName("E2 a missing keyspace or table is named with the command that creates it, and nothing is created")
+    void missing() {
+        assertThatThrownBy(() -> CassandraStore.builder(cluster.url("nowhere"))
+                        .create(false)
+                        .build())
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("no keyspace nowhere")
+                .hasMessageContaining("onlyonce schema apply");
+        try (CassandraStore store = CassandraStore.open(cluster.url("damaged"))) {
+            store.session().execute("DROP TABLE listed");
+        }
+        assertThatThrownBy(() -> CassandraStore.builder(cluster.url("damaged"))
+                        .create(false)
+                        .build())
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("no table listed")
+                .hasMessageContaining("onlyonce schema apply");
+    }
+
+    @Test
+    @DisplayName("E2 another number of shards than the entries have is refused")
+    void otherShards() {
+        CassandraStore.open(cluster.url("opening")).close();
+        assertThatThrownBy(() -> CassandraStore.open(cluster.url("opening") + "?shards=8"))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("have version 1, shards 16, but this node is set to version 1, shards 8");
+    }
+
+    @Test
+    @DisplayName(
+            "E2 a keyspace that does not write to disk is refused; one with few replicas is used, and the risk is told")
+    void risks() {
+        try (CassandraStore store = CassandraStore.open(cluster.url("single") + "?replication=1")) {
+            assertThat(store.acceptedRisks()).singleElement().asString().contains("1 replicas in datacenter1");
+            store.checkWritable();
+            assertThat(store.schemaVersion()).isEqualTo(1);
+            store.session().execute("ALTER KEYSPACE single WITH durable_writes = false");
+        }
+        assertThatThrownBy(() -> CassandraStore.open(cluster.url("single")))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("durable_writes = true");
+        try (CassandraStore store = CassandraStore.open(cluster.url("opening"))) {
+            assertThat(store.acceptedRisks()).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("E2 wrong credentials are refused as such, without showing them")
+    void wrongCredentials() {
+        try (CassandraCluster guarded = CassandraCluster.start(1, "authenticator: PasswordAuthenticator")) {
+            String url = guarded.url("guarded") + "?replication=1";
+            assertThatThrownBy(() -> CassandraStore.builder(url)
+                            .credentials("cassandra", "not-the-secret")
+                            .build())
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("refuses the user or the password")
+                    .hasMessageNotContaining("not-the-secret");
+            assertThatThrownBy(() -> CassandraStore.open(url)).isInstanceOf(StoreUnavailable.class);
+            Calls.untilTaken(() -> {
+                CassandraStore.builder(url)
+                        .credentials("cassandra", "cassandra")
+                        .build()
+                        .close();
+                return true;
+            });
+        }
+    }
+
+    @Test
+    @DisplayName("with encryption seals results before they leave for Cassandra")
+    void sealed() {
+        Encryption encryption = Encryption.with(1, "0123456789abcdef".getBytes(StandardCharsets.UTF_8));
+        ClaimRequest claim = Calls.claim("sealed");
+        try (CassandraStore store = CassandraStore.builder(cluster.url("opening"))
+                .encryption(encryption)
+                .build()) {
+            assertThat(store.isSealing()).isTrue();
+            store.claim(List.of(claim));
+            store.settle(List.of(Calls.completed(claim)));
+            assertThat(store.find(List.of(claim.id())).get(0).orElseThrow().result())
+                    .isEqualTo("sealed".getBytes(StandardCharsets.UTF_8));
+            byte[] stored = bytes(store.session());
+            assertThat(Encryption.isSealed(stored)).isTrue();
+        }
+    }
+
+    private static byte[] bytes(CqlSession session) {
+        var buffer = session.execute("SELECT result FROM entry WHERE tenant = 'acme' AND scope = '' AND key = 'sealed'")
+                .one()
+                .getByteBuffer("result");
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
+        return bytes;
+    }
+}

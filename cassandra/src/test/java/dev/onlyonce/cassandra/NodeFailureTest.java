@@ -1,0 +1,130 @@
+package dev.onlyonce.cassandra;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.testservers.CassandraCluster;
+import dev.onlyonce.testservers.CassandraServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Nodes that are killed while others work on them. */
+@DisplayName("A cluster of three Cassandra nodes")
+class NodeFailureTest {
+    private static final Fingerprint PRINT = Fingerprint.of("10 EUR".getBytes(StandardCharsets.UTF_8));
+    private static final Duration PAUSE = Duration.ofMillis(10);
+    private static final int CALLERS = 8;
+    private static final int KEYS = 600;
+
+    private final CassandraCluster cluster = CassandraCluster.shared();
+    private final Map<String, AtomicInteger> effects = new ConcurrentHashMap<>();
+    private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final Queue<StoreException> failures = new ConcurrentLinkedQueue<>();
+    private final ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
+    private volatile boolean over;
+
+    @AfterEach
+    void stop() {
+        over = true;
+        callers.shutdownNow();
+    }
+
+    @Test
+    @DisplayName(
+            "E4 C1 R3 of which one is killed under load serves on and runs nothing twice; without two it refuses; back, all is well")
+    void killed() throws Exception {
+        try (CassandraStore store = CassandraStore.open(cluster.url("failures"));
+                Onlyonce once = Onlyonce.builder(store)
+                        .cacheBytesMax(0)
+                        .lease(Duration.ofSeconds(30))
+                        .build()) {
+            CassandraServer first = cluster.servers().get(0);
+            CassandraServer second = cluster.servers().get(1);
+            try {
+                workWhile(once, first);
+                assertThat(failures).as("what clients saw").isEmpty();
+                assertThat(answers).as("answered").hasSize(KEYS);
+
+                second.kill();
+                assertThatThrownBy(() -> pay(once, "refused")).isInstanceOf(StoreException.class);
+                assertThat(effects).as("nothing runs without a majority").doesNotContainKey("refused");
+            } finally {
+                CassandraCluster.restart(first, second);
+            }
+            assertThat(Calls.untilTaken(() -> pay(once, "refused"))).isEqualTo("paid refused");
+            effects.forEach((key, count) -> assertThat(count.get()).as(key).isEqualTo(1));
+            // What was answered while a node was down is answered the same way now.
+            for (var answered : answers.entrySet()) {
+                Outcome<String> again =
+                        Calls.untilTaken(() -> once.execute(key(answered.getKey()), PRINT, String.class, claim -> {
+                            throw new AssertionError(answered.getKey() + " runs again");
+                        }));
+                assertThat(again.orElseThrow()).isEqualTo(answered.getValue());
+            }
+        }
+    }
+
+    private void workWhile(Onlyonce once, CassandraServer killed) throws Exception {
+        AtomicInteger next = new AtomicInteger();
+        List<Future<?>> done = new ArrayList<>();
+        for (int i = 0; i < CALLERS; i++) {
+            done.add(callers.submit(() -> {
+                for (int key = next.getAndIncrement(); key < KEYS; key = next.getAndIncrement()) {
+                    customer(once, "key-" + key);
+                }
+            }));
+        }
+        while (next.get() < KEYS / 4) {
+            LockSupport.parkNanos(PAUSE.toNanos());
+        }
+        killed.kill();
+        for (Future<?> caller : done) {
+            caller.get(2, TimeUnit.MINUTES);
+        }
+    }
+
+    private static Key key(String key) {
+        return Key.of("acme", "POST /payments", key);
+    }
+
+    private String pay(Onlyonce once, String key) {
+        return once.execute(key(key), PRINT, String.class, claim -> {
+                    effects.computeIfAbsent(key, k -> new AtomicInteger()).incrementAndGet();
+                    return "paid " + key;
+                })
+                .orElseThrow();
+    }
+
+    /** Asks until there is an answer, once more at most after a failure. */
+    private void customer(Onlyonce once, String key) {
+        for (int attempt = 1; attempt <= 2 && !over && !answers.containsKey(key); attempt++) {
+            try {
+                answers.put(key, pay(once, key));
+            } catch (StoreException e) {
+                if (attempt == 2) {
+                    failures.add(e);
+                }
+            }
+        }
+    }
+}

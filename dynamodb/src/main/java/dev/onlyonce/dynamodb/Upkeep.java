@@ -1,0 +1,107 @@
+package dev.onlyonce.dynamodb;
+
+import dev.onlyonce.dynamodb.Changes.Rest;
+import dev.onlyonce.dynamodb.StoreClock.Reading;
+import dev.onlyonce.dynamodb.Table.Written;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.Transition;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/**
+ * Sweeps and purges: asks the index what is due, reads these items, and writes what becomes of each if it has not changed since. An item
+ * that another node was faster with is passed over.
+ */
+record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
+    List<Transition> sweep(int limit) {
+        Reading now = clock.now();
+        return each(index.find(Due.LEASE, now.earliest(), limit), old -> {
+            Optional<Item> next = changes.sweep(old, now);
+            return next.isEmpty()
+                    ? none()
+                    : table.replace(old, next.get()).thenApply(written -> ifDone(written, swept(old, next.get())));
+        });
+    }
+
+    private static Transition swept(Item old, Item next) {
+        return new Transition(
+                old.id(),
+                old.text(Attribute.OPERATION),
+                old.state(),
+                next.state(),
+                old.attempt(),
+                Changes.SWEEPER,
+                next.text(Attribute.SETTLED_WHY));
+    }
+
+    int purge(int limit) {
+        Reading now = clock.now();
+        return each(index.find(Due.PURGE, now.earliest(), limit), old -> {
+                    Optional<Rest> rest = changes.purge(old, now);
+                    return rest.isEmpty() ? none() : store(old, rest.get()).thenApply(written -> ifDone(written, old));
+                })
+                .size();
+    }
+
+    /** Entries that expire keep their records until they end; only unknown ones and those past their end are looked at. */
+    int purgeAudit(Duration retention, int limit) {
+        long until = clock.now().earliest() - Item.micros(retention);
+        int purged = 0;
+        for (Due kind : List.of(Due.AUDIT, Due.UNKNOWN)) {
+            // In turn: how many records each item has is known only when it is read.
+            for (ItemKey key : purged < limit ? index.find(kind, until, limit - purged) : List.<ItemKey>of()) {
+                purged += trim(key, until, limit - purged);
+            }
+        }
+        return purged;
+    }
+
+    private int trim(ItemKey key, long until, int max) {
+        if (max <= 0) {
+            return 0;
+        }
+        return each(List.of(key), old -> {
+                    if (!isTrimmed(old)) {
+                        return none();
+                    }
+                    Changes.Trimmed trimmed = changes.trim(old, until, max);
+                    return trimmed.count() == 0
+                            ? none()
+                            : store(old, trimmed.rest()).thenApply(written -> ifDone(written, trimmed.count()));
+                })
+                .stream()
+                .mapToInt(Integer::intValue)
+                .sum();
+    }
+
+    private static boolean isTrimmed(Item old) {
+        return old.state() == null || old.state() == State.UNKNOWN;
+    }
+
+    private CompletableFuture<Written> store(Item old, Rest rest) {
+        return rest instanceof Rest.Left left ? table.replace(old, left.item()) : table.delete(old);
+    }
+
+    private static <A> CompletableFuture<Optional<A>> none() {
+        return CompletableFuture.completedFuture(Optional.empty());
+    }
+
+    private static <A> Optional<A> ifDone(Written written, A answer) {
+        return written instanceof Written.Done ? Optional.of(answer) : Optional.empty();
+    }
+
+    /** Reads and changes items in parallel; what was changed. */
+    private <A> List<A> each(List<ItemKey> keys, Function<Item, CompletableFuture<Optional<A>>> change) {
+        List<CompletableFuture<Optional<A>>> requests = new ArrayList<>();
+        for (ItemKey key : keys) {
+            requests.add(table.get(key).thenCompose(found -> found.isEmpty() ? none() : change.apply(found.get())));
+        }
+        return Answers.ofWrites(requests, Optional.of(Optional.<A>empty())).stream()
+                .flatMap(Optional::stream)
+                .toList();
+    }
+}

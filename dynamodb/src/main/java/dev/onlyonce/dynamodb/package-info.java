@@ -1,0 +1,5 @@
+/** Entries in Amazon DynamoDB. */
+@NullMarked
+package dev.onlyonce.dynamodb;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,124 @@
+package dev.onlyonce.redis;
+
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open TCP connections, and how long each of them has waited for its server. A server that hangs keeps its connections open and
+ * silent; Lettuce would wait on them until TCP gives up, long after another server has taken over. Any number of threads.
+ */
+final class Channels {
+    private static final Duration RECONNECT_FIRST = Duration.ofMillis(10);
+    /** Lettuce's own is 30 seconds, too long for callers that get 503 meanwhile. */
+    private static final Duration RECONNECT_LONGEST = Duration.ofSeconds(1);
+
+    private static final Delay RECONNECT =
+            Delay.exponential(RECONNECT_FIRST, RECONNECT_LONGEST, 2, TimeUnit.MILLISECONDS);
+
+    private final Set<Watch> open = ConcurrentHashMap.newKeySet();
+    private final NettyCustomizer watching = new NettyCustomizer() {
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            channel.pipeline().addFirst(new Watch());
+        }
+    };
+
+    /**
+     * The same threads, for connections that are watched and made again soon. Not a copy by {@code mutate()}: whoever shuts that down
+     * ends the threads of the original, and whoever does not is warned.
+     */
+    ClientResources watched(ClientResources threads) {
+        return (ClientResources) Proxy.newProxyInstance(
+                ClientResources.class.getClassLoader(),
+                new Class<?>[] {ClientResources.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "nettyCustomizer" -> watching;
+                    case "reconnectDelay" -> RECONNECT;
+                    default -> invoke(threads, method, arguments);
+                });
+    }
+
+    private static @Nullable Object invoke(ClientResources threads, Method method, Object @Nullable [] arguments)
+            throws Throwable {
+        try {
+            return method.invoke(threads, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause() == null ? e : e.getCause();
+        }
+    }
+
+    /**
+     * Closes the connections that have waited for this long and heard nothing. What was sent there stays without an answer; Lettuce
+     * connects again, and refuses commands until then.
+     */
+    void closeSilent(Duration silence) {
+        open.stream().filter(watch -> watch.isSilentFor(silence)).forEach(Watch::close);
+    }
+
+    /** Closes all, to find out again where the master is. */
+    void closeAll() {
+        open.forEach(Watch::close);
+    }
+
+    private final class Watch extends ChannelDuplexHandler {
+        private volatile @Nullable ChannelHandlerContext context;
+        private volatile long unansweredNanos;
+        private volatile boolean isWaiting;
+
+        @Override
+        public void handlerAdded(ChannelHandlerContext ctx) {
+            context = ctx;
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) throws Exception {
+            open.add(this);
+            super.channelActive(ctx);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) throws Exception {
+            open.remove(this);
+            super.channelInactive(ctx);
+        }
+
+        @Override
+        public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) throws Exception {
+            if (!isWaiting) {
+                unansweredNanos = System.nanoTime();
+                isWaiting = true;
+            }
+            super.write(ctx, message, promise);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
+            isWaiting = false;
+            super.channelRead(ctx, message);
+        }
+
+        boolean isSilentFor(Duration silence) {
+            return isWaiting && System.nanoTime() - unansweredNanos >= silence.toNanos();
+        }
+
+        void close() {
+            ChannelHandlerContext opened = context;
+            if (opened != null) {
+                var unused = opened.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+return string.format('%.0f', now())

@@ -1,0 +1,14 @@
+package dev.onlyonce.redis;
+
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("A store behind a shared cache that is not there")
+final class DeadCacheTest extends CachedContract {
+    @Override
+    String url() {
+        return "redis://127.0.0.1:1";
+    }
+
+    @Override
+    void interfere() {}
+}

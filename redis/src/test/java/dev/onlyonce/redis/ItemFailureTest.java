@@ -1,0 +1,197 @@
+package dev.onlyonce.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.RenewResult;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.testservers.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.codec.ByteArrayCodec;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a server refuses, for all or for some, and lists that are large. */
+@DisplayName("A list for Redis")
+class ItemFailureTest {
+    private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_STANDARD);
+    private static final int MIB = 1 << 20;
+
+    private RedisServer server;
+    private RedisStore store;
+
+    @BeforeEach
+    void start() {
+        server = RedisServer.start();
+        store = RedisStore.open(server.url());
+    }
+
+    @AfterEach
+    void stop() {
+        store.close();
+        server.close();
+    }
+
+    private static List<ClaimRequest> claims(String prefix, int count) {
+        return IntStream.range(0, count).mapToObj(i -> Calls.claim(prefix + i)).toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"leases", "ids", "audit"})
+    @DisplayName(
+            "D11 with a partition that somebody has put a key of another type into is taken but for that partition")
+    void wrongType(String index) {
+        List<ClaimRequest> claims = claims("key-", 100);
+        int bad = PARTITIONS.of(claims.get(0).id());
+        String key = "onlyonce:{" + bad + "}:" + index;
+        assertThat(server.command("SET", key, "mine")).isEqualTo("+OK");
+        List<ClaimResult> results = store.claim(claims);
+        for (int i = 0; i < claims.size(); i++) {
+            EntryId id = claims.get(i).id();
+            boolean isBad = PARTITIONS.of(id) == bad;
+            assertThat(results.get(i)).isInstanceOf(isBad ? ClaimResult.Busy.class : ClaimResult.Claimed.class);
+            assertThat(store.find(List.of(id)).get(0).isEmpty()).isEqualTo(isBad);
+        }
+        assertThatThrownBy(() -> store.claim(claims.subList(0, 1)))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("WRONGTYPE");
+        server.command("DEL", key);
+        assertThat(store.claim(claims)).hasOnlyElementsOfType(ClaimResult.Claimed.class);
+        assertThat(store.settle(claims.stream().map(Calls::completed).toList()))
+                .hasOnlyElementsOfType(SettleResult.Settled.class);
+    }
+
+    @Test
+    @DisplayName("D11 with an entry that somebody has overwritten is taken but for that entry")
+    void wrongEntry() {
+        List<ClaimRequest> claims = claims("key-", 10);
+        byte[] bad = PARTITIONS.entry(
+                PARTITIONS.of(claims.get(3).id()), claims.get(3).id());
+        RedisClient client = RedisClient.create(server.url());
+        client.connect(ByteArrayCodec.INSTANCE).sync().rpush(bad, bad);
+        client.shutdown();
+        List<ClaimResult> results = new ArrayList<>(store.claim(claims));
+        assertThat(results.remove(3)).isInstanceOf(ClaimResult.Busy.class);
+        assertThat(results).hasOnlyElementsOfType(ClaimResult.Claimed.class);
+    }
+
+    @Test
+    @DisplayName("D9 D13 of settlements is taken by a server that has run out of memory since the claims")
+    void outOfMemory() {
+        List<ClaimRequest> claims = claims("key-", 50);
+        store.claim(claims);
+        server.command("CONFIG", "SET", "maxmemory", "1");
+        assertThat(store.settle(claims.stream().map(Calls::completed).toList()))
+                .hasOnlyElementsOfType(SettleResult.Settled.class);
+        assertThatThrownBy(() -> store.claim(claims("more-", 50)))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("OOM");
+        assertThat(store.claim(claims("key-", 50))).hasOnlyElementsOfType(ClaimResult.Existing.class);
+    }
+
+    @Test
+    @DisplayName("D9 for a server that wants replicas before it writes is refused, and nothing is changed")
+    void noReplicas() {
+        List<ClaimRequest> claims = claims("key-", 5);
+        store.claim(claims);
+        server.command("CONFIG", "SET", "min-replicas-to-write", "1");
+        for (Runnable call : List.<Runnable>of(
+                () -> store.claim(claims("more-", 5)),
+                () -> store.settle(claims.stream().map(Calls::completed).toList()),
+                () -> store.renew(claims.stream()
+                        .map(c -> new Renewal(c.id(), c.token(), Duration.ofHours(1)))
+                        .toList()))) {
+            assertThatThrownBy(call::run).isInstanceOf(StoreUnavailable.class).hasMessageContaining("NOREPLICAS");
+        }
+        server.command("CONFIG", "SET", "min-replicas-to-write", "0");
+        assertThat(store.find(List.of(claims("more-", 1).get(0).id())).get(0)).isEmpty();
+        assertThat(store.renew(claims.stream()
+                        .map(c -> new Renewal(c.id(), c.token(), Duration.ofHours(1)))
+                        .toList()))
+                .containsOnly(RenewResult.RENEWED);
+    }
+
+    @Test
+    @DisplayName(
+            "D9 for a server that is busy with somebody's endless script is refused, and taken when that is killed")
+    void busyScript() throws Exception {
+        server.command("CONFIG", "SET", "busy-reply-threshold", "50");
+        Thread hog = new Thread(() -> {
+            try {
+                server.command("EVAL", "\"while true do end\"", "0");
+            } catch (UncheckedIOException e) {
+                // It ends with the script.
+            }
+        });
+        hog.start();
+        Calls.until(StoreUnavailable.class, "BUSY", () -> store.claim(claims("key-", 5)));
+        server.await("+OK", "SCRIPT", "KILL");
+        hog.join();
+        assertThat(Calls.untilTaken(() -> store.claim(claims("key-", 5))))
+                .hasOnlyElementsOfType(ClaimResult.Claimed.class);
+    }
+
+    @Test
+    @DisplayName(
+            "of 256 settlements with a mebibyte each, and of results of ten, is taken and read back in bounded parts")
+    void large() {
+        List<ClaimRequest> claims = claims("key-", 256);
+        byte[] result = new byte[MIB];
+        ThreadLocalRandom.current().nextBytes(result);
+        store.claim(claims);
+        List<Settlement> settlements = claims.stream()
+                .map(c -> Settlement.of(c.id(), c.token(), State.COMPLETED, Optional.of(result), "done"))
+                .toList();
+        assertThat(store.settle(settlements)).hasOnlyElementsOfType(SettleResult.Settled.class);
+        List<ClaimResult> again = store.claim(claims("key-", 64));
+        assertThat(again)
+                .hasSize(64)
+                .allSatisfy(
+                        each -> assertThat(((ClaimResult.Existing) each).entry().result())
+                                .isEqualTo(result));
+
+        ClaimRequest ten = Calls.claim("ten");
+        byte[] tenfold = Arrays.copyOf(result, 10 * MIB);
+        store.claim(List.of(ten));
+        store.settle(List.of(Settlement.of(ten.id(), ten.token(), State.COMPLETED, Optional.of(tenfold), "done")));
+        List<EntryId> ids = new ArrayList<>(
+                List.of(claims.get(0).id(), ten.id(), claims.get(1).id()));
+        List<Optional<Entry>> found = store.find(ids);
+        assertThat(found.get(1).orElseThrow().result()).isEqualTo(tenfold);
+        assertThat(found.get(2).orElseThrow().result()).isEqualTo(result);
+    }
+
+    @Test
+    @DisplayName("D9 whose answers are larger than the server allows fails at once, and costs later calls nothing")
+    void outputLimit() {
+        ClaimRequest claim = Calls.claim("large");
+        store.claim(List.of(claim));
+        store.settle(List.of(
+                Settlement.of(claim.id(), claim.token(), State.COMPLETED, Optional.of(new byte[4 * MIB]), "done")));
+        server.command("CONFIG", "SET", "client-output-buffer-limit", "\"normal 1mb 1mb 1\"");
+        assertThatThrownBy(() -> store.find(List.of(claim.id()))).isInstanceOf(StoreException.class);
+        assertThat(Calls.untilTaken(() -> store.claim(claims("key-", 5))))
+                .hasOnlyElementsOfType(ClaimResult.Claimed.class);
+    }
+}

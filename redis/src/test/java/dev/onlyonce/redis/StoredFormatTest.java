@@ -1,0 +1,132 @@
+package dev.onlyonce.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.testservers.RedisServer;
+import io.lettuce.core.resource.ClientResources;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("An entry in Redis")
+class StoredFormatTest {
+    private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_STANDARD);
+
+    private final RedisServer server = RedisServer.start();
+    private final ClientResources resources = ClientResources.create();
+    private final RedisStore store = RedisStore.open(server.url());
+    private Link link;
+
+    @BeforeEach
+    void connect() {
+        link = LinkOpening.open(RedisUrl.of(server.url()).servers(), resources);
+    }
+
+    @AfterEach
+    void stop() {
+        link.close();
+        var unused = resources.shutdown();
+        store.close();
+        server.close();
+    }
+
+    private static byte[] key(EntryId id) {
+        String member = new String(Partitions.member(id), StandardCharsets.UTF_8);
+        return PARTITIONS.key(PARTITIONS.of(id), "e:" + member);
+    }
+
+    private byte[] raw(ClaimRequest claim) {
+        return link.masters().get(0).sync().get(key(claim.id()));
+    }
+
+    private void write(ClaimRequest claim, byte[] raw) {
+        link.masters().get(0).sync().set(key(claim.id()), raw);
+    }
+
+    private static ClaimRequest about(String target, ClaimRequest r) {
+        Fingerprint print = r.fingerprint().about(target);
+        return new ClaimRequest(r.id(), r.operation(), print, r.token(), r.owner(), r.terms(), r.start());
+    }
+
+    @Test
+    @DisplayName("has the format of older releases unless it has a target, and theirs are read, settled and replayed")
+    void older() {
+        ClaimRequest without = Calls.claim("without");
+        ClaimRequest with = about("POST /x", Calls.claim("with"));
+        store.claim(List.of(without, with));
+        assertThat(raw(without)[0]).isEqualTo((byte) 1);
+        assertThat(raw(with)[0]).isEqualTo((byte) 2);
+
+        ClaimRequest old = Calls.claim("old");
+        write(old, firstFormat(old));
+        store.settle(List.of(Calls.completed(old), Calls.completed(with)));
+        assertThat(raw(old)[0]).isEqualTo((byte) 1);
+        for (ClaimRequest claim : List.of(old, with)) {
+            ClaimResult retry = store.claim(
+                            List.of(about("POST /other", Calls.claim(claim.id().key()))))
+                    .get(0);
+            assertThat(retry).isInstanceOfSatisfying(ClaimResult.Existing.class, existing -> {
+                assertThat(existing.entry().state()).isEqualTo(State.COMPLETED);
+                assertThat(existing.entry().result()).isEqualTo(claim.id().key().getBytes(StandardCharsets.UTF_8));
+                assertThat(existing.entry().fingerprint()).isEqualTo(claim.fingerprint());
+                assertThat(existing.entry().fingerprint().target())
+                        .isEqualTo(claim.fingerprint().target());
+            });
+        }
+    }
+
+    /** As the first release wrote a claim that runs. */
+    private static byte[] firstFormat(ClaimRequest claim) {
+        byte[] operation = claim.operation().getBytes(StandardCharsets.UTF_8);
+        byte[] owner = claim.owner().getBytes(StandardCharsets.UTF_8);
+        double now = 1_700_000_000_000_000.0;
+        return ByteBuffer.allocate(120 + operation.length + owner.length)
+                .put((byte) 1)
+                .put((byte) State.PROCESSING.code())
+                .put((byte) 1)
+                .putInt(1)
+                .put(StoredEntry.token(claim.token()))
+                .putDouble(now)
+                .putDouble(now + 300_000_000.0)
+                .putDouble(0)
+                .putDouble(0)
+                .put((byte) claim.terms().onLeaseLost().code())
+                .putDouble(claim.terms().lease().toMillis())
+                .putDouble(claim.terms().retention().toMillis())
+                .putDouble(claim.terms().tombstone().toMillis())
+                .putInt(claim.fingerprint().version())
+                .put(claim.fingerprint().digest())
+                .putShort((short) operation.length)
+                .put(operation)
+                .putShort((short) owner.length)
+                .put(owner)
+                .array();
+    }
+
+    @Test
+    @DisplayName("of a newer release is neither read nor executed")
+    void newer() {
+        ClaimRequest claim = Calls.claim("key");
+        store.claim(List.of(claim));
+        byte[] raw = raw(claim);
+        raw[0] = 3;
+        write(claim, raw);
+        assertThatThrownBy(() -> store.find(List.of(claim.id())))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("newer release");
+        assertThatThrownBy(() -> store.claim(List.of(Calls.claim("key")))).isInstanceOf(StoreException.class);
+        assertThat(raw(claim)).isEqualTo(raw);
+    }
+}

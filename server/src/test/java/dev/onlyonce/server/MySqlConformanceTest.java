@@ -1,0 +1,13 @@
+package dev.onlyonce.server;
+
+import dev.onlyonce.testservers.MySqlServer;
+import org.junit.jupiter.api.DisplayName;
+
+/** Through MariaDB's driver, which is the gateway's for both. */
+@DisplayName("A gateway on MySQL")
+class MySqlConformanceTest extends GatewayConformance {
+    @Override
+    String database() {
+        return MySqlServer.shared().createDatabase();
+    }
+}

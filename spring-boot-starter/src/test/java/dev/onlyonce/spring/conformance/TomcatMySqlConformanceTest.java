@@ -1,0 +1,19 @@
+package dev.onlyonce.spring.conformance;
+
+import dev.onlyonce.testservers.MySqlServer;
+import org.junit.jupiter.api.DisplayName;
+
+/** Through MySQL's own driver, which Spring Boot picks for its URLs. */
+@DisplayName("The starter on Tomcat and MySQL")
+class TomcatMySqlConformanceTest extends StarterConformance {
+    @Override
+    RunningApp launch() {
+        return RunningApp.start(
+                "tomcat", "--spring.datasource.url=" + MySqlServer.shared().createDatabase());
+    }
+
+    @Override
+    String server() {
+        return "Tomcat";
+    }
+}

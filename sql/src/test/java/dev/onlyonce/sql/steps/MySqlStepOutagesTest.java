@@ -1,0 +1,11 @@
+package dev.onlyonce.sql.steps;
+
+import dev.onlyonce.sql.TestDatabase;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("Outages in the middle of stepped operations on MySQL")
+final class MySqlStepOutagesTest extends StepOutagesContract {
+    MySqlStepOutagesTest() {
+        super(TestDatabase.MYSQL);
+    }
+}
