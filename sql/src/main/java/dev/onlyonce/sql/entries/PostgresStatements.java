@@ -71,10 +71,10 @@ final class PostgresStatements {
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
             )
             INSERT INTO onlyonce_entry (
-                tenant, space, key_, operation, fingerprint_version, fingerprint, state, token, owner, attempt,
+                tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner, attempt,
                 lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at,
                 settled_at, expires_at, purge_at, result, settled_why)
-            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, 3, a.token, a.owner, 1,
+            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.target, 3, a.token, a.owner, 1,
                    a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
                    (SELECT now FROM clock), (SELECT now FROM clock) + a.lease_us, (SELECT now FROM clock) + a.retention_us,
                    (SELECT now FROM clock), (SELECT now FROM clock) + a.retention_us,
@@ -84,7 +84,8 @@ final class PostgresStatements {
                          unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
                          unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
                          unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                         unnest(?::bigint[]) AS tombstone_us, unnest(?::smallint[]) AS state,
+                         unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target,
+                         unnest(?::smallint[]) AS state,
                          unnest(?::bytea[]) AS result, unnest(?::text[]) AS why) AS a
             ON CONFLICT (tenant, space, key_) DO NOTHING
             RETURNING tenant, space, key_, settled_at, expires_at""";

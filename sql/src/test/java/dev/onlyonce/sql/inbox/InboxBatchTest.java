@@ -98,7 +98,7 @@ class InboxBatchTest {
                 SqlStore store = SqlStore.open(source)) {
             String sequence = switch (database) {
                 case POSTGRES, H2, H2_POSTGRES_MODE -> "seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY";
-                case MARIADB -> "seq BIGINT AUTO_INCREMENT PRIMARY KEY";
+                case MARIADB, MYSQL -> "seq BIGINT AUTO_INCREMENT PRIMARY KEY";
                 case SQLITE -> "seq INTEGER PRIMARY KEY AUTOINCREMENT";
             };
             SqlClock.execute(source, "CREATE TABLE effect (" + sequence + ", id VARCHAR(50) NOT NULL)");
