@@ -68,6 +68,7 @@ public final class DynamoDbStore implements Store {
         listing = new Listing(table, index, new Scan(client, name), clock);
         try {
             new Schema(client, name).prepare(builder.create);
+            var known = clock.now();
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -121,15 +122,15 @@ public final class DynamoDbStore implements Store {
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return Answers.ofWrites(
-                send(settlements, settlement -> verbs.settle(sealing.seal(settlement))),
-                Optional.of(new SettleResult.Busy()));
+        // All are sealed before the first one is sent: if one cannot be, nothing was changed.
+        List<Settlement> sealed = settlements.stream().map(sealing::seal).toList();
+        return Answers.ofWrites(send(sealed, verbs::settle), Optional.of(new SettleResult.Busy()));
     }
 
     /**
      * Settles together with other writes; for {@link DynamoDbTransactions}. Returns when it was settled.
      *
-     * @throws TransactionCanceledException if a condition did not hold: nothing was written
+     * @throws TransactionCanceledException if one of the other writes was refused: nothing was written
      * @throws StoreException if it failed otherwise
      */
     Instant commit(Settlement settlement, List<TransactWriteItem> writes) {
@@ -141,7 +142,7 @@ public final class DynamoDbStore implements Store {
             return Item.instant(now.latest());
         } catch (CompletionException e) {
             if (ServiceFailure.cause(e) instanceof TransactionCanceledException cancelled) {
-                throw cancelled;
+                throw ServiceFailure.ofCancelled(cancelled);
             }
             throw ServiceFailure.of(e);
         }
@@ -174,8 +175,8 @@ public final class DynamoDbStore implements Store {
 
     @Override
     public List<SettleResult> resolve(List<Resolution> resolutions) {
-        return Answers.ofWrites(
-                send(resolutions, resolution -> verbs.resolve(sealing.seal(resolution))), Optional.empty());
+        List<Resolution> sealed = resolutions.stream().map(sealing::seal).toList();
+        return Answers.ofWrites(send(sealed, verbs::resolve), Optional.empty());
     }
 
     @Override
@@ -284,8 +285,17 @@ public final class DynamoDbStore implements Store {
             return this;
         }
 
-        /** An access key id and its secret; without them those of the environment: variables, profiles, roles. */
+        /**
+         * An access key id and its secret; without them those of the environment: variables, profiles, roles.
+         *
+         * @throws IllegalArgumentException if there is one without the other: the environment's may be another account's
+         */
         public Builder credentials(@Nullable String accessKeyId, @Nullable String secretAccessKey) {
+            if ((accessKeyId == null) != (secretAccessKey == null)) {
+                throw new IllegalArgumentException(
+                        "the credentials of DynamoDB are an access key id (the user) and its secret"
+                                + " (the password): give both, or neither to use those of the environment");
+            }
             this.credentials = accessKeyId == null || secretAccessKey == null
                     ? Optional.empty()
                     : Optional.of(AwsBasicCredentials.create(accessKeyId, secretAccessKey));

@@ -4,6 +4,7 @@ import dev.onlyonce.dynamodb.Changes.Rest;
 import dev.onlyonce.dynamodb.StoreClock.Reading;
 import dev.onlyonce.dynamodb.Table.Written;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,7 +20,7 @@ import java.util.function.Function;
 record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
     List<Transition> sweep(int limit) {
         Reading now = clock.now();
-        return each(index.find(Due.LEASE, now.earliest(), limit), old -> {
+        return upTo(limit, index.find(Due.LEASE, now.earliest(), limit), old -> {
             Optional<Item> next = changes.sweep(old, now);
             return next.isEmpty()
                     ? none()
@@ -40,7 +41,7 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
 
     int purge(int limit) {
         Reading now = clock.now();
-        return each(index.find(Due.PURGE, now.earliest(), limit), old -> {
+        return upTo(limit, index.find(Due.PURGE, now.earliest(), limit), old -> {
                     Optional<Rest> rest = changes.purge(old, now);
                     return rest.isEmpty() ? none() : store(old, rest.get()).thenApply(written -> ifDone(written, old));
                 })
@@ -92,6 +93,25 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
 
     private static <A> Optional<A> ifDone(Written written, A answer) {
         return written instanceof Written.Done ? Optional.of(answer) : Optional.empty();
+    }
+
+    /** Goes on behind items that need no change any more, until so many were changed; what was changed. */
+    private <A> List<A> upTo(int limit, List<ItemKey> keys, Function<Item, CompletableFuture<Optional<A>>> change) {
+        List<A> changed = new ArrayList<>();
+        for (int from = 0; from < keys.size() && changed.size() < limit; ) {
+            int to = Math.min(keys.size(), from + limit - changed.size());
+            try {
+                changed.addAll(each(keys.subList(from, to), change));
+            } catch (StoreException e) {
+                if (changed.isEmpty()) {
+                    throw e;
+                }
+                // What was changed before it must be told; the next round meets the failure again.
+                return changed;
+            }
+            from = to;
+        }
+        return changed;
     }
 
     /** Reads and changes items in parallel; what was changed. */

@@ -10,6 +10,7 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.RenewResult;
@@ -18,6 +19,7 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.DynamoDbServer;
 import java.time.Duration;
 import java.util.Collections;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -177,7 +180,65 @@ class RequestsTest {
             assertThat(store.sweep(10)).isEmpty();
             relay.script(step -> step.dated("Tue, 01 Jan 2075 12:06:00 GMT"));
             store.checkWritable();
+            store.checkWritable();
             assertThat(store.sweep(10)).hasSize(1);
+        }
+    }
+
+    @Test
+    @DisplayName("T5 that a proxy answers with an error page of another date end no lease")
+    void proxysClock() {
+        try (DynamoDbStore store = open()) {
+            ClaimRequest claim = Calls.claim("key");
+            store.claim(List.of(claim));
+            relay.script(step -> step.page().dated("Tue, 01 Jan 2075 12:00:00 GMT"));
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(store::checkWritable).isInstanceOf(StoreUnavailable.class);
+            }
+            relay.script(step -> step);
+            assertThat(store.sweep(10)).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("of sweeps and purges go on behind what a late index still has")
+    void lateIndex() {
+        ManualClock clock = new ManualClock();
+        relay.script(step -> step.operation().equals("Query") ? step.stale() : step);
+        try (DynamoDbStore store =
+                builder("requests-" + TABLES.incrementAndGet()).clock(clock).build()) {
+            List<ClaimRequest> claims = IntStream.range(0, 50)
+                    .mapToObj(i -> Calls.claim("key-" + i))
+                    .toList();
+            store.claim(claims);
+            clock.advance(Calls.LEASE);
+            assertThat(store.sweep(20)).hasSize(20);
+            assertThat(store.sweep(20)).hasSize(20);
+            assertThat(store.sweep(20)).hasSize(10);
+
+            List<ClaimRequest> others = IntStream.range(0, 50)
+                    .mapToObj(i -> Calls.claim("other-" + i))
+                    .toList();
+            store.claim(others);
+            store.settle(others.stream().map(Calls::completed).toList());
+            clock.advance(Calls.RETENTION);
+            assertThat(store.purge(20)).isEqualTo(20);
+            assertThat(store.purge(20)).isEqualTo(20);
+            assertThat(store.purge(20)).isEqualTo(10);
+        }
+    }
+
+    @Test
+    @DisplayName("N4 for an id with half a surrogate pair find no other entry")
+    void halfPairs() {
+        try (DynamoDbStore store = open()) {
+            ClaimRequest claim = Calls.claim("?");
+            store.claim(List.of(claim));
+            store.settle(List.of(Calls.completed(claim)));
+            EntryId half = new EntryId("acme", "", "\ud800");
+            assertThat(store.find(List.of(half)).get(0)).isEmpty();
+            assertThat(store.evict(half, "operator", "a test")).isEmpty();
+            assertThat(store.find(List.of(claim.id())).get(0)).isPresent();
         }
     }
 
