@@ -18,6 +18,9 @@ import java.util.function.Function;
  * that another node was faster with is passed over.
  */
 record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
+    /** How many audit records a key may have on average for its purge to reach its limit in few rounds: an ordinary life has two. */
+    private static final int RECORDS = 4;
+
     List<Transition> sweep(int limit) {
         Reading now = clock.now();
         return upTo(limit, index.find(Due.LEASE, now.earliest(), limit), old -> {
@@ -53,23 +56,22 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
         long until = clock.now().earliest() - Item.micros(retention);
         int purged = 0;
         for (Due kind : List.of(Due.AUDIT, Due.UNKNOWN)) {
-            // In turn: how many records each item has is known only when it is read.
-            for (ItemKey key : purged < limit ? index.find(kind, until, limit - purged) : List.<ItemKey>of()) {
-                purged += trim(key, until, limit - purged);
+            List<ItemKey> keys = purged < limit ? index.find(kind, until, limit - purged) : List.of();
+            for (int from = 0; from < keys.size() && purged < limit; ) {
+                int to = Math.min(keys.size(), from + Math.max(1, (limit - purged) / RECORDS));
+                purged += trim(keys.subList(from, to), until, (limit - purged) / (to - from));
+                from = to;
             }
         }
         return purged;
     }
 
-    private int trim(ItemKey key, long until, int max) {
-        if (max <= 0) {
-            return 0;
-        }
-        return each(List.of(key), old -> {
+    private int trim(List<ItemKey> keys, long until, int maxOfEach) {
+        return each(keys, old -> {
                     if (!isTrimmed(old)) {
                         return none();
                     }
-                    Changes.Trimmed trimmed = changes.trim(old, until, max);
+                    Changes.Trimmed trimmed = changes.trim(old, until, maxOfEach);
                     return trimmed.count() == 0
                             ? none()
                             : store(old, trimmed.rest()).thenApply(written -> ifDone(written, trimmed.count()));

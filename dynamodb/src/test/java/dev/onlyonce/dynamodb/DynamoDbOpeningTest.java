@@ -10,6 +10,10 @@ import dev.onlyonce.testservers.DynamoDbServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Collections;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -18,6 +22,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 
 /** What opening a store says when something is wrong. */
 @DisplayName("Opening a DynamoDB store")
@@ -84,6 +89,52 @@ class DynamoDbOpeningTest {
                     .isInstanceOf(StoreUnavailable.class)
                     .hasMessageContaining("foreign is not a table of Onlyonce");
         }
+    }
+
+    @Test
+    @DisplayName("E2 on a table with keys of another type, or with TTL on another attribute, says so")
+    void almost() {
+        try (DynamoDbAsyncClient client = BusinessTables.client(server.endpoint())) {
+            BusinessTables.createEntries(client, "almost", ScalarAttributeType.S);
+            BusinessTables.createEntries(client, "other-ttl", ScalarAttributeType.B);
+            client.updateTimeToLive(r -> r.tableName("other-ttl")
+                            .timeToLiveSpecification(s -> s.enabled(true).attributeName("expires")))
+                    .join();
+        }
+        assertThatThrownBy(() -> open("almost", "eu-central-1", false))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("almost is not a table of Onlyonce");
+        assertThatThrownBy(() -> open("other-ttl", "eu-central-1", true))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("expires")
+                .hasMessageContaining("xt");
+    }
+
+    @Test
+    @DisplayName("works on several nodes that create the table at once")
+    void atOnce() throws Exception {
+        ExecutorService nodes = Executors.newFixedThreadPool(4);
+        try {
+            for (int round = 0; round < 5; round++) {
+                String table = "shared-" + round;
+                Callable<DynamoDbStore> node = () -> open(table, "eu-central-1", true);
+                for (var opened : nodes.invokeAll(Collections.nCopies(4, node))) {
+                    opened.get().close();
+                }
+            }
+        } finally {
+            nodes.shutdownNow();
+        }
+    }
+
+    @Test
+    @DisplayName("E2 with half of the credentials does not fall back to those of the environment")
+    void halfCredentials() {
+        String url = "dynamodb:present?region=eu-central-1&endpoint=" + server.endpoint();
+        StoreProvider provider = StoreProvider.of(url).orElseThrow();
+        assertThatThrownBy(() -> provider.open(new StoreOptions(url, "local", null, null, false)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("password");
     }
 
     @ParameterizedTest

@@ -13,19 +13,23 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Terms;
 import dev.onlyonce.testservers.DynamoDbServer;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -225,6 +229,40 @@ class RequestsTest {
             assertThat(store.purge(20)).isEqualTo(20);
             assertThat(store.purge(20)).isEqualTo(20);
             assertThat(store.purge(20)).isEqualTo(10);
+
+            clock.advance(Calls.RETENTION);
+            int[] purged = new int[6];
+            for (int i = 0; i < purged.length; i++) {
+                purged[i] = store.purgeAudit(Calls.RETENTION, 30);
+            }
+            assertThat(purged).containsExactly(30, 30, 30, 30, 30, 30);
+        }
+    }
+
+    @Test
+    @DisplayName("R4 record the largest result of a key with the longest names and the longest audit")
+    void largest() {
+        String name = "\u20ac".repeat(255);
+        EntryId id = new EntryId(name, name, name);
+        Fingerprint fingerprint = Fingerprint.of(new byte[] {1}).about("\u20ac".repeat(1000));
+        try (DynamoDbStore store = open()) {
+            ClaimRequest last = null;
+            for (int i = 0; i < 30; i++) {
+                Terms terms = new Terms(Calls.LEASE, OnLeaseLost.UNKNOWN, Calls.RETENTION, Calls.RETENTION);
+                last = new ClaimRequest(id, name, fingerprint, UUID.randomUUID(), name, terms, State.PROCESSING);
+                assertThat(store.claim(List.of(last))).containsExactly(new ClaimResult.Claimed(i + 1));
+                if (i < 29) {
+                    store.settle(List.of(
+                            Settlement.of(id, last.token(), State.RETRYABLE, Optional.empty(), "\u20ac".repeat(500))));
+                }
+            }
+            byte[] result = new byte[DynamoDbStore.RESULT_BYTES_MAX];
+            assertThat(store.settle(List.of(Settlement.of(
+                                    id, last.token(), State.COMPLETED, Optional.of(result), "\u20ac".repeat(500))))
+                            .get(0))
+                    .isInstanceOf(SettleResult.Settled.class);
+            assertThat(store.find(List.of(id)).get(0).orElseThrow().result()).hasSize(result.length);
+            assertThat(store.evict(id, name, "\u20ac".repeat(500))).isPresent();
         }
     }
 
