@@ -68,7 +68,8 @@ public final class DynamoDbStore implements Store {
         listing = new Listing(table, index, new Scan(client, name), clock);
         try {
             new Schema(client, name).prepare(builder.create);
-            var known = clock.now();
+            // Throws if the service did not say what time it is.
+            var unused = clock.now();
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -254,6 +255,9 @@ public final class DynamoDbStore implements Store {
 
     /** How to open a store. */
     public static final class Builder {
+        /** A caller waits for some of them in a row. */
+        private static final Duration TIMEOUT_MAX = Duration.ofMinutes(1);
+
         private final DynamoDbUrl url;
         private Optional<Region> region = Optional.empty();
         private Optional<URI> endpoint = Optional.empty();
@@ -302,10 +306,10 @@ public final class DynamoDbStore implements Store {
             return this;
         }
 
-        /** How long to wait for an answer; 2 seconds by default. */
+        /** How long to wait for an answer; 2 seconds by default, from a millisecond to a minute. */
         public Builder timeout(Duration timeout) {
-            if (timeout.isNegative() || timeout.isZero()) {
-                throw new IllegalArgumentException("timeout must be positive: " + timeout);
+            if (timeout.toMillis() < 1 || timeout.compareTo(TIMEOUT_MAX) > 0) {
+                throw new IllegalArgumentException("timeout must be between 1 ms and " + TIMEOUT_MAX + ": " + timeout);
             }
             this.timeout = timeout;
             return this;

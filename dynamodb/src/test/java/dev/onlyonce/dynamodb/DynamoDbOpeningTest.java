@@ -184,12 +184,33 @@ class DynamoDbOpeningTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"region=Frankfurt", "timeout=", "timeout=0s", "audit=some", "endpoint=127.0.0.1", "x=y", ""})
+            strings = {
+                "region=Frankfurt",
+                "timeout=",
+                "timeout=0s",
+                "timeout=0.0001s",
+                "timeout=2h",
+                "audit=some",
+                "endpoint=127.0.0.1",
+                "x=y",
+                ""
+            })
     @DisplayName("with a setting in its URL that does not exist says which there are")
     void settings(String setting) {
         assertThatThrownBy(() -> DynamoDbStore.builder("dynamodb:onlyonce?" + setting))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("\"" + setting + "\"")
                 .hasMessageContaining("audit=exceptions");
+    }
+
+    @Test
+    @DisplayName("with a secret in its URL does not repeat it")
+    void secretInUrl() {
+        assertThatThrownBy(() -> DynamoDbStore.builder("dynamodb:onlyonce?secretAccessKey=very-secret"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("secretAccessKey")
+                .hasMessageContaining("password")
+                .hasMessageNotContaining("very-secret")
+                .hasRootCauseMessage("secretAccessKey");
     }
 }

@@ -137,6 +137,34 @@ class RequestsTest {
     }
 
     @Test
+    @DisplayName(
+            "D9 of an engine that are throttled run nothing: a claim is answered as in flight, a result is recorded late")
+    void throttledEngine() {
+        try (DynamoDbStore store = open();
+                Onlyonce once = Onlyonce.builder(store).cacheBytesMax(0).build()) {
+            Key key = Key.of("acme", "POST /payments", "key");
+            Fingerprint fingerprint = Fingerprint.of(new byte[] {1});
+            AtomicInteger runs = new AtomicInteger();
+            relay.script(step -> step.refused("ThrottlingException"));
+            assertThat(once.execute(key, fingerprint, String.class, claim -> "paid " + runs.incrementAndGet()))
+                    .isInstanceOf(Outcome.InFlight.class);
+            assertThat(runs).hasValue(0);
+            relay.script(step -> step);
+            AtomicInteger settlements = new AtomicInteger();
+            assertThat(once.execute(key, fingerprint, String.class, claim -> {
+                        relay.script(step -> step.operation().equals("UpdateItem") && settlements.incrementAndGet() <= 6
+                                ? step.refused("ThrottlingException")
+                                : step);
+                        return "paid " + runs.incrementAndGet();
+                    }))
+                    .isInstanceOf(Outcome.Executed.class);
+            assertThat(once.execute(key, fingerprint, String.class, claim -> "paid " + runs.incrementAndGet()))
+                    .isInstanceOf(Outcome.Replayed.class);
+            assertThat(runs).hasValue(1);
+        }
+    }
+
+    @Test
     @DisplayName("C4 whose answer is lost are sent again, and what the first one did is recognised")
     void lostOnce() {
         try (DynamoDbStore store = open()) {
