@@ -7,6 +7,7 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
+import software.amazon.awssdk.services.dynamodb.model.GlobalSecondaryIndex;
 import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
 import software.amazon.awssdk.services.dynamodb.model.ProjectionType;
@@ -33,9 +34,11 @@ final class BusinessTables {
                                 attribute("dk", ScalarAttributeType.S),
                                 attribute("da", ScalarAttributeType.N))
                         .keySchema(key("pk", KeyType.HASH))
-                        .globalSecondaryIndexes(i -> i.indexName("due")
+                        .globalSecondaryIndexes(GlobalSecondaryIndex.builder()
+                                .indexName("due")
                                 .keySchema(key("dk", KeyType.HASH), key("da", KeyType.RANGE))
-                                .projection(p -> p.projectionType(ProjectionType.KEYS_ONLY))))
+                                .projection(p -> p.projectionType(ProjectionType.KEYS_ONLY))
+                                .build()))
                 .join();
     }
 
