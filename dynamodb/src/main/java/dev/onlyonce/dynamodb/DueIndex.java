@@ -22,7 +22,10 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
 
     private record Found(ItemKey key, long at) {}
 
-    /** The keys that are due at this time, the longest due first; of each shard at most so many. */
+    /**
+     * The keys that are due at this time, the longest due first; of each shard at most so many. More than one caller wants, since the
+     * index may still have those that were done with before.
+     */
     List<ItemKey> find(Due kind, long until, int limit) {
         List<CompletableFuture<List<Found>>> shards = new ArrayList<>();
         for (int shard = 0; shard < ItemKey.SHARDS; shard++) {
@@ -32,7 +35,6 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
                 .flatMap(List::stream)
                 .sorted(Comparator.comparingLong(Found::at))
                 .map(Found::key)
-                .limit(limit)
                 .toList();
     }
 

@@ -68,6 +68,8 @@ public final class DynamoDbStore implements Store {
         listing = new Listing(table, index, new Scan(client, name), clock);
         try {
             new Schema(client, name).prepare(builder.create);
+            // Throws if the service did not say what time it is.
+            var unused = clock.now();
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -121,15 +123,15 @@ public final class DynamoDbStore implements Store {
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return Answers.ofWrites(
-                send(settlements, settlement -> verbs.settle(sealing.seal(settlement))),
-                Optional.of(new SettleResult.Busy()));
+        // All are sealed before the first one is sent: if one cannot be, nothing was changed.
+        List<Settlement> sealed = settlements.stream().map(sealing::seal).toList();
+        return Answers.ofWrites(send(sealed, verbs::settle), Optional.of(new SettleResult.Busy()));
     }
 
     /**
      * Settles together with other writes; for {@link DynamoDbTransactions}. Returns when it was settled.
      *
-     * @throws TransactionCanceledException if a condition did not hold: nothing was written
+     * @throws TransactionCanceledException if one of the other writes was refused: nothing was written
      * @throws StoreException if it failed otherwise
      */
     Instant commit(Settlement settlement, List<TransactWriteItem> writes) {
@@ -141,7 +143,7 @@ public final class DynamoDbStore implements Store {
             return Item.instant(now.latest());
         } catch (CompletionException e) {
             if (ServiceFailure.cause(e) instanceof TransactionCanceledException cancelled) {
-                throw cancelled;
+                throw ServiceFailure.ofCancelled(cancelled);
             }
             throw ServiceFailure.of(e);
         }
@@ -174,8 +176,8 @@ public final class DynamoDbStore implements Store {
 
     @Override
     public List<SettleResult> resolve(List<Resolution> resolutions) {
-        return Answers.ofWrites(
-                send(resolutions, resolution -> verbs.resolve(sealing.seal(resolution))), Optional.empty());
+        List<Resolution> sealed = resolutions.stream().map(sealing::seal).toList();
+        return Answers.ofWrites(send(sealed, verbs::resolve), Optional.empty());
     }
 
     @Override
@@ -253,6 +255,9 @@ public final class DynamoDbStore implements Store {
 
     /** How to open a store. */
     public static final class Builder {
+        /** A caller waits for some of them in a row. */
+        private static final Duration TIMEOUT_MAX = Duration.ofMinutes(1);
+
         private final DynamoDbUrl url;
         private Optional<Region> region = Optional.empty();
         private Optional<URI> endpoint = Optional.empty();
@@ -284,18 +289,27 @@ public final class DynamoDbStore implements Store {
             return this;
         }
 
-        /** An access key id and its secret; without them those of the environment: variables, profiles, roles. */
+        /**
+         * An access key id and its secret; without them those of the environment: variables, profiles, roles.
+         *
+         * @throws IllegalArgumentException if there is one without the other: the environment's may be another account's
+         */
         public Builder credentials(@Nullable String accessKeyId, @Nullable String secretAccessKey) {
+            if ((accessKeyId == null) != (secretAccessKey == null)) {
+                throw new IllegalArgumentException(
+                        "the credentials of DynamoDB are an access key id (the user) and its secret"
+                                + " (the password): give both, or neither to use those of the environment");
+            }
             this.credentials = accessKeyId == null || secretAccessKey == null
                     ? Optional.empty()
                     : Optional.of(AwsBasicCredentials.create(accessKeyId, secretAccessKey));
             return this;
         }
 
-        /** How long to wait for an answer; 2 seconds by default. */
+        /** How long to wait for an answer; 2 seconds by default, from a millisecond to a minute. */
         public Builder timeout(Duration timeout) {
-            if (timeout.isNegative() || timeout.isZero()) {
-                throw new IllegalArgumentException("timeout must be positive: " + timeout);
+            if (timeout.toMillis() < 1 || timeout.compareTo(TIMEOUT_MAX) > 0) {
+                throw new IllegalArgumentException("timeout must be between 1 ms and " + TIMEOUT_MAX + ": " + timeout);
             }
             this.timeout = timeout;
             return this;

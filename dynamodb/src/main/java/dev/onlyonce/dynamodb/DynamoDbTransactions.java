@@ -19,6 +19,7 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Instant;
 import java.util.List;
@@ -73,7 +74,7 @@ public final class DynamoDbTransactions {
      * @throws TransactionCanceledException if a condition of the action's own writes did not hold, or one of them was invalid; nothing
      *     has happened, and the next request runs again
      * @throws StoreException if DynamoDB cannot answer; nothing has happened, unless it is
-     *     {@link dev.onlyonce.store.StoreOutcomeUnknown}, when calling again tells
+     *     {@link StoreOutcomeUnknown}, when calling again tells
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Class<T> result, WritingAction<T, X> action) throws X {
@@ -87,7 +88,7 @@ public final class DynamoDbTransactions {
      * @throws TransactionCanceledException if a condition of the action's own writes did not hold, or one of them was invalid; nothing
      *     has happened, and the next request runs again
      * @throws StoreException if DynamoDB cannot answer; nothing has happened, unless it is
-     *     {@link dev.onlyonce.store.StoreOutcomeUnknown}, when calling again tells
+     *     {@link StoreOutcomeUnknown}, when calling again tells
      */
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Codec<T> codec, WritingAction<T, X> action) throws X {
@@ -127,11 +128,11 @@ public final class DynamoDbTransactions {
             settled = store.commit(settlement, writes.items());
         } catch (RuntimeException e) {
             if (release(claim, "its transaction was not executed: " + e.getMessage(), e)) {
-                throw e instanceof StoreException
+                throw e instanceof StoreOutcomeUnknown
                         ? new StoreUnavailable("The transaction was not executed. " + e.getMessage(), e)
                         : e;
             }
-            return recorded(claim).orElseThrow(() -> e);
+            return recorded(claim, e).orElseThrow(() -> e);
         }
         try {
             // Finds that it is recorded; ends the heartbeat and informs the cache and the listeners.
@@ -142,13 +143,18 @@ public final class DynamoDbTransactions {
         return settled.plus(policy.terms().retention());
     }
 
-    /** When the retention of this claim's result is over, if it was recorded. */
-    private Optional<Instant> recorded(OpenClaim claim) {
-        return store.find(List.of(claim.key().entryId()))
-                .get(0)
-                .filter(entry ->
-                        entry.state() == State.COMPLETED && claim.token().equals(entry.token()))
-                .map(Entry::expiresAt);
+    /** When the retention of this claim's result is over, if it was recorded. What cannot be read leaves the doubt as it is. */
+    private Optional<Instant> recorded(OpenClaim claim, RuntimeException doubt) {
+        try {
+            return store.find(List.of(claim.key().entryId()))
+                    .get(0)
+                    .filter(entry ->
+                            entry.state() == State.COMPLETED && claim.token().equals(entry.token()))
+                    .map(Entry::expiresAt);
+        } catch (StoreException e) {
+            doubt.addSuppressed(e);
+            return Optional.empty();
+        }
     }
 
     /** Whether the claim was released: then nothing was executed under it, and never will be. */

@@ -33,13 +33,18 @@ record DynamoDbUrl(String table, List<String> settings) {
                 apply(builder, parts[0], parts.length == 2 ? parts[1] : "");
             } catch (RuntimeException e) {
                 throw new IllegalArgumentException(
-                        "\"" + setting
+                        "\"" + shown(setting)
                                 + "\" is not a setting of the DynamoDB store: after the ? of its URL write"
                                 + " region=eu-central-1, endpoint=http://127.0.0.1:8000, timeout=2s or"
-                                + " audit=exceptions, separated by &",
+                                + " audit=exceptions, separated by &. Credentials are the user and the password beside it",
                         e);
             }
         }
+    }
+
+    /** Without what may be a secret that does not belong there. */
+    private static String shown(String setting) {
+        return setting.replaceFirst("(?i)^([^=]*(?:password|secret|token|key)[^=]*=).*", "$1***");
     }
 
     private static void apply(DynamoDbStore.Builder builder, String name, String value) {

@@ -10,7 +10,10 @@ import java.util.Map;
 import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** The key of an entry's item: SHA-256 over the three parts of its id, each with its length before it. */
+/**
+ * The key of an entry's item: SHA-256 over the three parts of its id, each with its length before it. Over their chars: in UTF-8 half a
+ * surrogate pair would be the same as a question mark.
+ */
 record ItemKey(SdkBytes hash) {
     /** How many partitions of the index each kind of work is spread over. Stored in the entries: it can only grow. */
     static final int SHARDS = 16;
@@ -21,10 +24,9 @@ record ItemKey(SdkBytes hash) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             for (String part : new String[] {id.tenant(), id.scope(), id.key()}) {
-                byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
-                digest.update(
-                        ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
-                digest.update(bytes);
+                ByteBuffer chars = ByteBuffer.allocate(Integer.BYTES + part.length() * Character.BYTES);
+                chars.putInt(part.length()).asCharBuffer().put(part);
+                digest.update(chars.array());
             }
             return new ItemKey(SdkBytes.fromByteArrayUnsafe(digest.digest()));
         } catch (NoSuchAlgorithmException e) {

@@ -18,6 +18,7 @@ import software.amazon.awssdk.services.dynamodb.model.ResourceInUseException;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 import software.amazon.awssdk.services.dynamodb.model.TableDescription;
+import software.amazon.awssdk.services.dynamodb.model.TimeToLiveDescription;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
 /** The table: creates it, or checks that it is what the store needs. */
@@ -26,6 +27,11 @@ record Schema(DynamoDbAsyncClient client, String table) {
 
     /** The first requests of a process load its classes, and tables are another service's work. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private static final List<AttributeDefinition> ATTRIBUTES = List.of(
+            attribute(Attribute.PK, ScalarAttributeType.B),
+            attribute(Attribute.DUE_KIND, ScalarAttributeType.S),
+            attribute(Attribute.DUE_AT, ScalarAttributeType.N));
 
     /** Checks the table, after creating what is missing if asked to; throws {@link StoreException}. */
     void prepare(boolean create) {
@@ -58,13 +64,26 @@ record Schema(DynamoDbAsyncClient client, String table) {
         }
         var unused =
                 client.waiter().waitUntilTableExists(r -> r.tableName(table)).join();
-        TimeToLiveStatus ttl = client.describeTimeToLive(r -> r.tableName(table).overrideConfiguration(patient()))
-                .join()
-                .timeToLiveDescription()
-                .timeToLiveStatus();
-        if (ttl != TimeToLiveStatus.ENABLED && ttl != TimeToLiveStatus.ENABLING) {
+        if (!hasTtl()) {
             enableTtl();
         }
+    }
+
+    private boolean hasTtl() {
+        TimeToLiveDescription ttl = client.describeTimeToLive(
+                        r -> r.tableName(table).overrideConfiguration(patient()))
+                .join()
+                .timeToLiveDescription();
+        boolean on = ttl.timeToLiveStatus() == TimeToLiveStatus.ENABLED
+                || ttl.timeToLiveStatus() == TimeToLiveStatus.ENABLING;
+        if (on && !Attribute.TTL.equals(ttl.attributeName())) {
+            throw new StoreUnavailable(
+                    "table " + table + " has its TTL on the attribute " + ttl.attributeName()
+                            + "; Onlyonce needs it on " + Attribute.TTL
+                            + ": turn it off, and run \"onlyonce schema apply\"",
+                    null);
+        }
+        return on;
     }
 
     private static AwsRequestOverrideConfiguration patient() {
@@ -75,10 +94,17 @@ record Schema(DynamoDbAsyncClient client, String table) {
     }
 
     private void enableTtl() {
-        var unused = client.updateTimeToLive(r -> r.tableName(table)
-                        .overrideConfiguration(patient())
-                        .timeToLiveSpecification(s -> s.enabled(true).attributeName(Attribute.TTL)))
-                .join();
+        try {
+            var unused = client.updateTimeToLive(r -> r.tableName(table)
+                            .overrideConfiguration(patient())
+                            .timeToLiveSpecification(s -> s.enabled(true).attributeName(Attribute.TTL)))
+                    .join();
+        } catch (CompletionException e) {
+            // Another node was faster, or it was not.
+            if (!hasTtl()) {
+                throw e;
+            }
+        }
     }
 
     private void createTable() {
@@ -99,10 +125,7 @@ record Schema(DynamoDbAsyncClient client, String table) {
                 .overrideConfiguration(patient())
                 .billingMode(BillingMode.PAY_PER_REQUEST)
                 .deletionProtectionEnabled(true)
-                .attributeDefinitions(
-                        attribute(Attribute.PK, ScalarAttributeType.B),
-                        attribute(Attribute.DUE_KIND, ScalarAttributeType.S),
-                        attribute(Attribute.DUE_AT, ScalarAttributeType.N))
+                .attributeDefinitions(ATTRIBUTES)
                 .keySchema(key(Attribute.PK, KeyType.HASH))
                 .globalSecondaryIndexes(GlobalSecondaryIndex.builder()
                         .indexName(DueIndex.NAME)
@@ -124,18 +147,19 @@ record Schema(DynamoDbAsyncClient client, String table) {
     }
 
     private void check(TableDescription found) {
+        boolean typed = found.attributeDefinitions().containsAll(ATTRIBUTES);
         boolean keyed = found.keySchema().equals(List.of(key(Attribute.PK, KeyType.HASH)));
         boolean indexed = found.globalSecondaryIndexes().stream()
                 .anyMatch(index -> DueIndex.NAME.equals(index.indexName())
                         && index.keySchema()
                                 .equals(List.of(
                                         key(Attribute.DUE_KIND, KeyType.HASH), key(Attribute.DUE_AT, KeyType.RANGE))));
-        if (!keyed || !indexed) {
+        if (!typed || !keyed || !indexed) {
             throw new StoreUnavailable(
                     "table " + table + " is not a table of Onlyonce: its key must be " + Attribute.PK
-                            + ", and it must have the index " + DueIndex.NAME
-                            + " on " + Attribute.DUE_KIND + " and " + Attribute.DUE_AT
-                            + ". Name another table, and create it with \"onlyonce schema apply\"",
+                            + " (binary), and it must have the index " + DueIndex.NAME
+                            + " on " + Attribute.DUE_KIND + " (string) and " + Attribute.DUE_AT
+                            + " (number). Name another table, and create it with \"onlyonce schema apply\"",
                     null);
         }
     }

@@ -1,5 +1,6 @@
 package dev.onlyonce.dynamodb;
 
+import dev.onlyonce.store.StoreUnavailable;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,8 +22,11 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
  *       receiving. That bounds the time at receiving: from {@code Date} to {@code Date}, a second and the round trip.
  *   <li>Until the next answer both bounds advance with this node's monotonic clock, and drift apart a little.
  *   <li>The next answer's bounds are intersected with these. After a few answers the bounds are about a round trip apart.
- *   <li>If they do not intersect, the service's clock was set, or this machine was suspended: the newest answer counts.
+ *   <li>If they do not intersect, the service's clock was set, or this machine was suspended, or the answer is wrong. Until the next
+ *       answer tells, the time may be either: nothing is over by a single answer.
  * </ol>
+ *
+ * <p>Only DynamoDB's own answers count, which have a request id: a proxy's error page has the proxy's date.
  */
 final class ServiceClock implements StoreClock, ExecutionInterceptor {
     /** How wrong a monotonic clock may run: five times what quartz does. */
@@ -30,6 +34,7 @@ final class ServiceClock implements StoreClock, ExecutionInterceptor {
     /** How far the clocks of the service's hosts may be apart; they are synchronised to milliseconds. */
     private static final long HOSTS_APART = 100_000;
 
+    private static final String REQUEST_ID = "x-amzn-RequestId";
     private static final long SECOND = 1_000_000;
     private static final ExecutionAttribute<Long> SENT = new ExecutionAttribute<>("dev.onlyonce.dynamodb.sent");
 
@@ -49,6 +54,10 @@ final class ServiceClock implements StoreClock, ExecutionInterceptor {
             long to = Math.min(high, other.high);
             return from > to ? Optional.empty() : Optional.of(new Bounds(nanos, from, to));
         }
+
+        Bounds unite(Bounds other) {
+            return new Bounds(nanos, Math.min(low, other.low), Math.max(high, other.high));
+        }
     }
 
     ServiceClock() {
@@ -63,7 +72,9 @@ final class ServiceClock implements StoreClock, ExecutionInterceptor {
     public Reading now() {
         Bounds last = known;
         if (last == null) {
-            throw new IllegalStateException("DynamoDB has not answered yet");
+            throw new StoreUnavailable(
+                    "DynamoDB: no answer had a Date and an " + REQUEST_ID + ": is something else at this endpoint?",
+                    null);
         }
         Bounds now = last.at(nanos.getAsLong());
         return new Reading(now.low - HOSTS_APART, now.high + HOSTS_APART);
@@ -78,14 +89,15 @@ final class ServiceClock implements StoreClock, ExecutionInterceptor {
     public void afterTransmission(Context.AfterTransmission context, ExecutionAttributes attributes) {
         Long sent = attributes.getAttribute(SENT);
         Optional<String> date = context.httpResponse().firstMatchingHeader("Date");
-        if (sent != null && date.isPresent()) {
+        boolean own = context.httpResponse().firstMatchingHeader(REQUEST_ID).isPresent();
+        if (sent != null && own && date.isPresent()) {
             try {
                 observe(
                         sent,
                         ZonedDateTime.parse(date.get(), DateTimeFormatter.RFC_1123_DATE_TIME)
                                 .toInstant());
             } catch (DateTimeException e) {
-                // A proxy's error page may have any date; the next answer counts.
+                // The next answer counts.
             }
         }
     }
@@ -95,7 +107,7 @@ final class ServiceClock implements StoreClock, ExecutionInterceptor {
         long now = nanos.getAsLong();
         long low = Duration.between(Instant.EPOCH, date).toSeconds() * SECOND;
         Bounds heard = new Bounds(now, low, low + SECOND + Math.max(0, now - sentNanos) / 1000);
-        Bounds last = known;
-        known = last == null ? heard : heard.intersect(last.at(now)).orElse(heard);
+        Bounds last = known == null ? heard : known.at(now);
+        known = heard.intersect(last).orElseGet(() -> heard.unite(last));
     }
 }

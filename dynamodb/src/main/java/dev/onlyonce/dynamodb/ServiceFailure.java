@@ -8,6 +8,7 @@ import dev.onlyonce.store.StoreUnavailable;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLException;
@@ -16,6 +17,7 @@ import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.retry.RetryUtils;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
+import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 import software.amazon.awssdk.services.dynamodb.model.TransactionConflictException;
 import software.amazon.awssdk.services.dynamodb.model.TransactionInProgressException;
 
@@ -27,6 +29,10 @@ final class ServiceFailure {
             "IncompleteSignatureException",
             "MissingAuthenticationTokenException",
             "ExpiredTokenException");
+
+    /** Reasons to cancel a transaction that have nothing to do with what it writes. */
+    private static final Set<String> PASSING =
+            Set.of("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded");
 
     static final String CONNECTION_LOST = "the connection was lost";
 
@@ -71,6 +77,24 @@ final class ServiceFailure {
             return new StoreRejected(message, cause);
         }
         return new StoreUnavailable(message, cause);
+    }
+
+    /**
+     * For the caller of a transaction that was cancelled: nothing was written. The last reason is the entry's: its claim was lost. Load
+     * and conflicts pass. Everything else is about the caller's own writes, and the SDK's exception says what.
+     */
+    static RuntimeException ofCancelled(TransactionCanceledException e) {
+        List<String> codes = e.cancellationReasons().stream()
+                .map(reason -> String.valueOf(reason.code()))
+                .toList();
+        if (!codes.isEmpty() && codes.get(codes.size() - 1).equals("ConditionalCheckFailed")) {
+            return new StoreUnavailable(
+                    "The claim was lost before its transaction, which was not executed; the next request is answered",
+                    e);
+        }
+        return !codes.isEmpty() && PASSING.containsAll(codes)
+                ? new StoreBusy("DynamoDB: the transaction was not executed: " + e.getMessage(), e)
+                : e;
     }
 
     /** For a read, which changes nothing. */

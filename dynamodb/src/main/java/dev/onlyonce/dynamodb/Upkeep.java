@@ -4,6 +4,7 @@ import dev.onlyonce.dynamodb.Changes.Rest;
 import dev.onlyonce.dynamodb.StoreClock.Reading;
 import dev.onlyonce.dynamodb.Table.Written;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,9 +18,12 @@ import java.util.function.Function;
  * that another node was faster with is passed over.
  */
 record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
+    /** How many audit records a key may have on average for its purge to reach its limit in few rounds: an ordinary life has two. */
+    private static final int RECORDS = 4;
+
     List<Transition> sweep(int limit) {
         Reading now = clock.now();
-        return each(index.find(Due.LEASE, now.earliest(), limit), old -> {
+        return upTo(limit, index.find(Due.LEASE, now.earliest(), limit), old -> {
             Optional<Item> next = changes.sweep(old, now);
             return next.isEmpty()
                     ? none()
@@ -40,7 +44,7 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
 
     int purge(int limit) {
         Reading now = clock.now();
-        return each(index.find(Due.PURGE, now.earliest(), limit), old -> {
+        return upTo(limit, index.find(Due.PURGE, now.earliest(), limit), old -> {
                     Optional<Rest> rest = changes.purge(old, now);
                     return rest.isEmpty() ? none() : store(old, rest.get()).thenApply(written -> ifDone(written, old));
                 })
@@ -52,23 +56,22 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
         long until = clock.now().earliest() - Item.micros(retention);
         int purged = 0;
         for (Due kind : List.of(Due.AUDIT, Due.UNKNOWN)) {
-            // In turn: how many records each item has is known only when it is read.
-            for (ItemKey key : purged < limit ? index.find(kind, until, limit - purged) : List.<ItemKey>of()) {
-                purged += trim(key, until, limit - purged);
+            List<ItemKey> keys = purged < limit ? index.find(kind, until, limit - purged) : List.of();
+            for (int from = 0; from < keys.size() && purged < limit; ) {
+                int to = Math.min(keys.size(), from + Math.max(1, (limit - purged) / RECORDS));
+                purged += trim(keys.subList(from, to), until, (limit - purged) / (to - from));
+                from = to;
             }
         }
         return purged;
     }
 
-    private int trim(ItemKey key, long until, int max) {
-        if (max <= 0) {
-            return 0;
-        }
-        return each(List.of(key), old -> {
+    private int trim(List<ItemKey> keys, long until, int maxOfEach) {
+        return each(keys, old -> {
                     if (!isTrimmed(old)) {
                         return none();
                     }
-                    Changes.Trimmed trimmed = changes.trim(old, until, max);
+                    Changes.Trimmed trimmed = changes.trim(old, until, maxOfEach);
                     return trimmed.count() == 0
                             ? none()
                             : store(old, trimmed.rest()).thenApply(written -> ifDone(written, trimmed.count()));
@@ -92,6 +95,25 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
 
     private static <A> Optional<A> ifDone(Written written, A answer) {
         return written instanceof Written.Done ? Optional.of(answer) : Optional.empty();
+    }
+
+    /** Goes on behind items that need no change any more, until so many were changed; what was changed. */
+    private <A> List<A> upTo(int limit, List<ItemKey> keys, Function<Item, CompletableFuture<Optional<A>>> change) {
+        List<A> changed = new ArrayList<>();
+        for (int from = 0; from < keys.size() && changed.size() < limit; ) {
+            int to = Math.min(keys.size(), from + limit - changed.size());
+            try {
+                changed.addAll(each(keys.subList(from, to), change));
+            } catch (StoreException e) {
+                if (changed.isEmpty()) {
+                    throw e;
+                }
+                // What was changed before it must be told; the next round meets the failure again.
+                return changed;
+            }
+            from = to;
+        }
+        return changed;
     }
 
     /** Reads and changes items in parallel; what was changed. */

@@ -10,6 +10,10 @@ import dev.onlyonce.testservers.DynamoDbServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Collections;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -18,6 +22,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
+import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 
 /** What opening a store says when something is wrong. */
 @DisplayName("Opening a DynamoDB store")
@@ -86,6 +91,52 @@ class DynamoDbOpeningTest {
         }
     }
 
+    @Test
+    @DisplayName("E2 on a table with keys of another type, or with TTL on another attribute, says so")
+    void almost() {
+        try (DynamoDbAsyncClient client = BusinessTables.client(server.endpoint())) {
+            BusinessTables.createEntries(client, "almost", ScalarAttributeType.S);
+            BusinessTables.createEntries(client, "other-ttl", ScalarAttributeType.B);
+            client.updateTimeToLive(r -> r.tableName("other-ttl")
+                            .timeToLiveSpecification(s -> s.enabled(true).attributeName("expires")))
+                    .join();
+        }
+        assertThatThrownBy(() -> open("almost", "eu-central-1", false))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("almost is not a table of Onlyonce");
+        assertThatThrownBy(() -> open("other-ttl", "eu-central-1", true))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("expires")
+                .hasMessageContaining("xt");
+    }
+
+    @Test
+    @DisplayName("works on several nodes that create the table at once")
+    void atOnce() throws Exception {
+        ExecutorService nodes = Executors.newFixedThreadPool(4);
+        try {
+            for (int round = 0; round < 5; round++) {
+                String table = "shared-" + round;
+                Callable<DynamoDbStore> node = () -> open(table, "eu-central-1", true);
+                for (var opened : nodes.invokeAll(Collections.nCopies(4, node))) {
+                    opened.get().close();
+                }
+            }
+        } finally {
+            nodes.shutdownNow();
+        }
+    }
+
+    @Test
+    @DisplayName("E2 with half of the credentials does not fall back to those of the environment")
+    void halfCredentials() {
+        String url = "dynamodb:present?region=eu-central-1&endpoint=" + server.endpoint();
+        StoreProvider provider = StoreProvider.of(url).orElseThrow();
+        assertThatThrownBy(() -> provider.open(new StoreOptions(url, "local", null, null, false)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("password");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException"})
     @DisplayName("E2 with credentials that are refused says so, and does not repeat them")
@@ -133,12 +184,33 @@ class DynamoDbOpeningTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"region=Frankfurt", "timeout=", "timeout=0s", "audit=some", "endpoint=127.0.0.1", "x=y", ""})
+            strings = {
+                "region=Frankfurt",
+                "timeout=",
+                "timeout=0s",
+                "timeout=0.0001s",
+                "timeout=2h",
+                "audit=some",
+                "endpoint=127.0.0.1",
+                "x=y",
+                ""
+            })
     @DisplayName("with a setting in its URL that does not exist says which there are")
     void settings(String setting) {
         assertThatThrownBy(() -> DynamoDbStore.builder("dynamodb:onlyonce?" + setting))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("\"" + setting + "\"")
                 .hasMessageContaining("audit=exceptions");
+    }
+
+    @Test
+    @DisplayName("with a secret in its URL does not repeat it")
+    void secretInUrl() {
+        assertThatThrownBy(() -> DynamoDbStore.builder("dynamodb:onlyonce?secretAccessKey=very-secret"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("secretAccessKey")
+                .hasMessageContaining("password")
+                .hasMessageNotContaining("very-secret")
+                .hasRootCauseMessage("secretAccessKey");
     }
 }

@@ -5,15 +5,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import dev.onlyonce.testservers.DynamoDbServer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -21,6 +29,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
@@ -168,6 +178,69 @@ class DynamoDbTransactionsTest {
         assertThat(balance("dropped")).isEqualTo("0");
         assertThat(deposit("dropped")).isInstanceOf(Outcome.Executed.class);
         assertThat(balance("dropped")).isEqualTo("1");
+    }
+
+    @Test
+    @DisplayName("W1 whose answer is lost before everything fails are unknown, not unavailable: calling again tells")
+    void lostForGood() {
+        AtomicInteger sent = new AtomicInteger();
+        relay.script(step -> step.operation().equals("TransactWriteItems") && sent.getAndIncrement() == 0
+                ? step.lost()
+                : sent.get() > 0 ? new Relay.Step(step.operation(), false, "cut", "") : step);
+        assertThatThrownBy(() -> deposit("doubtful")).isInstanceOf(StoreOutcomeUnknown.class);
+        relay.script(step -> step);
+        assertThat(balance("doubtful")).isEqualTo("1");
+        assertThat(deposit("doubtful")).isInstanceOf(Outcome.Replayed.class);
+        assertThat(balance("doubtful")).isEqualTo("1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
+    @DisplayName(
+            "D9 that are cancelled because of load or a conflict are busy, and not refused by the action's conditions")
+    void conflict(String reason) {
+        relay.script(step -> step.operation().equals("TransactWriteItems") ? step.cancelled(reason, "None") : step);
+        assertThatThrownBy(() -> deposit(reason)).isInstanceOf(StoreBusy.class);
+        relay.script(step -> step);
+        assertThat(state(reason)).isEqualTo(State.RETRYABLE);
+        assertThat(deposit(reason)).isInstanceOf(Outcome.Executed.class);
+        assertThat(balance(reason)).isEqualTo("1");
+    }
+
+    @Test
+    @DisplayName("W1 whose claim was lost in between write nothing, and are not refused by the action's conditions")
+    void fenced() {
+        Key key = key("fenced");
+        assertThatThrownBy(() -> DynamoDbTransactions.of(once).execute(key, REQUEST, String.class, (claim, writes) -> {
+                    UUID token = ((OpenClaim) claim).token();
+                    store.settle(List.of(
+                            Settlement.of(key.entryId(), token, State.RETRYABLE, Optional.empty(), "as a sweep")));
+                    assertThat(deposit("fenced")).isInstanceOf(Outcome.Executed.class);
+                    writes.update(u -> u.tableName(ACCOUNTS)
+                            .key(id("fenced"))
+                            .updateExpression("ADD balance :one")
+                            .expressionAttributeValues(Map.of(":one", AttributeValue.fromN("1"))));
+                    return "deposited";
+                }))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("claim was lost");
+        assertThat(balance("fenced")).isEqualTo("1");
+        assertThat(deposit("fenced")).isInstanceOf(Outcome.Replayed.class);
+    }
+
+    @Test
+    @DisplayName("W1 with writes that DynamoDB never takes are rejected, and the next request runs")
+    void invalid() {
+        assertThatThrownBy(() -> DynamoDbTransactions.of(once)
+                        .execute(key("invalid"), REQUEST, String.class, (claim, writes) -> {
+                            for (int i = 0; i < 2; i++) {
+                                writes.delete(d -> d.tableName(ACCOUNTS).key(id("invalid")));
+                            }
+                            return "twice";
+                        }))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("multiple operations on one item");
+        assertThat(deposit("invalid")).isInstanceOf(Outcome.Executed.class);
     }
 
     @Test

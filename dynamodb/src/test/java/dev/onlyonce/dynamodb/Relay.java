@@ -18,10 +18,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 /** Stands between a store and DynamoDB Local: counts the requests, and answers some of them otherwise. */
 final class Relay implements AutoCloseable {
@@ -30,6 +32,7 @@ final class Relay implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final HttpClient client = HttpClient.newHttpClient();
     private final List<String> seen = new CopyOnWriteArrayList<>();
+    private final Map<String, HttpResponse<byte[]>> answered = new ConcurrentHashMap<>();
     private volatile UnaryOperator<Step> script = step -> step;
 
     /**
@@ -37,7 +40,8 @@ final class Relay implements AutoCloseable {
      *
      * @param operation e.g. PutItem
      * @param deliver whether it reaches the server
-     * @param error the code of an error to answer instead; empty for the server's answer; "cut" to hang up
+     * @param error the code of an error to answer instead, or its whole text in braces; empty for the server's answer; "cut" to hang up;
+     *     "page" for a proxy's error page; "stale" for what the server answered to the same question before
      * @param date the answer's Date; empty for the server's
      */
     record Step(String operation, boolean deliver, String error, String date) {
@@ -47,6 +51,25 @@ final class Relay implements AutoCloseable {
 
         Step lost() {
             return new Step(operation, true, "cut", date);
+        }
+
+        /** A transaction that was cancelled, with the reason of each of its writes. */
+        Step cancelled(String... reasons) {
+            return refused(Arrays.stream(reasons)
+                    .map(reason -> "{\"Code\":\"" + reason + "\"}")
+                    .collect(Collectors.joining(
+                            ",",
+                            "{\"__type\":\"com.amazonaws.dynamodb.v20120810#TransactionCanceledException\","
+                                    + "\"Message\":\"as scripted\",\"CancellationReasons\":[",
+                            "]}")));
+        }
+
+        Step page() {
+            return refused("page");
+        }
+
+        Step stale() {
+            return new Step(operation, true, "stale", date);
         }
 
         Step dated(String other) {
@@ -101,7 +124,7 @@ final class Relay implements AutoCloseable {
                 String operation = headers.getOrDefault("x-amz-target", "").replaceFirst(".*\\.", "");
                 seen.add(operation);
                 Step step = script.apply(new Step(operation, true, "", ""));
-                HttpResponse<byte[]> answer = step.deliver ? deliver(headers, body) : null;
+                HttpResponse<byte[]> answer = !step.deliver ? null : fresh(step, headers, body);
                 if (step.error.equals("cut")) {
                     return;
                 }
@@ -113,15 +136,27 @@ final class Relay implements AutoCloseable {
         }
     }
 
+    private HttpResponse<byte[]> fresh(Step step, Map<String, String> headers, byte[] body) throws IOException {
+        HttpResponse<byte[]> before = answered.get(new String(body, StandardCharsets.UTF_8));
+        if (step.error.equals("stale") && before != null) {
+            return before;
+        }
+        HttpResponse<byte[]> answer = deliver(headers, body);
+        answered.put(new String(body, StandardCharsets.UTF_8), answer);
+        return answer;
+    }
+
     private static byte[] answer(Step step, HttpResponse<byte[]> answer) {
-        byte[] content = answer == null
-                ? ("{\"__type\":\"com.amazonaws.dynamodb.v20120810#" + step.error + "\",\"message\":\"as scripted\"}")
-                        .getBytes(StandardCharsets.UTF_8)
-                : answer.body();
+        String error = step.error.startsWith("{")
+                ? step.error
+                : "{\"__type\":\"com.amazonaws.dynamodb.v20120810#" + step.error + "\",\"message\":\"as scripted\"}";
+        byte[] content = answer == null ? error.getBytes(StandardCharsets.UTF_8) : answer.body();
+        boolean page = step.error.equals("page");
         String date = step.date.isEmpty() && answer != null
                 ? answer.headers().firstValue("Date").orElse("")
                 : step.date;
-        byte[] head = ("HTTP/1.1 " + (answer == null ? 400 : answer.statusCode()) + " OK\r\n"
+        byte[] head = ("HTTP/1.1 " + (page ? 503 : answer == null ? 400 : answer.statusCode()) + " OK\r\n"
+                        + (page ? "" : "x-amzn-RequestId: 1\r\n")
                         + (date.isEmpty() ? "" : "Date: " + date + "\r\n")
                         + "Content-Type: application/x-amz-json-1.0\r\nContent-Length: " + content.length + "\r\n\r\n")
                 .getBytes(StandardCharsets.US_ASCII);

@@ -10,21 +10,28 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Terms;
 import dev.onlyonce.testservers.DynamoDbServer;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -130,6 +137,34 @@ class RequestsTest {
     }
 
     @Test
+    @DisplayName(
+            "D9 of an engine that are throttled run nothing: a claim is answered as in flight, a result is recorded late")
+    void throttledEngine() {
+        try (DynamoDbStore store = open();
+                Onlyonce once = Onlyonce.builder(store).cacheBytesMax(0).build()) {
+            Key key = Key.of("acme", "POST /payments", "key");
+            Fingerprint fingerprint = Fingerprint.of(new byte[] {1});
+            AtomicInteger runs = new AtomicInteger();
+            relay.script(step -> step.refused("ThrottlingException"));
+            assertThat(once.execute(key, fingerprint, String.class, claim -> "paid " + runs.incrementAndGet()))
+                    .isInstanceOf(Outcome.InFlight.class);
+            assertThat(runs).hasValue(0);
+            relay.script(step -> step);
+            AtomicInteger settlements = new AtomicInteger();
+            assertThat(once.execute(key, fingerprint, String.class, claim -> {
+                        relay.script(step -> step.operation().equals("UpdateItem") && settlements.incrementAndGet() <= 6
+                                ? step.refused("ThrottlingException")
+                                : step);
+                        return "paid " + runs.incrementAndGet();
+                    }))
+                    .isInstanceOf(Outcome.Executed.class);
+            assertThat(once.execute(key, fingerprint, String.class, claim -> "paid " + runs.incrementAndGet()))
+                    .isInstanceOf(Outcome.Replayed.class);
+            assertThat(runs).hasValue(1);
+        }
+    }
+
+    @Test
     @DisplayName("C4 whose answer is lost are sent again, and what the first one did is recognised")
     void lostOnce() {
         try (DynamoDbStore store = open()) {
@@ -177,7 +212,99 @@ class RequestsTest {
             assertThat(store.sweep(10)).isEmpty();
             relay.script(step -> step.dated("Tue, 01 Jan 2075 12:06:00 GMT"));
             store.checkWritable();
+            store.checkWritable();
             assertThat(store.sweep(10)).hasSize(1);
+        }
+    }
+
+    @Test
+    @DisplayName("T5 that a proxy answers with an error page of another date end no lease")
+    void proxysClock() {
+        try (DynamoDbStore store = open()) {
+            ClaimRequest claim = Calls.claim("key");
+            store.claim(List.of(claim));
+            relay.script(step -> step.page().dated("Tue, 01 Jan 2075 12:00:00 GMT"));
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(store::checkWritable).isInstanceOf(StoreUnavailable.class);
+            }
+            relay.script(step -> step);
+            assertThat(store.sweep(10)).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("of sweeps and purges go on behind what a late index still has")
+    void lateIndex() {
+        ManualClock clock = new ManualClock();
+        relay.script(step -> step.operation().equals("Query") ? step.stale() : step);
+        try (DynamoDbStore store =
+                builder("requests-" + TABLES.incrementAndGet()).clock(clock).build()) {
+            List<ClaimRequest> claims = IntStream.range(0, 50)
+                    .mapToObj(i -> Calls.claim("key-" + i))
+                    .toList();
+            store.claim(claims);
+            clock.advance(Calls.LEASE);
+            assertThat(store.sweep(20)).hasSize(20);
+            assertThat(store.sweep(20)).hasSize(20);
+            assertThat(store.sweep(20)).hasSize(10);
+
+            List<ClaimRequest> others = IntStream.range(0, 50)
+                    .mapToObj(i -> Calls.claim("other-" + i))
+                    .toList();
+            store.claim(others);
+            store.settle(others.stream().map(Calls::completed).toList());
+            clock.advance(Calls.RETENTION);
+            assertThat(store.purge(20)).isEqualTo(20);
+            assertThat(store.purge(20)).isEqualTo(20);
+            assertThat(store.purge(20)).isEqualTo(10);
+
+            clock.advance(Calls.RETENTION);
+            int[] purged = new int[6];
+            for (int i = 0; i < purged.length; i++) {
+                purged[i] = store.purgeAudit(Calls.RETENTION, 30);
+            }
+            assertThat(purged).containsExactly(30, 30, 30, 30, 30, 30);
+        }
+    }
+
+    @Test
+    @DisplayName("R4 record the largest result of a key with the longest names and the longest audit")
+    void largest() {
+        String name = "\u20ac".repeat(255);
+        EntryId id = new EntryId(name, name, name);
+        Fingerprint fingerprint = Fingerprint.of(new byte[] {1}).about("\u20ac".repeat(1000));
+        try (DynamoDbStore store = open()) {
+            ClaimRequest last = null;
+            for (int i = 0; i < 30; i++) {
+                Terms terms = new Terms(Calls.LEASE, OnLeaseLost.UNKNOWN, Calls.RETENTION, Calls.RETENTION);
+                last = new ClaimRequest(id, name, fingerprint, UUID.randomUUID(), name, terms, State.PROCESSING);
+                assertThat(store.claim(List.of(last))).containsExactly(new ClaimResult.Claimed(i + 1));
+                if (i < 29) {
+                    store.settle(List.of(
+                            Settlement.of(id, last.token(), State.RETRYABLE, Optional.empty(), "\u20ac".repeat(500))));
+                }
+            }
+            byte[] result = new byte[DynamoDbStore.RESULT_BYTES_MAX];
+            assertThat(store.settle(List.of(Settlement.of(
+                                    id, last.token(), State.COMPLETED, Optional.of(result), "\u20ac".repeat(500))))
+                            .get(0))
+                    .isInstanceOf(SettleResult.Settled.class);
+            assertThat(store.find(List.of(id)).get(0).orElseThrow().result()).hasSize(result.length);
+            assertThat(store.evict(id, name, "\u20ac".repeat(500))).isPresent();
+        }
+    }
+
+    @Test
+    @DisplayName("N4 for an id with half a surrogate pair find no other entry")
+    void halfPairs() {
+        try (DynamoDbStore store = open()) {
+            ClaimRequest claim = Calls.claim("?");
+            store.claim(List.of(claim));
+            store.settle(List.of(Calls.completed(claim)));
+            EntryId half = new EntryId("acme", "", "\ud800");
+            assertThat(store.find(List.of(half)).get(0)).isEmpty();
+            assertThat(store.evict(half, "operator", "a test")).isEmpty();
+            assertThat(store.find(List.of(claim.id())).get(0)).isPresent();
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.dynamodb.StoreClock.Reading;
+import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -44,7 +45,7 @@ class ServiceClockTest {
     @Test
     @DisplayName("is not known before the first answer")
     void unknown() {
-        assertThatThrownBy(clock::now).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(clock::now).isInstanceOf(StoreUnavailable.class).hasMessageContaining("endpoint");
     }
 
     @Test
@@ -94,5 +95,21 @@ class ServiceClockTest {
         service = service.minus(Duration.ofHours(2));
         answer(Duration.ofMillis(1), Duration.ofMillis(1));
         assertBounds();
+        answer(Duration.ofMillis(1), Duration.ofMillis(1));
+        assertBounds();
+        assertThat(clock.now().latest() - clock.now().earliest()).isLessThan(2_000_000);
+    }
+
+    @Test
+    @DisplayName("T5 ends nothing because of one wrong answer, and the next right one corrects it")
+    void wrongAnswer() {
+        answer(Duration.ofMillis(1), Duration.ofMillis(1));
+        for (Duration wrong : new Duration[] {Duration.ofHours(1), Duration.ofHours(-1)}) {
+            clock.observe(nanos, service.plus(wrong).truncatedTo(ChronoUnit.SECONDS));
+            assertBounds();
+            answer(Duration.ofMillis(1), Duration.ofMillis(1));
+            assertBounds();
+            assertThat(clock.now().latest() - clock.now().earliest()).isLessThan(2_000_000);
+        }
     }
 }
