@@ -2,6 +2,7 @@ package dev.onlyonce.redis;
 
 import static dev.onlyonce.redis.CachedStores.state;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.CacheOptions;
@@ -10,6 +11,8 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.testkit.Fault;
 import dev.onlyonce.testkit.FaultyStore;
 import dev.onlyonce.testkit.ManualTime;
 import dev.onlyonce.testkit.Verb;
@@ -144,6 +147,20 @@ class SharedCacheTest {
         stores.putBack(answers);
         assertThat(state(claim(second))).as("the price").isEqualTo(State.COMPLETED);
         time.advance(Duration.ofMillis(1));
+        stores.putBack(answers);
+        assertThat(claim(second)).isEqualTo(new ClaimResult.Claimed(1));
+    }
+
+    @Test
+    @DisplayName("R7 has nothing of an entry whose eviction may have failed either: the next try finds nothing to wait for")
+    void evictedPerhaps() {
+        settle();
+        claim(second);
+        Map<byte[], byte[]> answers = stores.values();
+        origin.failAt(Verb.EVICT, 1, Fault.AFTER);
+        assertThatThrownBy(() -> first.evict(claim.id(), "an operator", "a test"))
+                .isInstanceOf(StoreOutcomeUnknown.class);
+        assertThat(first.evict(claim.id(), "an operator", "once more")).isEmpty();
         stores.putBack(answers);
         assertThat(claim(second)).isEqualTo(new ClaimResult.Claimed(1));
     }

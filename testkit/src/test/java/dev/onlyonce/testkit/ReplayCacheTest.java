@@ -127,6 +127,32 @@ class ReplayCacheTest {
     }
 
     @Test
+    @DisplayName("R7 a reader that was held up remembers an answer for no longer: an eviction elsewhere may be over")
+    void heldUp() {
+        boolean[] armed = new boolean[1];
+        ForwardingStore slow = new ForwardingStore(store) {
+            @Override
+            <T> T around(Verb verb, Object asked, Supplier<T> call) {
+                T answer = call.get();
+                if (verb == Verb.CLAIM && armed[0]) {
+                    armed[0] = false;
+                    assertThat(store.evict(KEY.entryId(), "an operator", "elsewhere"))
+                            .isPresent();
+                    time.advance(CACHED_FOR);
+                }
+                return answer;
+            }
+        };
+        pay(once);
+        try (Onlyonce reading =
+                Onlyonce.builder(slow).time(time).cacheFor(CACHED_FOR).build()) {
+            armed[0] = true;
+            assertThat(pay(reading)).as("read before the eviction").isInstanceOf(Outcome.Replayed.class);
+            assertThat(pay(reading)).as("asked when everybody has forgotten").isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @Test
     @DisplayName("T2 a reader that is overtaken by the key's next entry does not put the old answer in its place")
     void overtakenByTheNextEntry() {
         Duration retention = Duration.ofMinutes(2);
