@@ -69,7 +69,10 @@ final class CacheConnection implements AutoCloseable {
             return;
         }
         try {
-            link = LinkOpening.open(servers, resources);
+            Link opened = LinkOpening.open(servers, resources);
+            // A cluster's servers are connected now: the first command for each would be refused meanwhile.
+            var unused = opened.masters();
+            link = opened;
             failed(false, "");
         } catch (RuntimeException e) {
             // Also what something else than Redis makes of its answers.
