@@ -246,18 +246,18 @@ class RedisOpeningTest {
         managers.init(keys, "changeit".toCharArray());
         SSLContext tls = SSLContext.getInstance("TLS");
         tls.init(managers.getKeyManagers(), null, null);
+        Thread accepting;
         try (ServerSocket socket =
                 tls.getServerSocketFactory().createServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-            Thread accepting = new Thread(() -> accept(socket));
+            accepting = new Thread(() -> accept(socket));
             accepting.start();
             assertThatThrownBy(() -> RedisStore.open("rediss://127.0.0.1:" + socket.getLocalPort()))
                     .isInstanceOf(StoreUnavailable.class)
                     .hasMessageContaining("over TLS")
                     .hasMessageContaining("does this JVM trust its certificate")
                     .hasMessageContaining("unable to find valid certification path");
-            socket.close();
-            accepting.join();
         }
+        accepting.join();
     }
 
     /** Shakes hands with everybody until the socket is closed. */
