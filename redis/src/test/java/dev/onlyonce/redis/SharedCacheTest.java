@@ -155,7 +155,7 @@ class SharedCacheTest {
     void evictedPerhaps() {
         settle();
         claim(second);
-        Map<byte[], byte[]> answers = stores.values();
+        List<CachedStores.Value> answers = stores.values();
         origin.failAt(Verb.EVICT, 1, Fault.AFTER);
         assertThatThrownBy(() -> first.evict(claim.id(), "an operator", "a test"))
                 .isInstanceOf(StoreOutcomeUnknown.class);
