@@ -256,7 +256,8 @@ public final class CachedStore extends UncachedVerbs {
     /** How to open a cache. */
     public static final class Builder {
         private static final Duration FRESH_MIN = Duration.ofSeconds(1);
-        private static final Duration FRESH_MAX = Duration.ofMinutes(10);
+        /** An eviction takes longer, and operators and their connections wait for a minute at most. */
+        private static final Duration FRESH_MAX = Duration.ofSeconds(30);
 
         private final Store store;
         private final RedisUrl url;
@@ -277,7 +278,7 @@ public final class CachedStore extends UncachedVerbs {
         /** How long a cached answer counts after it was read from the store; five seconds by default. An eviction takes longer by two. */
         public Builder freshFor(Duration freshFor) {
             if (freshFor.compareTo(FRESH_MIN) < 0 || freshFor.compareTo(FRESH_MAX) > 0) {
-                throw new IllegalArgumentException("freshFor must be between 1s and 10m: " + freshFor);
+                throw new IllegalArgumentException("freshFor must be between 1s and 30s: " + freshFor);
             }
             this.freshFor = freshFor;
             return this;

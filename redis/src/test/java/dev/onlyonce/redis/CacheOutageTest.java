@@ -226,7 +226,7 @@ class CacheOutageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"freshFor=0.5s", "freshFor=11m", "timeout=0s", "timeout=soon", "prefix=x", "freshFor"})
+    @ValueSource(strings = {"freshFor=0.5s", "freshFor=31s", "timeout=0s", "timeout=soon", "prefix=x", "freshFor"})
     @DisplayName("is refused with settings that are none")
     void settings(String setting) {
         CacheOptions options = CachedStores.options(stores.server.url() + "?" + setting);

@@ -13,6 +13,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -124,6 +125,16 @@ class ReplayCacheTest {
             assertThat(pay(reading)).as("read before the eviction").isInstanceOf(Outcome.Replayed.class);
             assertThat(pay(reading)).as("asked after the eviction").isInstanceOf(Outcome.Executed.class);
         }
+    }
+
+    @Test
+    @DisplayName("R7 an eviction whose answer is lost is noticed at once, too")
+    void evictedPerhaps() {
+        pay(once);
+        store.failAt(Verb.EVICT, 1, Fault.AFTER);
+        assertThatThrownBy(() -> once.operator().evict(KEY, "an operator", "wrong tenant"))
+                .isInstanceOf(StoreOutcomeUnknown.class);
+        assertThat(pay(once)).isInstanceOf(Outcome.Executed.class);
     }
 
     @Test

@@ -108,10 +108,14 @@ final class PreparedOnce implements InvocationHandler {
             }
         }
 
-        /** A batch that was begun and a limit on rows outlast {@link PreparedStatement#clearParameters}; parameters do not. */
+        /**
+         * A batch that was begun, a limit on rows, and rows that nobody asked for outlast {@link PreparedStatement#clearParameters};
+         * parameters do not.
+         */
         private static boolean leavesTraces(Method method) {
             boolean parameterOrRun = method.getDeclaringClass() == PreparedStatement.class
-                    && !method.getName().equals("addBatch");
+                    && !method.getName().equals("addBatch")
+                    && !method.getName().equals("execute");
             return !parameterOrRun && !method.getName().startsWith("get");
         }
 
@@ -121,7 +125,7 @@ final class PreparedOnce implements InvocationHandler {
                 return;
             }
             closed = true;
-            if (spent) {
+            if (spent || statement.isClosed()) {
                 statement.close();
             } else {
                 if (rows != null) {

@@ -116,6 +116,9 @@ class PreparedOnceTest {
         try (PreparedStatement statement = connection.prepareStatement("SELECT a FROM t")) {
             assertThat(statement.executeQuery().next()).isTrue();
         }
+        try (PreparedStatement statement = connection.prepareStatement("SELECT b FROM t")) {
+            assertThat(statement.execute()).as("rows that nobody asks for").isTrue();
+        }
         try (Connection other = DriverManager.getConnection(url)) {
             execute(other, "INSERT INTO t (a, b) VALUES (3, 'by somebody else')");
         }
@@ -184,6 +187,15 @@ class PreparedOnceTest {
         }
         insert(1, "first");
         assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("takes a statement that was closed behind it for closed")
+    void closedBehind() throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(COUNT)) {
+            statement.executeQuery().getStatement().close();
+        }
+        assertThat(count()).isZero();
     }
 
     @Test
