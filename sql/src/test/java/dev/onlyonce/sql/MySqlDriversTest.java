@@ -18,6 +18,7 @@ import dev.onlyonce.testservers.MariaDbServer;
 import dev.onlyonce.testservers.MySqlServer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -202,10 +203,46 @@ final class MySqlDriversTest {
             });
             SqlStore store = SqlStore.open(killed);
             List<ClaimRequest> claims = Claims.claims("key", 2);
+            // A duplicate: fresh keys alone need no transaction.
+            witness.claim(List.of(Claims.claim("key0")));
             kills.set(true);
             assertThatThrownBy(() -> store.claim(claims)).isInstanceOf(StoreOutcomeUnknown.class);
-            assertThat(witness.find(List.of(claims.get(0).id())).get(0)).isEmpty();
-            assertThat(Claims.won(store.claim(claims))).isEqualTo(2);
+            assertThat(witness.find(List.of(claims.get(1).id())).get(0)).isEmpty();
+            assertThat(Claims.won(store.claim(claims))).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mysql ", "mariadb "})
+    @DisplayName("R3 a connection that is killed after settlements are committed leaves the outcome unknown, and repeating tells")
+    void killedBeforeReading(String driver) {
+        try (HikariDataSource pool = pool(driver);
+                SqlStore witness = SqlStore.open(pool)) {
+            AtomicBoolean kills = new AtomicBoolean();
+            SqlStore store = SqlStore.open(Sources.of(() -> {
+                Connection connection = pool.getConnection();
+                return Sources.proxy(Connection.class, (self, method, arguments) -> {
+                    Object answer = Sources.invoke(connection, method, arguments);
+                    if (method.getName().equals("prepareStatement") && answer instanceof PreparedStatement statement) {
+                        return Sources.proxy(PreparedStatement.class, (of, call, values) -> {
+                            if (call.getName().equals("executeQuery") && kills.getAndSet(false)) {
+                                kill(pool, connection);
+                            }
+                            return Sources.invoke(statement, call, values);
+                        });
+                    }
+                    return answer;
+                });
+            }));
+            List<ClaimRequest> claims = Claims.claims("key", 2);
+            witness.claim(claims);
+            kills.set(true);
+            assertThatThrownBy(() -> store.settle(Claims.complete(claims))).isInstanceOf(StoreOutcomeUnknown.class);
+            assertThat(kills).isFalse();
+            assertThat(witness.find(List.of(claims.get(1).id())).get(0))
+                    .hasValueSatisfying(entry -> assertThat(entry.state()).isEqualTo(State.COMPLETED));
+            assertThat(store.settle(Claims.complete(claims)))
+                    .allSatisfy(s -> assertThat(s).isInstanceOf(SettleResult.Settled.class));
         }
     }
 
