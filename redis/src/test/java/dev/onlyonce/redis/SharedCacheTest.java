@@ -151,7 +151,8 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("R7 has nothing of an entry whose eviction may have failed either: the next try finds nothing to wait for")
+    @DisplayName(
+            "R7 has nothing of an entry whose eviction may have failed either: the next try finds nothing to wait for")
     void evictedPerhaps() {
         settle();
         claim(second);

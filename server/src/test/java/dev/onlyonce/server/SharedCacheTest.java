@@ -117,8 +117,8 @@ class SharedCacheTest {
             for (int i = 0; i < 10; i++) {
                 HttpRequest evict = HttpRequest.newBuilder(one.admin("/v1/keys/evict"))
                         .header("Authorization", "Bearer " + token)
-                        .POST(HttpRequest.BodyPublishers.ofString(
-                                "{\"key\":{\"tenant\":\"default\",\"key\":\"evicted-" + i + "\"},\"reason\":\"a test\"}"))
+                        .POST(HttpRequest.BodyPublishers.ofString("{\"key\":{\"tenant\":\"default\",\"key\":\"evicted-"
+                                + i + "\"},\"reason\":\"a test\"}"))
                         .build();
                 evictions.add(one.client().sendAsync(evict, HttpResponse.BodyHandlers.ofString()));
             }

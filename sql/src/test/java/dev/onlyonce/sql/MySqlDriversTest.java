@@ -97,7 +97,8 @@ final class MySqlDriversTest {
                 "mariadb &useServerPrepStmts=true",
                 "own "
             })
-    @DisplayName("R1 results of all sizes in one batch come back byte for byte, also from a statement that had small ones")
+    @DisplayName(
+            "R1 results of all sizes in one batch come back byte for byte, also from a statement that had small ones")
     void results(String setting) {
         try (HikariDataSource pool = pool(setting);
                 SqlStore store = SqlStore.open(pool)) {
@@ -138,8 +139,8 @@ final class MySqlDriversTest {
                 SqlStore store = SqlStore.open(pool)) {
             ClaimRequest claim = Claims.claim("key");
             store.claim(List.of(claim));
-            List<Settlement> large = List.of(
-                    new Settlement(claim.id(), claim.token(), State.COMPLETED, new byte[2 << 20], "too large"));
+            List<Settlement> large =
+                    List.of(new Settlement(claim.id(), claim.token(), State.COMPLETED, new byte[2 << 20], "too large"));
             assertThatThrownBy(() -> store.settle(large)).isInstanceOf(StoreRejected.class);
             assertThat(store.settle(Claims.complete(List.of(claim))).get(0)).isInstanceOf(SettleResult.Settled.class);
         }
@@ -214,7 +215,8 @@ final class MySqlDriversTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"mysql ", "mariadb "})
-    @DisplayName("R3 a connection that is killed after settlements are committed leaves the outcome unknown, and repeating tells")
+    @DisplayName(
+            "R3 a connection that is killed after settlements are committed leaves the outcome unknown, and repeating tells")
     void killedBeforeReading(String driver) {
         try (HikariDataSource pool = pool(driver);
                 SqlStore witness = SqlStore.open(pool)) {
