@@ -334,8 +334,13 @@ final class Engine {
 
     /** See {@link Operator#evict}. */
     boolean evict(EntryId id, String who, String reason) {
-        Optional<Transition> evicted = parts.store().evict(id, who, reason);
-        cache.drop(id);
+        Optional<Transition> evicted;
+        try {
+            evicted = parts.store().evict(id, who, reason);
+        } finally {
+            // After a lost answer, too.
+            cache.drop(id);
+        }
         evicted.ifPresent(transition -> parts.tell(new Event.Changed(transition)));
         return evicted.isPresent();
     }

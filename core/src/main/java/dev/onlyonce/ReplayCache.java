@@ -31,11 +31,7 @@ final class ReplayCache {
     /** When an id of the slot was last dropped; 0 for never. */
     private final AtomicLongArray droppedNanos = new AtomicLongArray(DROP_SLOTS);
 
-    private record Cached(Replay replay, long readNanos) {
-        Duration leftAt(long nowNanos) {
-            return replay.retentionLeft().minusNanos(nowNanos - readNanos);
-        }
-    }
+    private record Cached(Replay replay, long readNanos) {}
 
     ReplayCache(long bytesMax, Duration keepMax, Time time) {
         this.time = time;
@@ -49,8 +45,10 @@ final class ReplayCache {
                 .ticker(time::nanos)
                 .executor(Runnable::run)
                 .expireAfter(Expiry.<EntryId, Cached>writing((id, cached) -> {
-                    Duration left = cached.leftAt(time.nanos());
-                    return left.compareTo(keepMax) < 0 ? left : keepMax;
+                    Duration left = cached.replay.retentionLeft();
+                    Duration kept = left.compareTo(keepMax) < 0 ? left : keepMax;
+                    // From when it was read: a reader that is held up must not remember for longer.
+                    return kept.minusNanos(time.nanos() - cached.readNanos);
                 }))
                 .build();
     }

@@ -1,6 +1,5 @@
 package dev.onlyonce.redis;
 
-import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -70,9 +69,13 @@ final class CacheConnection implements AutoCloseable {
             return;
         }
         try {
-            link = LinkOpening.open(servers, resources);
+            Link opened = LinkOpening.open(servers, resources);
+            // A cluster's servers are connected now: the first command for each would be refused meanwhile.
+            var unused = opened.masters();
+            link = opened;
             failed(false, "");
-        } catch (StoreException e) {
+        } catch (RuntimeException e) {
+            // Also what something else than Redis makes of its answers.
             failed(true, e.getMessage());
             time.schedule(PAUSE, this::connect);
         }
@@ -114,7 +117,10 @@ final class CacheConnection implements AutoCloseable {
             failed(false, "");
             return Optional.of(replies.stream().map(CacheConnection::value).toList());
         } catch (RuntimeException e) {
-            failed(true, e.getMessage());
+            // A caller who does not wait says nothing about Redis.
+            if (!Thread.currentThread().isInterrupted()) {
+                failed(true, e.getMessage());
+            }
             return Optional.empty();
         }
     }
@@ -143,7 +149,12 @@ final class CacheConnection implements AutoCloseable {
                     writingBytes.addAndGet(-bytes);
                     failed(failure != null, String.valueOf(failure));
                 });
-        to.send(commands);
+        try {
+            to.send(commands);
+        } catch (RuntimeException e) {
+            // What the store has done stays done, whatever is wrong here.
+            commands.forEach(command -> command.completeExceptionally(e));
+        }
     }
 
     static Request set(byte[] key, byte[] value, Duration ttl) {

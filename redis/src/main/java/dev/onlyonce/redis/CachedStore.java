@@ -10,7 +10,10 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import dev.onlyonce.store.Transition;
 import io.lettuce.core.resource.ClientResources;
@@ -205,12 +208,21 @@ public final class CachedStore extends UncachedVerbs {
     /** Returns when no node replays the entry any more: after about seven seconds, unless the cache is configured otherwise. */
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
-        Optional<Transition> evicted = store.evict(id, who, reason);
-        entries.drop(List.of(id));
-        if (evicted.isPresent()) {
-            await(forgetMax);
+        boolean waits = true;
+        try {
+            Optional<Transition> evicted = store.evict(id, who, reason);
+            waits = evicted.isPresent();
+            return evicted;
+        } catch (StoreUnavailable | StoreBusy | StoreRejected e) {
+            waits = false;
+            throw e;
+        } finally {
+            entries.drop(List.of(id));
+            // After a lost answer, too: the next try finds nothing to evict, and nothing to wait for.
+            if (waits) {
+                await(forgetMax);
+            }
         }
-        return evicted;
     }
 
     @Override
@@ -244,7 +256,8 @@ public final class CachedStore extends UncachedVerbs {
     /** How to open a cache. */
     public static final class Builder {
         private static final Duration FRESH_MIN = Duration.ofSeconds(1);
-        private static final Duration FRESH_MAX = Duration.ofMinutes(10);
+        /** An eviction takes longer, and operators and their connections wait for a minute at most. */
+        private static final Duration FRESH_MAX = Duration.ofSeconds(30);
 
         private final Store store;
         private final RedisUrl url;
@@ -265,7 +278,7 @@ public final class CachedStore extends UncachedVerbs {
         /** How long a cached answer counts after it was read from the store; five seconds by default. An eviction takes longer by two. */
         public Builder freshFor(Duration freshFor) {
             if (freshFor.compareTo(FRESH_MIN) < 0 || freshFor.compareTo(FRESH_MAX) > 0) {
-                throw new IllegalArgumentException("freshFor must be between 1s and 10m: " + freshFor);
+                throw new IllegalArgumentException("freshFor must be between 1s and 30s: " + freshFor);
             }
             this.freshFor = freshFor;
             return this;

@@ -1,6 +1,7 @@
 package dev.onlyonce.redis;
 
 import static dev.onlyonce.redis.CachedStores.state;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,7 +14,12 @@ import dev.onlyonce.store.Time;
 import dev.onlyonce.testkit.FaultyStore;
 import dev.onlyonce.testkit.Verb;
 import dev.onlyonce.testservers.RedisCluster;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -137,6 +143,60 @@ class CacheOutageTest {
     }
 
     @Test
+    @DisplayName("E8 is not left alone because one caller was interrupted")
+    void interruptedCaller() {
+        settle("k-1");
+        untilReplayed("k-1");
+        Thread.currentThread().interrupt();
+        assertThat(state(node.claim(List.of(Calls.claim("k-1"))).get(0))).isEqualTo(State.COMPLETED);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(node.cache().orElseThrow().well()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"$-1\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "*1\r\n$-1\r\n", ":0\r\n"})
+    @DisplayName("E4 that is something else than Redis does not keep a node from starting")
+    void somethingElse(String reply) throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread answering = new Thread(() -> answer(server, reply));
+            answering.setDaemon(true);
+            answering.start();
+            CachedStore astray = stores.node(
+                    CachedStore.builder(origin, CachedStores.options("redis://127.0.0.1:" + server.getLocalPort())),
+                    time);
+            assertThat(astray.claim(List.of(Calls.claim("k-1")))).containsExactly(new ClaimResult.Claimed(1));
+            assertThat(astray.cache().orElseThrow().well()).isFalse();
+        }
+    }
+
+    /** Answers every command in the same way. */
+    private static void answer(ServerSocket server, String reply) {
+        try {
+            while (!server.isClosed()) {
+                Socket socket = server.accept();
+                Thread commands = new Thread(() -> answer(socket, reply));
+                commands.setDaemon(true);
+                commands.start();
+            }
+        } catch (IOException e) {
+            // The test is over.
+        }
+    }
+
+    private static void answer(Socket socket, String reply) {
+        try (socket;
+                BufferedReader lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                if (line.startsWith("*")) {
+                    socket.getOutputStream().write(reply.getBytes(US_ASCII));
+                }
+            }
+        } catch (IOException e) {
+            // The other side has gone.
+        }
+    }
+
+    @Test
     @DisplayName("E4 that is not there when the node starts is used as soon as it is")
     void late() {
         stores.server.kill();
@@ -166,7 +226,7 @@ class CacheOutageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"freshFor=0.5s", "freshFor=11m", "timeout=0s", "timeout=soon", "prefix=x", "freshFor"})
+    @ValueSource(strings = {"freshFor=0.5s", "freshFor=31s", "timeout=0s", "timeout=soon", "prefix=x", "freshFor"})
     @DisplayName("is refused with settings that are none")
     void settings(String setting) {
         CacheOptions options = CachedStores.options(stores.server.url() + "?" + setting);

@@ -11,6 +11,10 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -96,6 +100,35 @@ class SharedCacheTest {
                             .statusCode())
                     .isEqualTo(200);
             assertThat(metric(two, "failed")).isEqualTo("1.0");
+        }
+    }
+
+    @Test
+    @DisplayName("E8 stay ready while many evictions wait")
+    void evictions(@TempDir Path parent) throws Exception {
+        try (RedisServer cache = RedisServer.start("appendonly no");
+                CountingUpstream upstream = new CountingUpstream();
+                Running one = gateway(folder(parent, "one"), upstream, cache)) {
+            String token = Files.readString(one.data().resolve("admin-token")).strip();
+            for (int i = 0; i < 10; i++) {
+                one.post("/payments", "evicted-" + i, "{}");
+            }
+            List<CompletableFuture<HttpResponse<String>>> evictions = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                HttpRequest evict = HttpRequest.newBuilder(one.admin("/v1/keys/evict"))
+                        .header("Authorization", "Bearer " + token)
+                        .POST(HttpRequest.BodyPublishers.ofString("{\"key\":{\"tenant\":\"default\",\"key\":\"evicted-"
+                                + i + "\"},\"reason\":\"a test\"}"))
+                        .build();
+                evictions.add(one.client().sendAsync(evict, HttpResponse.BodyHandlers.ofString()));
+            }
+            assertThat(one.send(HttpRequest.newBuilder(one.admin("/health/ready")))
+                            .statusCode())
+                    .isEqualTo(200);
+            assertThat(evictions).as("they wait").noneMatch(CompletableFuture::isDone);
+            for (CompletableFuture<HttpResponse<String>> eviction : evictions) {
+                assertThat(eviction.get(60, TimeUnit.SECONDS).body()).contains("evicted");
+            }
         }
     }
 

@@ -34,6 +34,7 @@ final class LateTimeOutsTest {
 
     private final AtomicInteger late = new AtomicInteger();
     private final AtomicInteger lostReads = new AtomicInteger();
+    private final AtomicInteger refusedReads = new AtomicInteger();
     private HikariDataSource dataSource;
     private SqlStore witness;
     private SqlStore store;
@@ -87,6 +88,20 @@ final class LateTimeOutsTest {
         assertThat(late).hasValue(0);
     }
 
+    @Test
+    @DisplayName("R3 nothing is denied of settlements that are committed if the server refuses to show them")
+    void unshownSettlement() {
+        ClaimRequest claim = Claims.claim("key");
+        witness.claim(List.of(claim));
+        refusedReads.set(1);
+        assertThatThrownBy(() -> store.settle(List.of(Claims.settle(claim, State.COMPLETED))))
+                .isInstanceOf(StoreOutcomeUnknown.class);
+        assertThat(refusedReads).hasValue(0);
+        assertThat(store.settle(List.of(Claims.settle(claim, State.COMPLETED))))
+                .singleElement()
+                .isInstanceOf(SettleResult.Settled.class);
+    }
+
     private DataSource late(DataSource real) {
         return Sources.of(() -> {
             Connection connection = real.getConnection();
@@ -102,6 +117,9 @@ final class LateTimeOutsTest {
             boolean reads = method.getName().equals("executeQuery");
             if (reads && late.get() == 0 && lostReads.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
                 throw new SQLException("the connection is lost", "08S01");
+            }
+            if (reads && refusedReads.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new SQLException("User has exceeded the 'max_queries_per_hour' resource", "42000", 1226);
             }
             Object answer = Sources.invoke(statement, method, arguments);
             if (method.getName().equals("executeUpdate") && late.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {

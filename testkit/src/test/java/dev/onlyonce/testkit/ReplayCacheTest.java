@@ -13,6 +13,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.MemoryStore;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -123,6 +124,42 @@ class ReplayCacheTest {
             armed[0] = true;
             assertThat(pay(reading)).as("read before the eviction").isInstanceOf(Outcome.Replayed.class);
             assertThat(pay(reading)).as("asked after the eviction").isInstanceOf(Outcome.Executed.class);
+        }
+    }
+
+    @Test
+    @DisplayName("R7 an eviction whose answer is lost is noticed at once, too")
+    void evictedPerhaps() {
+        pay(once);
+        store.failAt(Verb.EVICT, 1, Fault.AFTER);
+        assertThatThrownBy(() -> once.operator().evict(KEY, "an operator", "wrong tenant"))
+                .isInstanceOf(StoreOutcomeUnknown.class);
+        assertThat(pay(once)).isInstanceOf(Outcome.Executed.class);
+    }
+
+    @Test
+    @DisplayName("R7 a reader that was held up remembers an answer for no longer: an eviction elsewhere may be over")
+    void heldUp() {
+        boolean[] armed = new boolean[1];
+        ForwardingStore slow = new ForwardingStore(store) {
+            @Override
+            <T> T around(Verb verb, Object asked, Supplier<T> call) {
+                T answer = call.get();
+                if (verb == Verb.CLAIM && armed[0]) {
+                    armed[0] = false;
+                    assertThat(store.evict(KEY.entryId(), "an operator", "elsewhere"))
+                            .isPresent();
+                    time.advance(CACHED_FOR);
+                }
+                return answer;
+            }
+        };
+        pay(once);
+        try (Onlyonce reading =
+                Onlyonce.builder(slow).time(time).cacheFor(CACHED_FOR).build()) {
+            armed[0] = true;
+            assertThat(pay(reading)).as("read before the eviction").isInstanceOf(Outcome.Replayed.class);
+            assertThat(pay(reading)).as("asked when everybody has forgotten").isInstanceOf(Outcome.Executed.class);
         }
     }
 

@@ -12,6 +12,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
@@ -41,12 +42,18 @@ public final class AdminApi {
     private static final int BODY_BYTES_MAX = 20 << 20;
     private static final long LINGER_MILLIS = 2000;
     private static final int PAGE = 100;
+    /** One that hangs does not hold up the next. */
+    private static final int PROBES_MAX = 2;
+
     private static final String NOT_MEANT =
             "The admin API is not known by this host name: use its address, or list the name under admin: {names: […]}";
     /** Tells an admin API from a service: clients look for it before they send their credential. */
     static final String CHALLENGE = "Bearer realm=\"onlyonce-admin\"";
 
     private final Vertx vertx;
+    /** Threads of their own: operators may wait for long, such as for an eviction. */
+    private final WorkerExecutor probes;
+
     private final AdminOperator operator;
     private final AdminToken token;
     private final Metrics metrics;
@@ -73,6 +80,7 @@ public final class AdminApi {
     /** Does not listen yet. */
     public AdminApi(Parts parts) {
         vertx = parts.vertx();
+        probes = vertx.createSharedWorkerExecutor("onlyonce-probes", PROBES_MAX);
         operator = parts.operator();
         token = parts.token();
         metrics = parts.metrics();
@@ -115,7 +123,7 @@ public final class AdminApi {
         String path = request.path() == null ? "" : request.path();
         switch (path) {
             case "/health/live" -> send(request, Reply.text(200, "text/plain", "live\n"));
-            case "/health/ready" -> inBackground(request, this::readiness);
+            case "/health/ready" -> answer(request, probes.executeBlocking(this::readiness, false));
             default -> {
                 if (isMeant(request)) {
                     answer(request, path);
@@ -192,7 +200,11 @@ public final class AdminApi {
     }
 
     private void inBackground(HttpServerRequest request, Callable<Reply> work) {
-        vertx.executeBlocking(work, false).onComplete(done -> {
+        answer(request, vertx.executeBlocking(work, false));
+    }
+
+    private static void answer(HttpServerRequest request, Future<Reply> reply) {
+        reply.onComplete(done -> {
             if (done.succeeded()) {
                 send(request, done.result());
             } else {

@@ -102,7 +102,7 @@ public final class Pool implements Source {
     }
 
     private SourceCheck.Url url(Connection connection) throws SQLException {
-        Connection driver = connection.unwrap(Connection.class);
+        Connection driver = driver(connection);
         // What is not a pool's wrapper is new, or stands for another connection each time.
         if (driver == connection) {
             return SourceCheck.Url.of(connection);
@@ -113,6 +113,15 @@ public final class Pool implements Source {
             urls.put(driver, known);
         }
         return known;
+    }
+
+    private static Connection driver(Connection connection) {
+        try {
+            return connection.unwrap(Connection.class);
+        } catch (SQLException | RuntimeException e) {
+            // Not every wrapper lets others look behind it.
+            return connection;
+        }
     }
 
     /** Where the first connection led, and in which mode it was. */

@@ -75,7 +75,9 @@ final class PreparedOnce implements InvocationHandler {
         private final String sql;
         private final PreparedStatement statement;
         private @Nullable ResultSet rows;
-        private boolean failed;
+        /** Whether the next user must not get it. */
+        private boolean spent;
+
         private boolean closed;
 
         Kept(String sql, PreparedStatement statement) {
@@ -92,6 +94,7 @@ final class PreparedOnce implements InvocationHandler {
             if (closed) {
                 throw new SQLException("the statement is closed");
             }
+            spent |= leavesTraces(method);
             try {
                 Object answer = call(statement, method, arguments);
                 if (answer instanceof ResultSet set) {
@@ -99,18 +102,30 @@ final class PreparedOnce implements InvocationHandler {
                 }
                 return answer;
             } catch (Throwable e) {
-                failed = true;
+                // The driver may have let go of it.
+                spent = true;
                 throw e;
             }
         }
 
-        /** After a failure the driver may have let go of it. Rows that are left open would keep the database as it was then. */
+        /**
+         * A batch that was begun, a limit on rows, and rows that nobody asked for outlast {@link PreparedStatement#clearParameters};
+         * parameters do not.
+         */
+        private static boolean leavesTraces(Method method) {
+            boolean parameterOrRun = method.getDeclaringClass() == PreparedStatement.class
+                    && !method.getName().equals("addBatch")
+                    && !method.getName().equals("execute");
+            return !parameterOrRun && !method.getName().startsWith("get");
+        }
+
+        /** Rows that are left open would keep the database as it was then. */
         private void close() throws SQLException {
             if (closed) {
                 return;
             }
             closed = true;
-            if (failed) {
+            if (spent || statement.isClosed()) {
                 statement.close();
             } else {
                 if (rows != null) {

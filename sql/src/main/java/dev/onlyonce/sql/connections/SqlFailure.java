@@ -118,7 +118,7 @@ public enum SqlFailure {
         if (MYSQL_UNAVAILABLE.contains(code)) {
             return UNAVAILABLE;
         }
-        if (MYSQL_REJECTED.contains(code)) {
+        if (MYSQL_REJECTED.contains(code) || isTooLarge(e)) {
             return REJECTED;
         }
         String state = state(e);
@@ -126,6 +126,11 @@ public enum SqlFailure {
             return ANSWER_LOST;
         }
         return state.startsWith("40") ? CONFLICT : standard(state);
+    }
+
+    /** Connector/J refuses a packet that the server would not take, before it sends it, and has no code for that. */
+    private static boolean isTooLarge(SQLException e) {
+        return e.getClass().getSimpleName().equals("PacketTooBigException");
     }
 
     private static SqlFailure h2(SQLException e) {

@@ -7,6 +7,7 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -87,12 +88,17 @@ final class MySqlChanges {
         if (changed > 0) {
             List<Binding> owners = new ArrayList<>(owners(settlements));
             owners.add(Binding.longs(settlements.get(0).to().code()));
-            queries.query(
-                    connection,
-                    MySqlStatements.SETTLED,
-                    owners,
-                    rows,
-                    row -> settled.put(MySqlQueries.id(row), StoredEntry.settled(row, 4)));
+            try {
+                queries.query(
+                        connection,
+                        MySqlStatements.SETTLED,
+                        owners,
+                        rows,
+                        row -> settled.put(MySqlQueries.id(row), StoredEntry.settled(row, 4)));
+            } catch (SQLException e) {
+                // Whatever it says: the settlements are committed.
+                throw new StoreOutcomeUnknown("settlements are recorded, but cannot be read back", e);
+            }
         }
         return settled;
     }

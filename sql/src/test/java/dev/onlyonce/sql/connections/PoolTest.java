@@ -91,9 +91,20 @@ class PoolTest {
         assertThat(asked).hasValue(2);
     }
 
+    @Test
+    @DisplayName("may have connections that let nobody look behind them")
+    void notUnwrapped() throws SQLException {
+        files.unwraps = false;
+        Pool pool = new Pool(files, false);
+        pool.borrow(Source.Use.READ).giveBack(true);
+        pool.borrow(Source.Use.READ).giveBack(true);
+        assertThat(asked).hasValue(2);
+    }
+
     /** Connects to a file that can be changed, and counts how often connections are asked for their URL. */
     private final class Files implements DataSource {
         private String url;
+        private boolean unwraps = true;
 
         Files(String url) {
             this.url = url;
@@ -148,6 +159,9 @@ class PoolTest {
             Object watched =
                     Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
                         asked.addAndGet(method.getName().equals("getURL") ? 1 : 0);
+                        if (method.getName().equals("unwrap") && !unwraps) {
+                            throw new SQLException("not a wrapper");
+                        }
                         try {
                             return method.getName().equals("unwrap")
                                     ? self

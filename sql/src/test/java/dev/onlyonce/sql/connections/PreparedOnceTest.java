@@ -116,6 +116,9 @@ class PreparedOnceTest {
         try (PreparedStatement statement = connection.prepareStatement("SELECT a FROM t")) {
             assertThat(statement.executeQuery().next()).isTrue();
         }
+        try (PreparedStatement statement = connection.prepareStatement("SELECT b FROM t")) {
+            assertThat(statement.execute()).as("rows that nobody asks for").isTrue();
+        }
         try (Connection other = DriverManager.getConnection(url)) {
             execute(other, "INSERT INTO t (a, b) VALUES (3, 'by somebody else')");
         }
@@ -136,6 +139,43 @@ class PreparedOnceTest {
     }
 
     @Test
+    @DisplayName("E8 writes no rows of a batch that somebody else began and gave up")
+    void givenUpBatch() throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
+            statement.setInt(1, 1);
+            statement.setString(2, "of a request that failed");
+            statement.addBatch();
+        }
+        try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
+            statement.setInt(1, 2);
+            statement.setString(2, "second");
+            statement.addBatch();
+            assertThat(statement.executeBatch()).hasSize(1);
+        }
+        assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("does not carry settings from one use to the next")
+    void settings() throws SQLException {
+        insert(1, "first");
+        insert(2, "second");
+        String all = "SELECT a FROM t ORDER BY a";
+        try (PreparedStatement statement = connection.prepareStatement(all)) {
+            statement.setMaxRows(1);
+            try (ResultSet row = statement.executeQuery()) {
+                assertThat(row.next()).isTrue();
+                assertThat(row.next()).isFalse();
+            }
+        }
+        try (PreparedStatement statement = connection.prepareStatement(all);
+                ResultSet row = statement.executeQuery()) {
+            assertThat(row.next()).isTrue();
+            assertThat(row.next()).as("the second row").isTrue();
+        }
+    }
+
+    @Test
     @DisplayName("keeps a bounded number of texts")
     void bounded() throws SQLException {
         for (int i = 0; i < 200; i++) {
@@ -147,6 +187,15 @@ class PreparedOnceTest {
         }
         insert(1, "first");
         assertThat(count()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("takes a statement that was closed behind it for closed")
+    void closedBehind() throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(COUNT)) {
+            statement.executeQuery().getStatement().close();
+        }
+        assertThat(count()).isZero();
     }
 
     @Test
