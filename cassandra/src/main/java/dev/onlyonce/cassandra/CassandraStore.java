@@ -147,6 +147,7 @@ public final class CassandraStore implements Store {
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
         requests.forEach(CassandraStore::check);
+        changes.expiry().check(clock.spread());
         return items.run(new Verbs.Claim(changes), requests).stream()
                 .map(sealing::open)
                 .toList();

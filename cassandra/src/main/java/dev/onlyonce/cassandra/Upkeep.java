@@ -15,7 +15,9 @@ import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 final class Upkeep {
     /** Rows are read in chunks, in a random order, so that the nodes do not all work on the same entries. */
     private static final int CHUNK = 256;
+    /** Bounds memory. */
+    private static final int CHUNK_MAX = CHUNK << 8;
     /** A claim writes its row first and its entry then. After this time there will be no entry any more. */
     private static final long UNBORN = Micros.of(Duration.ofMinutes(10));
 
@@ -61,14 +65,17 @@ final class Upkeep {
 
     private <T> List<T> run(Kind kind, long to, Verb<Due, Looked<T>> verb, int limit) {
         List<T> changed = new ArrayList<>();
-        List<Due> seen = new ArrayList<>();
+        Set<Due> seen = new HashSet<>();
+        int most = CHUNK;
         while (changed.size() < limit) {
-            List<Due> rows = new ArrayList<>(calendar.due(kind, to, CHUNK));
-            rows.removeAll(seen);
-            if (rows.isEmpty()) {
+            List<Due> rows = new ArrayList<>(calendar.due(kind, to, most));
+            boolean isAll = rows.size() < most || most >= CHUNK_MAX;
+            rows.removeIf(row -> !seen.add(row));
+            if (rows.isEmpty() && isAll) {
                 return changed;
             }
-            seen.addAll(rows);
+            // Rows that stay must not hide those behind them: claims that may come yet, or rows that a node with a fast clock wrote.
+            most = rows.isEmpty() ? most * 2 : most;
             Collections.shuffle(rows, ThreadLocalRandom.current());
             for (int i = 0; i < rows.size() && changed.size() < limit; ) {
                 int next = Math.min(rows.size(), i + limit - changed.size());
@@ -110,14 +117,18 @@ final class Upkeep {
         }
 
         @Override
+        public boolean isLastLook(Due row, Moment moment) {
+            return row.at() + UNBORN <= moment.surely();
+        }
+
+        @Override
         public Step<Looked<Transition>> decide(Due row, @Nullable StoredEntry entry, Moment moment) {
-            if (entry == null || !entry.isOpen()) {
-                boolean isUnborn = entry == null && row.at() + UNBORN > moment.surely();
-                return new Answer<>(new Looked<>(null, isUnborn ? List.of() : List.of(row)));
+            if (entry == null && !isLastLook(row, moment)) {
+                return new Answer<>(new Looked<>(null, List.of()));
             }
-            if (entry.hold().leaseUntil() > moment.surely()) {
-                // The renewal wrote a row of its own.
-                return new Answer<>(new Looked<>(null, List.of(row)));
+            if (entry == null || !entry.isOpen() || entry.hold().leaseUntil() > moment.surely()) {
+                // A renewal wrote a row of its own.
+                return new Answer<>(new Looked<>(null, over(row, entry)));
             }
             boolean isPending = entry.state() == State.PENDING;
             State to = isPending
@@ -135,6 +146,16 @@ final class Upkeep {
         }
     }
 
+    /** Rows of no more use: a claim that did not make this entry has left its id in the list too. */
+    private static List<IndexRow> over(Due row, @Nullable StoredEntry entry) {
+        boolean isListed = entry != null && entry.life().mark().equals(row.mark());
+        return isListed ? List.of(row) : List.of(row, listed(row));
+    }
+
+    private static Listed listed(Due row) {
+        return new Listed(IndexRow.List.ALL, row.home(), row.id(), row.mark());
+    }
+
     /** Deletes entries that are past everything, and makes tombstones. */
     record Purge(Changes changes) implements Verb<Due, Looked<Boolean>> {
         @Override
@@ -148,8 +169,7 @@ final class Upkeep {
                 // If Cassandra has removed it, that counts as well; else another node has, and has counted.
                 boolean isNative =
                         entry == null && !changes.expiry().tolerance().isZero();
-                Listed listed = new Listed(IndexRow.List.ALL, row.home(), row.id(), row.mark());
-                return new Answer<>(new Looked<>(isNative ? Boolean.TRUE : null, List.of(row, listed)));
+                return new Answer<>(new Looked<>(isNative ? Boolean.TRUE : null, List.of(row, listed(row))));
             }
             if (entry.isGone(moment.now())) {
                 return new Attempt<>(changes.purge(entry, row), new Looked<>(true, List.of()));
