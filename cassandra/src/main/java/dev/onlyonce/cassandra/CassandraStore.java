@@ -85,6 +85,7 @@ public final class CassandraStore implements Store {
                     isLocal ? ConsistencyLevel.LOCAL_QUORUM : ConsistencyLevel.QUORUM,
                     isLocal ? ConsistencyLevel.LOCAL_SERIAL : ConsistencyLevel.SERIAL);
             Schema.checkLayout(link, builder.shards);
+            Schema.checkOrder(link);
             clock = builder.clock == null ? new ClusterClock(session) : builder.clock;
             Statements statements = new Statements(session);
             cas = new Cas(link, statements, builder.auditRetention);
