@@ -12,10 +12,8 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -159,11 +157,11 @@ final class AuditLog {
     /** Deletes records up to an instant. */
     int purge(long until, int limit) {
         int purged = 0;
-        Set<Due> seen = new HashSet<>();
-        List<Due> rows = unseen(until, seen);
+        Calendar.Walk walk = calendar.walk(Kind.AUDIT, until, CHUNK);
+        List<Due> rows = walk.next();
         while (!rows.isEmpty() && purged < limit) {
             List<IndexRow> over = new ArrayList<>();
-            for (Due row : rows) {
+            for (Due row : rows.stream().sorted(ORDER).toList()) {
                 List<Stored> old = old(row);
                 List<Stored> now = old.subList(0, Math.min(old.size(), limit - purged));
                 forget(row.id(), now);
@@ -176,17 +174,9 @@ final class AuditLog {
                 }
             }
             indexes.dropNow(over);
-            rows = purged < limit ? unseen(until, seen) : List.of();
+            rows = purged < limit ? walk.next() : List.of();
         }
         return purged;
-    }
-
-    /** Rows that have not been looked at: one that a node with a fast clock wrote outlives its deletion. */
-    private List<Due> unseen(long until, Set<Due> seen) {
-        return calendar.due(Kind.AUDIT, until, CHUNK + seen.size()).stream()
-                .filter(seen::add)
-                .sorted(ORDER)
-                .toList();
     }
 
     private List<Stored> old(Due row) {

@@ -71,11 +71,17 @@ final class ClusterClock implements Clock {
 
     @Override
     public long spread() {
+        askAgain();
         return spread;
     }
 
     @Override
     public long now() {
+        askAgain();
+        return System.nanoTime() / 1000 + median.offset();
+    }
+
+    private void askAgain() {
         if (System.nanoTime() - askedAt > EVERY.toNanos() && isAsking.compareAndSet(false, true)) {
             var unused = ask().whenComplete((done, failure) -> {
                 isAsking.set(false);
@@ -83,7 +89,6 @@ final class ClusterClock implements Clock {
                 spread = spreadOfLive();
             });
         }
-        return System.nanoTime() / 1000 + median.offset();
     }
 
     @Override
@@ -120,20 +125,17 @@ final class ClusterClock implements Clock {
 
     /** Of the nodes that work for clients; what their answers leave open does not count. */
     private long spreadOfLive() {
-        List<Answer> live = session.getMetadata().getNodes().values().stream()
-                .filter(node -> node.getState() == NodeState.UP && node.getHostId() != null)
-                .map(node -> answers.get(node.getHostId()))
-                .filter(Objects::nonNull)
-                .toList();
-        long last = live.stream()
-                .mapToLong(answer -> answer.offset() - answer.error())
-                .max()
-                .orElse(0);
-        long first = live.stream()
-                .mapToLong(answer -> answer.offset() + answer.error())
-                .min()
-                .orElse(0);
-        return Math.max(0, last - first);
+        long last = Long.MIN_VALUE;
+        long first = Long.MAX_VALUE;
+        for (Node node : session.getMetadata().getNodes().values()) {
+            UUID id = node.getHostId();
+            Answer answer = id == null ? null : answers.get(id);
+            if (answer != null && node.getState() == NodeState.UP) {
+                last = Math.max(last, answer.offset() - answer.error());
+                first = Math.min(first, answer.offset() + answer.error());
+            }
+        }
+        return last > first ? last - first : 0;
     }
 
     private Answer median() {

@@ -40,8 +40,11 @@ record Expiry(Duration tolerance) {
         if (end == null || expires == null || tolerance.isZero()) {
             return Ttl.NONE;
         }
-        long seconds = Micros.seconds(Math.max(0, end - now)) + tolerance.toSeconds();
-        long result = Micros.seconds(Math.max(0, expires - now)) + tolerance.toSeconds();
+        // At least a second: a TTL of zero is none, and a result that stayed for ever would keep its key from being
+        // used again.
+        long margin = Micros.seconds(Micros.of(tolerance));
+        long seconds = Micros.seconds(Math.max(0, end - now)) + margin;
+        long result = Micros.seconds(Math.max(0, expires - now)) + margin;
         return seconds > TTL_SECONDS_MAX ? Ttl.NONE : new Ttl((int) seconds, (int) Math.min(seconds, result));
     }
 

@@ -23,7 +23,9 @@ final class Failures {
      * Of a write.
      *
      * <p>Nothing was changed if no node took it, if too few replicas were alive to begin with, if the user has no right to it, which is
-     * also what Cassandra says while it cannot read its table of rights, or if the statement is wrong. Everything else, above all a time-out, may have changed the entry: the driver does not repeat these statements by itself.
+     * also what Cassandra says while it cannot read its table of rights, or if the statement is wrong. Everything else, above all a time-
+     * out, may have changed the entry: the driver sends a transaction again only if a node took none, saw too few replicas, or could not
+     * read.
      */
     static StoreException ofWrite(Throwable failure) {
         Throwable cause = cause(failure);

@@ -196,7 +196,8 @@ record StoredEntry(EntryId id, Life life, Hold hold, Standing standing) {
                 terms,
                 row.getLong("lease_until"));
         State state = State.of(row.getByte("state"));
-        // A new entry does not write these cells. If they are there, an evicted entry has come back from a replica that was down for long:
+        // A new entry does not write these cells. If they are there, an evicted entry has come back from a replica that
+        // was down for long:
         // its end must not end a claim.
         boolean isSettled = state.isPurgeable();
         boolean hasResult = isSettled && row.getColumnDefinitions().contains("result");

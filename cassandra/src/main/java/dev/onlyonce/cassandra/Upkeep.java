@@ -15,9 +15,7 @@ import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 final class Upkeep {
     /** Rows are read in chunks, in a random order, so that the nodes do not all work on the same entries. */
     private static final int CHUNK = 256;
-    /** Bounds memory. */
-    private static final int CHUNK_MAX = CHUNK << 8;
     /** A claim writes its row first and its entry then. After this time there will be no entry any more. */
     private static final long UNBORN = Micros.of(Duration.ofMinutes(10));
 
@@ -65,17 +61,12 @@ final class Upkeep {
 
     private <T> List<T> run(Kind kind, long to, Verb<Due, Looked<T>> verb, int limit) {
         List<T> changed = new ArrayList<>();
-        Set<Due> seen = new HashSet<>();
-        int most = CHUNK;
+        Calendar.Walk walk = calendar.walk(kind, to, CHUNK);
         while (changed.size() < limit) {
-            List<Due> rows = new ArrayList<>(calendar.due(kind, to, most));
-            boolean isAll = rows.size() < most || most >= CHUNK_MAX;
-            rows.removeIf(row -> !seen.add(row));
-            if (rows.isEmpty() && isAll) {
+            List<Due> rows = walk.next();
+            if (rows.isEmpty()) {
                 return changed;
             }
-            // Rows that stay must not hide those behind them: claims that may come yet, or rows that a node with a fast clock wrote.
-            most = rows.isEmpty() ? most * 2 : most;
             Collections.shuffle(rows, ThreadLocalRandom.current());
             for (int i = 0; i < rows.size() && changed.size() < limit; ) {
                 int next = Math.min(rows.size(), i + limit - changed.size());

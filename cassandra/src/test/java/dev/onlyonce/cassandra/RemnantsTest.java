@@ -9,6 +9,7 @@ import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Transition;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,11 +36,11 @@ class RemnantsTest {
 
     /** Stands still until it is moved. */
     private static final class Hand implements Clock {
-        private volatile long now = Micros.of(Duration.ofDays(12_000));
+        private final AtomicLong now = new AtomicLong(Micros.of(Duration.ofDays(12_000)));
 
         @Override
         public long now() {
-            return now;
+            return now.get();
         }
 
         @Override
@@ -47,7 +49,7 @@ class RemnantsTest {
         }
 
         void advance(Duration span) {
-            now += Micros.of(span);
+            now.addAndGet(Micros.of(span));
         }
     }
 
@@ -83,8 +85,7 @@ class RemnantsTest {
     }
 
     private static void write(String cql, Object... values) {
-        store.session()
-                .execute(SimpleStatement.newInstance(cql, values).setConsistencyLevel(ConsistencyLevel.ALL));
+        store.session().execute(SimpleStatement.newInstance(cql, values).setConsistencyLevel(ConsistencyLevel.ALL));
     }
 
     @Test
@@ -127,7 +128,7 @@ class RemnantsTest {
         die(List.of(Calls.claim("listed")));
         CLOCK.advance(Duration.ofMinutes(20));
         assertThat(store.sweep(100)).hasSize(1);
-        assertThat(store.list(dev.onlyonce.store.EntryQuery.all(1000)))
+        assertThat(store.list(EntryQuery.all(1000)))
                 .anyMatch(entry -> entry.id().equals(winner.id()));
     }
 
