@@ -72,6 +72,7 @@ public final class Main {
             case "http" -> new Http(options, databases, report).run();
             case "size" -> new Size(options, databases, report).run();
             case "outbox" -> new Deliveries(options, databases, report).run();
+            case "kafka" -> new Consumption(options, databases, report).run();
             case "purge" -> new Purge(options, databases, report).run();
             case "gateway" -> new GatewaySpeed(options, databases, report).run();
             case "gateway-memory" -> new GatewayMemory(options.gateway(), report).run();

@@ -47,12 +47,13 @@ record Options(
             "fingerprint",
             "memory",
             "outbox",
+            "kafka",
             "purge",
             "http",
             "gateway",
             "gateway-memory");
     static final String USAGE = """
-            usage: benchmarks/run [fresh|anatomy|lookup|redis|replay|fingerprint|memory|outbox|purge|http|gateway|gateway-memory|size|cassandra|all]...
+            usage: benchmarks/run [fresh|anatomy|lookup|redis|replay|fingerprint|memory|outbox|kafka|purge|http|gateway|gateway-memory|size|cassandra|all]...
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
                 [--warm-up 5]      seconds that each contender runs on each database before anything counts

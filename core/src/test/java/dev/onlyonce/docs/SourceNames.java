@@ -19,8 +19,15 @@ final class SourceNames {
     private static final Pattern IMPORT = Pattern.compile("(?m)^import [\\w.]+\\.([A-Z]\\w*);");
     private static final Pattern ALERT = Pattern.compile("alert: (\\w+)");
     /** Of other projects, and imported by none of our sources. */
-    private static final Set<String> FOREIGN =
-            Set.of("AbstractRoutingDataSource", "TransactionAwareDataSourceProxy", "SingleConnectionDataSource");
+    private static final Set<String> FOREIGN = Set.of(
+            "AbstractRoutingDataSource",
+            "TransactionAwareDataSourceProxy",
+            "SingleConnectionDataSource",
+            "PutItem",
+            "UpdateItem",
+            "TransactWriteItems",
+            "ThrottlingException",
+            "ProvisionedThroughputExceededException");
 
     private final Map<String, String> texts = new HashMap<>();
     private final Set<String> imported = new HashSet<>(FOREIGN);

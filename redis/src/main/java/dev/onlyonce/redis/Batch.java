@@ -179,7 +179,9 @@ final class Batch {
         List<StoreException> failures = failures(all);
         for (StoreException failure : failures) {
             String message = String.valueOf(failure.getMessage());
-            throw link.isCluster() || failures.size() < all.size() ? new StoreBusy(message, failure) : new StoreUnavailable(message, failure);
+            throw link.isCluster() || failures.size() < all.size()
+                    ? new StoreBusy(message, failure)
+                    : new StoreUnavailable(message, failure);
         }
         return all.stream()
                 .map(item -> Optional.ofNullable(item.answer).orElseThrow())

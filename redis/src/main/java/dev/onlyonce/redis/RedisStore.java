@@ -67,8 +67,8 @@ public final class RedisStore implements Store {
         sealing = new Sealing(builder.encryption);
         verbs = new Verbs(builder.clock);
         long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
-        Replicas replicas = new Replicas(
-                link, partitions, new Replicas.Wanted(builder.replicas, builder.fsynced, builder.timeout));
+        Replicas replicas =
+                new Replicas(link, partitions, new Replicas.Wanted(builder.replicas, builder.fsynced, builder.timeout));
         batch = new Batch(link, pipeline, partitions, new Batch.Settings(auditMax, replicas));
         listing = new Listing(pipeline, partitions, batch, verbs);
         audit = new AuditStreams(pipeline, partitions, Script.of("trim", builder.clock));

@@ -77,8 +77,8 @@ final class Replicas {
         }
 
         private String shown(List<Object> answer) {
-            return (isOnDisk ? "on disk " + answer.get(0) + " of 1 masters and " : "")
-                    + answer.get(answer.size() - 1) + " of " + count + " replicas";
+            return (isOnDisk ? "on disk " + answer.get(0) + " of 1 masters and " : "") + answer.get(answer.size() - 1)
+                    + " of " + count + " replicas";
         }
     }
 

@@ -13,9 +13,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Nodes with a shared cache, and somebody who can read and write everything in it. */
@@ -47,21 +45,24 @@ final class CachedStores implements AutoCloseable {
         return connection.sync();
     }
 
+    /** What Redis has under a name. */
+    record Value(byte[] name, byte[] bytes) {}
+
     /** Everything in Redis. */
-    Map<byte[], byte[]> values() {
-        Map<byte[], byte[]> values = new HashMap<>();
+    List<Value> values() {
+        List<Value> values = new ArrayList<>();
         for (byte[] key : redis().keys("*")) {
             byte[] value = redis().get(key);
             if (value != null) {
-                values.put(key, value);
+                values.add(new Value(key, value));
             }
         }
         return values;
     }
 
     /** Puts everything back that was there, for good. */
-    void putBack(Map<byte[], byte[]> values) {
-        values.forEach((key, value) -> redis().set(key, value));
+    void putBack(List<Value> values) {
+        values.forEach(value -> redis().set(value.name(), value.bytes()));
     }
 
     /** The state that a claim has found; null if it was granted. */

@@ -33,7 +33,8 @@ final class RedisClock implements AutoCloseable {
     RedisClock(String url) {
         this.url = url;
         link = LinkOpening.open(RedisUrl.of(url).servers(), resources);
-        pipeline = new Pipeline(link, new ServerCheck(link, Duration.ofSeconds(10), true, false), Duration.ofSeconds(10));
+        pipeline =
+                new Pipeline(link, new ServerCheck(link, Duration.ofSeconds(10), true, false), Duration.ofSeconds(10));
     }
 
     /** Deletes everything and starts the clock again. */

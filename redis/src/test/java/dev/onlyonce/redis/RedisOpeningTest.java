@@ -207,9 +207,11 @@ class RedisOpeningTest {
     void waitCommands() {
         var replicas = new Replicas.Wanted(2, false, Duration.ofSeconds(1)).command(250);
         var disks = new Replicas.Wanted(1, true, Duration.ofSeconds(1)).command(250);
-        assertThat(new String(replicas.getType().getBytes(), StandardCharsets.US_ASCII)).isEqualTo("WAIT");
+        assertThat(new String(replicas.getType().getBytes(), StandardCharsets.US_ASCII))
+                .isEqualTo("WAIT");
         assertThat(replicas.getArgs().toCommandString()).isEqualTo("2 250");
-        assertThat(new String(disks.getType().getBytes(), StandardCharsets.US_ASCII)).isEqualTo("WAITAOF");
+        assertThat(new String(disks.getType().getBytes(), StandardCharsets.US_ASCII))
+                .isEqualTo("WAITAOF");
         assertThat(disks.getArgs().toCommandString()).isEqualTo("1 1 250");
     }
 
@@ -218,9 +220,21 @@ class RedisOpeningTest {
     void untrusted(@TempDir Path folder) throws Exception {
         Path store = folder.resolve("keys.p12");
         Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                        "-genkeypair", "-alias", "redis", "-keyalg", "EC", "-dname", "CN=localhost",
-                        "-storetype", "PKCS12", "-keystore", store.toString(), "-storepass", "changeit")
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-alias",
+                        "redis",
+                        "-keyalg",
+                        "EC",
+                        "-dname",
+                        "CN=localhost",
+                        "-storetype",
+                        "PKCS12",
+                        "-keystore",
+                        store.toString(),
+                        "-storepass",
+                        "changeit")
                 .redirectErrorStream(true)
                 .start();
         assertThat(keytool.waitFor()).isZero();
@@ -232,18 +246,18 @@ class RedisOpeningTest {
         managers.init(keys, "changeit".toCharArray());
         SSLContext tls = SSLContext.getInstance("TLS");
         tls.init(managers.getKeyManagers(), null, null);
+        Thread accepting;
         try (ServerSocket socket =
                 tls.getServerSocketFactory().createServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-            Thread accepting = new Thread(() -> accept(socket));
+            accepting = new Thread(() -> accept(socket));
             accepting.start();
             assertThatThrownBy(() -> RedisStore.open("rediss://127.0.0.1:" + socket.getLocalPort()))
                     .isInstanceOf(StoreUnavailable.class)
                     .hasMessageContaining("over TLS")
                     .hasMessageContaining("does this JVM trust its certificate")
                     .hasMessageContaining("unable to find valid certification path");
-            socket.close();
-            accepting.join();
         }
+        accepting.join();
     }
 
     /** Shakes hands with everybody until the socket is closed. */

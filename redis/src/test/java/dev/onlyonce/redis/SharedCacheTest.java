@@ -16,7 +16,6 @@ import dev.onlyonce.testkit.Verb;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -100,7 +99,7 @@ class SharedCacheTest {
     void marksLapse() {
         first.claim(List.of(claim));
         claim(second);
-        Map<byte[], byte[]> marks = stores.values();
+        List<CachedStores.Value> marks = stores.values();
         origin.settle(List.of(Calls.completed(claim)));
         time.advance(Duration.ofMillis(999));
         stores.putBack(marks);
@@ -123,7 +122,7 @@ class SharedCacheTest {
     void evicted() {
         settle();
         claim(second);
-        Map<byte[], byte[]> answers = stores.values();
+        List<CachedStores.Value> answers = stores.values();
         assertThat(answers).hasSize(1);
         long before = time.nanos();
         assertThat(first.evict(claim.id(), "an operator", "a test")).isPresent();
@@ -138,7 +137,7 @@ class SharedCacheTest {
     void deletedPastIt() {
         settle();
         claim(second);
-        Map<byte[], byte[]> answers = stores.values();
+        List<CachedStores.Value> answers = stores.values();
         assertThat(origin.evict(claim.id(), "an operator", "in the database")).isPresent();
         time.advance(FRESH_FOR.minusMillis(1));
         stores.putBack(answers);
@@ -175,7 +174,7 @@ class SharedCacheTest {
         settle();
         time.advance(Duration.ofMinutes(59));
         assertThat(state(claim(patient))).isEqualTo(State.COMPLETED);
-        Map<byte[], byte[]> answers = stores.values();
+        List<CachedStores.Value> answers = stores.values();
         time.advance(Duration.ofSeconds(50));
         // The clock of this node must be known for the answer to count at all.
         patient.find(List.of(Calls.claim("k-1").id()));
@@ -194,8 +193,7 @@ class SharedCacheTest {
         settle();
         claim(second);
         stores.values()
-                .keySet()
-                .forEach(key -> assertThat(stores.redis().pttl(key)).isBetween(1L, FRESH_FOR.toMillis()));
+                .forEach(value -> assertThat(stores.redis().pttl(value.name())).isBetween(1L, FRESH_FOR.toMillis()));
     }
 
     @Test
@@ -204,7 +202,7 @@ class SharedCacheTest {
         CachedStore patient = patient();
         settle();
         claim(patient);
-        Map<byte[], byte[]> answers = stores.values();
+        List<CachedStores.Value> answers = stores.values();
         time.advance(StoreClock.KNOWN_FOR);
         stores.putBack(answers);
         int before = asked();
@@ -227,7 +225,7 @@ class SharedCacheTest {
             CachedStore stranger = stores.node(
                     CachedStore.builder(new MemoryStore(time), options).timeout(Duration.ofSeconds(10)), time.alone());
             byte[] theirs = CacheSeal.of(options).key(claim.id());
-            stores.redis().set(theirs, stores.values().values().iterator().next());
+            stores.redis().set(theirs, stores.values().get(0).bytes());
             assertThat(claim(stranger)).isEqualTo(new ClaimResult.Claimed(1));
             assertThat(stranger.cache().orElseThrow().refused()).isEqualTo(1);
         }
@@ -260,14 +258,15 @@ class SharedCacheTest {
         for (CachedStore node : List.of(second, sealing)) {
             stores.redis().flushall();
             assertThat(state(claim(node))).isEqualTo(State.COMPLETED);
-            assertThat(stores.values()).hasSize(1).allSatisfy((name, value) -> {
-                assertThat(new String(name, StandardCharsets.ISO_8859_1)).doesNotContain("k-1", "acme");
-                assertThat(new String(value, StandardCharsets.ISO_8859_1))
+            assertThat(stores.values()).hasSize(1).allSatisfy(value -> {
+                assertThat(new String(value.name(), StandardCharsets.ISO_8859_1))
+                        .doesNotContain("k-1", "acme");
+                assertThat(new String(value.bytes(), StandardCharsets.ISO_8859_1))
                         .doesNotContain(
                                 "k-1", "acme", "POST /payments", claim.token().toString());
             });
         }
-        assertThat(Encryption.keyOf(stores.values().values().iterator().next())).isEqualTo(7);
+        assertThat(Encryption.keyOf(stores.values().get(0).bytes())).isEqualTo(7);
         assertThat(state(claim(sealing))).isEqualTo(State.COMPLETED);
         assertThat(sealing.cache().orElseThrow().replayed()).isEqualTo(1);
     }

@@ -2,8 +2,10 @@ package dev.onlyonce.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.testservers.RedisServer;
 import java.io.IOException;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -73,6 +75,20 @@ class StoreHealthTest {
         Eventually.eventually(() -> assertThat(ready()).isEqualTo(200));
         assertThat(pay("k1")).isEqualTo(201);
         assertThat(lines.with("store")).hasSize(2);
+    }
+
+    @Test
+    @DisplayName("E2 only by its owner's decision leaves the gateway ready, and probes are told what may be lost")
+    void acceptedRisks() throws Exception {
+        try (RedisServer server = RedisServer.start("appendonly no");
+                Running risky = Running.start(
+                        Files.createDirectory(folder.resolve("risky")),
+                        upstream.url(),
+                        "store: {url: \"" + server.url() + "?acceptDataLoss=true\"}\n")) {
+            HttpResponse<String> health = risky.send(HttpRequest.newBuilder(risky.admin("/health/ready")));
+            assertThat(health.statusCode()).isEqualTo(200);
+            assertThat(health.body()).startsWith("ready\naccepted risk: ").contains("set appendonly to yes");
+        }
     }
 
     private HttpRequest.Builder adminKeys() throws IOException {

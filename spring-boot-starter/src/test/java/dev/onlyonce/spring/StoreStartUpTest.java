@@ -133,7 +133,8 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("onlyonce.store=redis keeps them in the Redis of spring.data.redis, by URL or by host, with its password")
+    @DisplayName(
+            "onlyonce.store=redis keeps them in the Redis of spring.data.redis, by URL or by host, with its password")
     void dataRedis() {
         try (RedisServer server = RedisServer.start("requirepass secret-1")) {
             for (String[] described : new String[][] {
@@ -188,6 +189,20 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
+    @DisplayName("E2 what a store may lose by its owner's decision is a detail of the health, which stays up")
+    void acceptedRisks() {
+        try (RedisServer server = RedisServer.start("appendonly no")) {
+            runner.withPropertyValues("onlyonce.store.url=" + server.url() + "?acceptDataLoss=true")
+                    .run(context -> {
+                        var health = new OnlyonceHealth(context.getBean(Onlyonce.class), context.getBean(Store.class));
+                        assertThat(health.health().getStatus().getCode()).isEqualTo("UP");
+                        assertThat(String.valueOf(health.health().getDetails().get("acceptedRisks")))
+                                .contains("set appendonly to yes");
+                    });
+        }
+    }
+
+    @Test
     @DisplayName("onlyonce.store.url keeps them in Cassandra")
     void cassandra() {
         try (CassandraCluster cluster = CassandraCluster.start(1)) {
@@ -204,7 +219,8 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("onlyonce.store=redis knows the Sentinels, the cluster and TLS of spring.data.redis, and no other database")
+    @DisplayName(
+            "onlyonce.store=redis knows the Sentinels, the cluster and TLS of spring.data.redis, and no other database")
     void dataRedisKinds() {
         refuses(
                 runner.withPropertyValues(

@@ -51,7 +51,7 @@ final class GroupReplication {
     /** Before a caller that met an error calls again. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final Fingerprint REQUEST = Fingerprint.of("request".getBytes(StandardCharsets.UTF_8));
     private static final Logger log = LoggerFactory.getLogger(GroupReplication.class);
 

@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
  * primary when theirs is gone. The program of {@link MySqlServer} lacks the plugin, so the caller brings a whole distribution.
  */
 public final class MySqlGroup implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(180);
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final Path home;

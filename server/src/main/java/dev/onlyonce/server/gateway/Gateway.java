@@ -116,8 +116,8 @@ public final class Gateway {
         LocalOperator operator = new LocalOperator(once, store.origin(), "operator", new Known());
         AdminApi.Health probes = new AdminApi.Health(this::isReady, store::acceptedRisks);
         admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, probes));
-        backlog =
-                metrics.watch(once, () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
+        backlog = metrics.watch(
+                once, () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
         metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);

@@ -9,6 +9,7 @@ import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +30,45 @@ public interface InTransaction {
      * @return its attempt; empty if there is one already
      */
     Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException;
+
+    /**
+     * Makes many new entries, in one statement where the database can. Waits no longer than told for each transaction that is making one
+     * of them.
+     *
+     * @param claims sorted by id, each id once, not empty
+     * @return the attempts of those that were made
+     */
+    default Map<EntryId, Integer> insertAll(Connection connection, List<ClaimRequest> claims, Duration waitMax)
+            throws SQLException {
+        Map<EntryId, Integer> attempts = new HashMap<>();
+        for (ClaimRequest claim : claims) {
+            insert(connection, claim, waitMax).ifPresent(attempt -> attempts.put(claim.id(), attempt));
+        }
+        return attempts;
+    }
+
+    /**
+     * Makes many new entries that are completed at once, where the database can: half the work of making and settling them. The caller
+     * makes the effects afterwards and rolls back if one fails.
+     *
+     * @param claims sorted by id, each id once, not empty
+     * @param settlements how each is completed, in the same order
+     * @return those that were made; empty if it cannot: make and settle them
+     */
+    default Optional<Map<EntryId, SettleResult.Settled>> insertCompleted(
+            Connection connection, List<ClaimRequest> claims, List<Settlement> settlements, Duration waitMax)
+            throws SQLException {
+        return Optional.empty();
+    }
+
+    /** Reads many entries that are not past everything, in one statement where the database can. */
+    default Map<EntryId, Entry> findAll(Connection connection, List<EntryId> ids) throws SQLException {
+        Map<EntryId, Entry> found = new HashMap<>();
+        for (EntryId id : ids) {
+            find(connection, id).ifPresent(entry -> found.put(id, entry));
+        }
+        return found;
+    }
 
     /** Reads an entry that is not past everything. */
     Optional<Entry> find(Connection connection, EntryId id) throws SQLException;

@@ -8,6 +8,7 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,6 +26,9 @@ final class PostgresInTransaction implements InTransaction {
     static final String RESTORE_WAIT =
             "SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)";
 
+    /** As {@link PostgresStatements#SETTLE} has it. */
+    private static final Duration OWN_RECORD_LEASE_MAX = Duration.ofMinutes(5);
+
     private final Postgres postgres;
 
     PostgresInTransaction(Postgres postgres) {
@@ -36,6 +40,43 @@ final class PostgresInTransaction implements InTransaction {
         List<Integer> attempts = new ArrayList<>();
         return claim(
                 connection, Postgres.insert(List.of(claim), row -> attempts.add(row.getInt(4))), attempts, waitMax);
+    }
+
+    @Override
+    public Map<EntryId, Integer> insertAll(Connection connection, List<ClaimRequest> claims, Duration waitMax)
+            throws SQLException {
+        Map<EntryId, Integer> attempts = new HashMap<>();
+        Postgres.RowReader each = row -> attempts.put(StoredEntry.id(row, 1, Columns.NATIVE), row.getInt(4));
+        waitingFor(connection, Postgres.insert(claims, each), waitMax);
+        return attempts;
+    }
+
+    @Override
+    public Optional<Map<EntryId, SettleResult.Settled>> insertCompleted(
+            Connection connection, List<ClaimRequest> claims, List<Settlement> settlements, Duration waitMax)
+            throws SQLException {
+        if (claims.get(0).terms().lease().compareTo(OWN_RECORD_LEASE_MAX) > 0) {
+            // Its settlement needs an audit row.
+            return Optional.empty();
+        }
+        Map<EntryId, SettleResult.Settled> made = new HashMap<>();
+        Binding arrays = ArrayParameters.of(claims)
+                .then(new ArrayParameters<>(settlements)
+                        .bytes(Settlement::result)
+                        .texts(Settlement::reason));
+        Postgres.RowReader each = row -> made.put(StoredEntry.id(row, 1, Columns.NATIVE), StoredEntry.settled(row, 4));
+        waitingFor(connection, new Postgres.Part(PostgresStatements.INSERT_COMPLETED, arrays, each), waitMax);
+        return Optional.of(made);
+    }
+
+    /** Many are found by look-ups in the index only with settings, and going back to a savepoint takes those back. */
+    @Override
+    public Map<EntryId, Entry> findAll(Connection connection, List<EntryId> ids) throws SQLException {
+        Savepoint before = connection.setSavepoint();
+        Map<EntryId, Entry> found = postgres.find(connection, ids);
+        connection.rollback(before);
+        connection.releaseSavepoint(before);
+        return found;
     }
 
     @Override
@@ -56,6 +97,11 @@ final class PostgresInTransaction implements InTransaction {
 
     private Optional<Integer> claim(
             Connection connection, Postgres.Part claim, List<Integer> attempts, Duration waitMax) throws SQLException {
+        waitingFor(connection, claim, waitMax);
+        return attempts.stream().findFirst();
+    }
+
+    private void waitingFor(Connection connection, Postgres.Part claim, Duration waitMax) throws SQLException {
         // Zero would mean to wait without a limit.
         String millis = String.valueOf(Math.max(1, waitMax.toMillis()));
         postgres.runAll(
@@ -65,7 +111,6 @@ final class PostgresInTransaction implements InTransaction {
                         new Postgres.Part(SET_WAIT, Binding.texts(Columns.NATIVE, millis), row -> {}),
                         claim,
                         new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {})));
-        return attempts.stream().findFirst();
     }
 
     @Override

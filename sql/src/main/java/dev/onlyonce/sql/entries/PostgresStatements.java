@@ -62,6 +62,34 @@ final class PostgresStatements {
             ON CONFLICT (tenant, space, key_) DO NOTHING
             RETURNING tenant, space, key_, attempt""";
 
+    /**
+     * A new entry that is completed at once: for a transaction that makes the effect before it commits, and has nothing else to record.
+     * Its lease is short, so it is its own record in the audit.
+     */
+    static final String INSERT_COMPLETED = """
+            WITH clock AS MATERIALIZED (
+                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+            )
+            INSERT INTO onlyonce_entry (
+                tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner, attempt,
+                lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at,
+                settled_at, expires_at, purge_at, result, settled_why)
+            SELECT a.tenant, a.space, a.key_, a.operation, a.fingerprint_version, a.fingerprint, a.target, 3, a.token, a.owner, 1,
+                   a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
+                   (SELECT now FROM clock), (SELECT now FROM clock) + a.lease_us, (SELECT now FROM clock) + a.retention_us,
+                   (SELECT now FROM clock), (SELECT now FROM clock) + a.retention_us,
+                   (SELECT now FROM clock) + a.retention_us + a.tombstone_us, a.result, a.why
+            FROM (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
+                         unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
+                         unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
+                         unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
+                         unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
+                         unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target,
+                         unnest(?::smallint[]) AS state,
+                         unnest(?::bytea[]) AS result, unnest(?::text[]) AS why) AS a
+            ON CONFLICT (tenant, space, key_) DO NOTHING
+            RETURNING tenant, space, key_, settled_at, expires_at""";
+
     /** The same for one row: a lone caller should not pay for arrays. */
     static final String INSERT_ONE = """
             INSERT INTO onlyonce_entry (

@@ -11,6 +11,7 @@ import dev.onlyonce.Scope;
 import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.transactions.BatchRunner;
 import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.sql.transactions.TransactionRunner;
 import dev.onlyonce.sql.transactions.TransactionalAction;
@@ -20,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.List;
 
 /**
  * Messages that are delivered at least once, such as webhooks, applied once: that a message has come is written in the
@@ -39,10 +41,12 @@ public final class Inbox {
 
     private final TransactionRunner runner;
     private final Policy policy;
+    private final BatchApplication batches;
 
-    private Inbox(TransactionRunner runner, Policy policy) {
+    private Inbox(TransactionRunner runner, BatchRunner batches, Policy policy) {
         this.runner = runner;
         this.policy = policy;
+        this.batches = new BatchApplication(batches, runner, policy);
     }
 
     /**
@@ -53,14 +57,14 @@ public final class Inbox {
      */
     public static Inbox of(Onlyonce once) {
         Registry registry = once.registry();
-        TransactionRunner runner =
-                new TransactionRunner(SqlStore.of(once, "Inbox").access(), registry);
+        SqlStore store = SqlStore.of(once, "Inbox");
+        TransactionRunner runner = new TransactionRunner(store.access(), registry);
         Policy.Builder policy =
                 registry.policy(OPERATION, Way.INBOX).toBuilder().waitMax(WAIT_MAX);
         if (registry.ownPolicy(OPERATION).isEmpty()) {
             policy.retention(RETENTION);
         }
-        return new Inbox(runner, policy.build());
+        return new Inbox(runner, new BatchRunner(store.access(), registry), policy.build());
     }
 
     /**
@@ -105,16 +109,32 @@ public final class Inbox {
         return isNew(message, runner.execute(transaction, request(message), once(effect)));
     }
 
+    /**
+     * Applies a batch of messages in one transaction of its own, with one statement for all claims. One that fails is undone alone; the
+     * others are applied. An id that occurs twice is applied once.
+     *
+     * @return what became of each, in the same order; all of it is committed
+     * @throws dev.onlyonce.MalformedKey if an id is not one; nothing was applied
+     * @throws TransactionConflict if a message was rolled back because of concurrent work; call again
+     * @throws StoreException if the database cannot answer. Some may have been applied; calling again tells
+     */
+    public List<Applied> applyAll(List<InboxDelivery> deliveries) {
+        return batches.apply(deliveries);
+    }
+
     private TransactionRunner.Request<byte[]> request(InboxMessage message) {
-        Key key = Key.of(message.source(), OPERATION, message.id()).in(Scope.OPERATION);
-        return new TransactionRunner.Request<>(key, fingerprint(message), policy, Codec.bytes());
+        return new TransactionRunner.Request<>(key(message), fingerprint(message), policy, Codec.bytes());
+    }
+
+    static Key key(InboxMessage message) {
+        return Key.of(message.source(), OPERATION, message.id()).in(Scope.OPERATION);
     }
 
     /**
      * The id, bound to the content as a request is bound to its caller's credentials: what was remembered by its id alone, by an
      * earlier release too, matches any content.
      */
-    private static Fingerprint fingerprint(InboxMessage message) {
+    static Fingerprint fingerprint(InboxMessage message) {
         Fingerprint name = Fingerprint.of(message.id().getBytes(StandardCharsets.UTF_8));
         Fingerprint content = message.content();
         if (content == null) {
@@ -126,7 +146,7 @@ public final class Inbox {
         return name.boundTo(plain.version() + ":" + HexFormat.of().formatHex(plain.digest()));
     }
 
-    private static <X extends Exception> TransactionalAction<byte[], X> once(Effect<X> effect) {
+    static <X extends Exception> TransactionalAction<byte[], X> once(Effect<X> effect) {
         return connection -> {
             effect.apply(connection);
             return new byte[0];

@@ -73,6 +73,11 @@ final class PostgresPlanTest {
         fill(rows);
         Map<String, Binding> inserts = Map.of(
                 PostgresStatements.INSERT, ArrayParameters.of(CLAIMS),
+                PostgresStatements.INSERT_COMPLETED,
+                        ArrayParameters.of(CLAIMS)
+                                .then(new ArrayParameters<>(CLAIMS)
+                                        .bytes(c -> new byte[1])
+                                        .texts(c -> "done")),
                 PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)));
         for (Map.Entry<String, Binding> insert : inserts.entrySet()) {
             String plan = plan(insert.getKey(), insert.getValue());

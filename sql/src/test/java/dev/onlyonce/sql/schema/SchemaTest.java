@@ -222,7 +222,16 @@ final class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"POSTGRES, 1", "POSTGRES, 4", "POSTGRES, 6", "MARIADB, 5", "MYSQL, 5", "SQLITE, 5", "H2, 5", "H2_POSTGRES_MODE, 5"})
+    @CsvSource({
+        "POSTGRES, 1",
+        "POSTGRES, 4",
+        "POSTGRES, 6",
+        "MARIADB, 5",
+        "MYSQL, 5",
+        "SQLITE, 5",
+        "H2, 5",
+        "H2_POSTGRES_MODE, 5"
+    })
     @DisplayName(
             "has the database itself refuse states that do not exist and, except for PostgreSQL's entries, long names")
     void checks(TestDatabase database, int version) {

@@ -1,0 +1,98 @@
+package dev.onlyonce.kafka;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.sql.inbox.Inbox;
+import dev.onlyonce.sql.outbox.Delivery;
+import dev.onlyonce.sql.outbox.DeliveryHandler;
+import dev.onlyonce.sql.outbox.OutboxRow;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Publishes messages from the outbox: {@code Outbox.builder(once).handler(KafkaRelay.TOPIC, relay)}. A message leaves when, and only
+ * when, the transaction that accepted it commits. It may leave more than once; each time it has the same CloudEvents id, by which a
+ * {@link KafkaInbox} applies it once. Its result is its place in the topic, as a JSON string.
+ */
+public final class KafkaRelay implements DeliveryHandler, AutoCloseable {
+    /** The outbox's topic, whose handler this is. Kafka's topic is in the {@link OutgoingRecord}. */
+    public static final String TOPIC = "kafka";
+
+    private static final Duration DELIVERY_MAX = Duration.ofSeconds(20);
+    private static final Duration REQUEST_MAX = Duration.ofSeconds(5);
+
+    private final Producer<byte[], byte[]> producer;
+    private final String source;
+
+    /**
+     * With a producer of its own.
+     *
+     * @param config Kafka's settings of a producer; {@code bootstrap.servers} is required. All replicas acknowledge, and Kafka's own
+     *     retries make no duplicates, whatever these settings say
+     * @param source who publishes, as CloudEvents name it; ids are unique within it
+     */
+    public KafkaRelay(Map<String, Object> config, String source) {
+        Map<String, Object> all = new HashMap<>();
+        // A worker's thread waits for it, and the lease of its row should outlast that.
+        all.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, (int) DELIVERY_MAX.toMillis());
+        all.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) REQUEST_MAX.toMillis());
+        all.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, REQUEST_MAX.toMillis());
+        all.putAll(config);
+        all.put(ProducerConfig.ACKS_CONFIG, "all");
+        all.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+        this.producer = new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
+        this.source = source;
+    }
+
+    @Override
+    public Delivery deliver(OutboxRow row) throws Exception {
+        OutgoingRecord outgoing = OutgoingRecord.of(row.payload());
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(outgoing.topic(), outgoing.key(), outgoing.body());
+        header(record, "content-type", outgoing.contentType());
+        header(record, "ce_specversion", "1.0");
+        header(record, "ce_id", row.downstreamKey());
+        header(record, "ce_source", source);
+        header(record, "ce_type", outgoing.type());
+        header(record, "ce_time", row.acceptedAt().toString());
+        try {
+            RecordMetadata there = producer.send(record).get();
+            String place = there.topic() + "-" + there.partition() + "-" + there.offset();
+            return new Delivery.Delivered(place, Codec.json(String.class).encode(place));
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            boolean refused = cause instanceof RecordTooLargeException
+                    || cause instanceof InvalidTopicException
+                    || cause instanceof AuthorizationException;
+            return refused
+                    ? new Delivery.NotExecuted(String.valueOf(cause))
+                    : new Delivery.Ambiguous(String.valueOf(cause));
+        }
+    }
+
+    private static void header(ProducerRecord<byte[], byte[]> record, String name, String text) {
+        record.headers().add(name, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Consumers remember ids for this long, so a message may be published again without harm. */
+    @Override
+    public Duration keyLifetime() {
+        return Inbox.RETENTION;
+    }
+
+    /** Closes the producer. Close the outbox first. */
+    @Override
+    public void close() {
+        producer.close(DELIVERY_MAX);
+    }
+}

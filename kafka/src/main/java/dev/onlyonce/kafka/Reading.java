@@ -1,0 +1,56 @@
+package dev.onlyonce.kafka;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.messages.DeadLetterReason;
+import dev.onlyonce.messages.MessageId;
+import dev.onlyonce.messages.MessageIdentity;
+import dev.onlyonce.messages.PoisonMessage;
+import dev.onlyonce.messages.ReceivedMessage;
+
+/**
+ * How records are read.
+ *
+ * @param group the consumer group
+ * @param ids where ids come from
+ * @param decoder makes values
+ * @param bodyBytesMax the largest body
+ */
+record Reading<T>(String group, MessageId ids, MessageDecoder<T> decoder, int bodyBytesMax) {
+
+    /** Finds out what a record is, or gives it up. */
+    void identify(Letter letter) {
+        try {
+            ReceivedMessage message = letter.message();
+            if (message.body().length > bodyBytesMax) {
+                throw new PoisonMessage(
+                        DeadLetterReason.TOO_LARGE,
+                        "the body has " + message.body().length + " bytes; at most " + bodyBytesMax + " are allowed",
+                        null);
+            }
+            MessageIdentity identity = ids.require(message);
+            identity.source(group);
+            letter.identified(identity);
+        } catch (PoisonMessage e) {
+            letter.giveUp(e);
+        } catch (RuntimeException e) {
+            letter.giveUp(new PoisonMessage(DeadLetterReason.UNDECODABLE, "no id can be read: " + e, e));
+        }
+    }
+
+    /** The name space of a record's id. */
+    String source(Letter letter) {
+        return requireNonNull(letter.identity()).source(group);
+    }
+
+    /** Decodes a body. Only records that were not applied before are decoded. */
+    T decode(ReceivedMessage message) {
+        try {
+            return decoder.decode(message);
+        } catch (PoisonMessage e) {
+            throw e;
+        } catch (Exception e) {
+            throw new PoisonMessage(DeadLetterReason.UNDECODABLE, "it cannot be decoded: " + e, e);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.onlyonce.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.Key;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.outbox.Outbox;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The relay")
+class KafkaRelayTest {
+    private final Broker broker = Broker.shared();
+    private String topic;
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    @DisplayName("publishes what a transaction accepted if it commits, with an id that a consumer applies once")
+    void publishes() throws Exception {
+        topic = broker.topic(1);
+        try (Ledger ledger = new Ledger();
+                KafkaRelay relay = new KafkaRelay(Map.of("bootstrap.servers", broker.server.address()), "/orders");
+                Outbox outbox = Outbox.builder(ledger.once)
+                        .handler(KafkaRelay.TOPIC, relay)
+                        .build()) {
+            Key kept = Key.of("shop", "publish", "order-1");
+            Fingerprint fingerprint = Fingerprint.of(bytes("paid 1"));
+            accept(outbox, ledger, kept, true);
+            accept(outbox, ledger, Key.of("shop", "publish", "order-2"), false);
+            outbox.start();
+            Outcome<String> outcome = outbox.await(kept, fingerprint, String.class, Duration.ofSeconds(60))
+                    .orElseThrow();
+            assertThat(outcome.orElseThrow()).isEqualTo(topic + "-0-0");
+            // Sent a second time, as after a lost acknowledgement.
+            List<ConsumerRecord<byte[], byte[]>> records = broker.read(topic, 1);
+            assertThat(records).hasSize(1);
+            ConsumerRecord<byte[], byte[]> record = records.get(0);
+            assertThat(record.key()).isEqualTo(bytes("customer-7"));
+            assertThat(record.value()).isEqualTo(bytes("paid 1"));
+            assertThat(Broker.header(record, "ce_specversion")).isEqualTo("1.0");
+            assertThat(Broker.header(record, "ce_source")).isEqualTo("/orders");
+            assertThat(Broker.header(record, "ce_type")).isEqualTo("order.paid");
+            assertThat(Broker.header(record, "content-type")).isEqualTo("application/json");
+            assertThat(Broker.header(record, "ce_id")).isNotEmpty();
+            broker.resend(record);
+            broker.flush();
+            try (KafkaInbox inbox = KafkaInbox.builder(ledger.once, broker.consumer("group"), Ledger::text)
+                    .topics(topic)
+                    .transactional((c, body, message) -> Ledger.write(c, body))) {
+                inbox.start();
+                Broker.until(() -> inbox.counts().repeated() == 1);
+            }
+            assertThat(ledger.effects()).containsExactly("paid 1");
+        }
+    }
+
+    private void accept(Outbox outbox, Ledger ledger, Key key, boolean commits) throws Exception {
+        OutgoingRecord outgoing = OutgoingRecord.json(topic, bytes("customer-7"), "order.paid", bytes("paid 1"));
+        try (Connection transaction = ledger.source.getConnection()) {
+            transaction.setAutoCommit(false);
+            assertThat(outbox.accept(transaction, key, Fingerprint.of(bytes("paid 1")), String.class, outgoing.call())
+                            .isNew())
+                    .isTrue();
+            if (commits) {
+                transaction.commit();
+            } else {
+                transaction.rollback();
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package dev.onlyonce.sql.inbox;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.sql.transactions.BatchRunner;
+import dev.onlyonce.sql.transactions.GuardedConnection;
+import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.sql.transactions.TransactionRunner;
+import dev.onlyonce.store.StoreException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies a batch of messages.
+ *
+ * <ol>
+ *   <li>All in one transaction, with one statement for all claims. Most batches end here.
+ *   <li>If an effect throws: all in one transaction again, each behind a savepoint of its own, so that the one that fails is undone
+ *       alone.
+ *   <li>If that transaction is lost as a whole: each in a transaction of its own.
+ * </ol>
+ */
+final class BatchApplication {
+    private static final Logger log = LoggerFactory.getLogger(BatchApplication.class);
+
+    private final BatchRunner batches;
+    private final TransactionRunner single;
+    private final Policy policy;
+
+    BatchApplication(BatchRunner batches, TransactionRunner single, Policy policy) {
+        this.batches = batches;
+        this.single = single;
+        this.policy = policy;
+    }
+
+    List<Applied> apply(List<InboxDelivery> deliveries) {
+        if (deliveries.isEmpty()) {
+            return List.of();
+        }
+        List<BatchRunner.Item> items =
+                deliveries.stream().map(BatchApplication::item).toList();
+        try {
+            List<Outcome<byte[]>> outcomes = batches.execute(items, policy);
+            List<Applied> applied = new ArrayList<>();
+            for (int i = 0; i < outcomes.size(); i++) {
+                applied.add(applied(deliveries.get(i), outcomes.get(i)));
+            }
+            return applied;
+        } catch (BatchRunner.ActionFailed e) {
+            log.debug("A message of {} failed, so they are applied one by one", items.size(), e);
+        } catch (TransactionConflict e) {
+            log.debug("A batch of {} was rolled back because of concurrent work", items.size(), e);
+        }
+        try {
+            List<Applied> applied = new ArrayList<>();
+            batches.executeEach(connection -> applyEach(
+                    deliveries, applied, (item, request) -> single.execute(connection, request, item.action())));
+            return applied;
+        } catch (TransactionConflict | StoreException e) {
+            log.debug("A transaction with {} messages was lost, so each gets its own", items.size(), e);
+        }
+        List<Applied> applied = new ArrayList<>();
+        applyEach(deliveries, applied, (item, request) -> single.execute(request, item.action()));
+        return applied;
+    }
+
+    private static BatchRunner.Item item(InboxDelivery delivery) {
+        Inbox.Effect<?> effect = delivery.effect();
+        return new BatchRunner.Item(
+                Inbox.key(delivery.message()),
+                Inbox.fingerprint(delivery.message()),
+                Inbox.once(connection -> effect.apply(GuardedConnection.of(connection))));
+    }
+
+    /** Executes one message. */
+    @FunctionalInterface
+    private interface One {
+        Outcome<byte[]> execute(BatchRunner.Item item, TransactionRunner.Request<byte[]> request) throws Exception;
+    }
+
+    /** Applies one after the other. Behind one that fails, those of the same order are not tried. */
+    private void applyEach(List<InboxDelivery> deliveries, List<Applied> applied, One one) {
+        Set<Object> held = new HashSet<>();
+        for (InboxDelivery delivery : deliveries) {
+            Object order = delivery.order();
+            if (order != null && held.contains(order)) {
+                applied.add(new Applied.Held());
+                continue;
+            }
+            Applied answer = applyOne(delivery, one);
+            if (order != null && (answer instanceof Applied.Failed || answer instanceof Applied.Held)) {
+                held.add(order);
+            }
+            applied.add(answer);
+        }
+    }
+
+    private Applied applyOne(InboxDelivery delivery, One one) {
+        BatchRunner.Item item = item(delivery);
+        try {
+            return applied(
+                    delivery,
+                    one.execute(
+                            item,
+                            new TransactionRunner.Request<>(item.key(), item.fingerprint(), policy, Codec.bytes())));
+        } catch (TransactionConflict | StoreException e) {
+            // Not the message's fault: the caller tries again.
+            throw e;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Applied.Failed(e);
+        } catch (Exception e) {
+            return new Applied.Failed(e);
+        }
+    }
+
+    private static Applied applied(InboxDelivery delivery, Outcome<byte[]> outcome) {
+        if (outcome instanceof Outcome.Executed) {
+            return new Applied.Now();
+        }
+        Applied answer = Applied.of(outcome);
+        boolean anyContent = delivery.message().content() == null;
+        return answer instanceof Applied.Mismatched && anyContent ? new Applied.Before() : answer;
+    }
+}

@@ -1,0 +1,312 @@
+package dev.onlyonce.sql.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Event;
+import dev.onlyonce.MalformedKey;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.SqlClock;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.StoreException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("A batch of messages")
+class InboxBatchTest {
+    private static final Applied NOW = new Applied.Now();
+    private static final Applied BEFORE = new Applied.Before();
+    private static final Applied HELD = new Applied.Held();
+
+    @TempDir
+    private static Path folder;
+
+    private static final class Bench implements AutoCloseable {
+        private final HikariDataSource source;
+        private final Onlyonce once;
+        private final Inbox inbox;
+        private final Queue<Event> events = new ConcurrentLinkedQueue<>();
+
+        private Bench(HikariDataSource source, Onlyonce.Builder once) {
+            this.source = source;
+            this.once = once.listener(events::add).build();
+            this.inbox = Inbox.of(this.once);
+        }
+
+        @Override
+        public void close() {
+            once.close();
+        }
+
+        private List<Applied> apply(InboxDelivery... deliveries) {
+            return inbox.applyAll(List.of(deliveries));
+        }
+
+        /** The messages that took effect, in their order. */
+        private List<String> effects() throws SQLException {
+            try (Connection connection = source.getConnection();
+                    Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery("SELECT id FROM effect ORDER BY seq")) {
+                List<String> ids = new ArrayList<>();
+                while (row.next()) {
+                    ids.add(row.getString(1));
+                }
+                return ids;
+            }
+        }
+
+        private long decided(Event.Decision decision) {
+            return events.stream()
+                    .filter(e -> e instanceof Event.Decided decided && decided.decision() == decision)
+                    .count();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Body {
+        void run(Bench bench) throws Exception;
+    }
+
+    private static void on(TestDatabase database, Body body) throws Exception {
+        try (HikariDataSource source = database.create(folder);
+                SqlStore store = SqlStore.open(source)) {
+            String sequence = switch (database) {
+                case POSTGRES, H2, H2_POSTGRES_MODE -> "seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY";
+                case MARIADB, MYSQL -> "seq BIGINT AUTO_INCREMENT PRIMARY KEY";
+                case SQLITE -> "seq INTEGER PRIMARY KEY AUTOINCREMENT";
+            };
+            SqlClock.execute(source, "CREATE TABLE effect (" + sequence + ", id VARCHAR(50) NOT NULL)");
+            try (Bench bench = new Bench(source, Onlyonce.builder(store))) {
+                body.run(bench);
+            }
+        }
+    }
+
+    private static InboxDelivery message(String id, String order, String body) {
+        return new InboxDelivery(
+                new InboxMessage("topic", id, Fingerprint.of(body.getBytes(StandardCharsets.UTF_8))),
+                order,
+                c -> write(c, id));
+    }
+
+    private static InboxDelivery bad(String id, String order) {
+        return new InboxDelivery(new InboxMessage("topic", id), order, c -> {
+            write(c, id);
+            throw new IllegalStateException("bad " + id);
+        });
+    }
+
+    private static void write(Connection connection, String id) throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement("INSERT INTO effect (id) VALUES (?)")) {
+            insert.setString(1, id);
+            insert.executeUpdate();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("is applied in order, and again it is not")
+    void once(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            InboxDelivery[] batch = {message("z", "k", "1"), message("a", "k", "2"), message("m", "k", "3")};
+            assertThat(bench.apply(batch)).containsExactly(NOW, NOW, NOW);
+            assertThat(bench.apply(batch)).containsExactly(BEFORE, BEFORE, BEFORE);
+            assertThat(bench.apply(message("a", "k", "2"), message("new", "k", "4")))
+                    .containsExactly(BEFORE, NOW);
+            assertThat(bench.effects()).containsExactly("z", "a", "m", "new");
+            assertThat(bench.decided(Event.Decision.CREATED)).isEqualTo(4);
+            assertThat(bench.decided(Event.Decision.REPLAY)).isEqualTo(4);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("applies an id that occurs twice in it once, and refuses other content")
+    void repeats(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            assertThat(bench.apply(message("a", "k", "1"), message("a", "k", "1"), message("a", "k", "other")))
+                    .containsExactly(NOW, BEFORE, new Applied.Mismatched());
+            assertThat(bench.apply(message("b", "k", "1"), message("a", "k", "other")))
+                    .containsExactly(NOW, new Applied.Mismatched());
+            assertThat(bench.effects()).containsExactly("a", "b");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("with one that fails applies the others, but none behind it in its order")
+    void failure(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            List<Applied> applied = bench.apply(
+                    message("a", "k", "1"),
+                    bad("b", "k"),
+                    message("c", "other", "1"),
+                    message("d", "k", "1"),
+                    message("a", "other", "1"),
+                    message("e", null, "1"));
+            assertThat(applied.get(1)).isInstanceOf(Applied.Failed.class);
+            assertThat(((Applied.Failed) applied.get(1)).cause()).hasMessage("bad b");
+            assertThat(applied.get(0)).isEqualTo(NOW);
+            assertThat(applied.subList(2, 6)).containsExactly(NOW, HELD, BEFORE, NOW);
+            assertThat(bench.effects()).containsExactly("a", "c", "e");
+            assertThat(bench.apply(message("b", "k", "1"), message("d", "k", "1")))
+                    .containsExactly(NOW, NOW);
+            assertThat(bench.effects()).containsExactly("a", "c", "e", "b", "d");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("with a statement that the database refuses applies the others")
+    void refusedStatement(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            InboxDelivery refused = new InboxDelivery(new InboxMessage("topic", "b"), "k", c -> {
+                try (Statement statement = c.createStatement()) {
+                    statement.execute("INSERT INTO effect (id) VALUES (NULL)");
+                }
+            });
+            List<Applied> applied = bench.apply(message("a", null, "1"), refused, message("c", null, "1"));
+            assertThat(applied.get(1)).isInstanceOf(Applied.Failed.class);
+            assertThat(bench.effects()).containsExactly("a", "c");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("cannot be committed by an effect")
+    void guarded(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            List<Applied> applied = bench.apply(
+                    message("a", null, "1"), ending("commit", Connection::commit),
+                    ending("roll back", Connection::rollback), ending("close", Connection::close),
+                    ending("auto", c -> c.setAutoCommit(true)), message("z", null, "1"));
+            assertThat(applied.get(0)).isEqualTo(NOW);
+            assertThat(applied.subList(1, 5))
+                    .allSatisfy(answer -> assertThat(((Applied.Failed) answer).cause())
+                            .hasMessageContaining("must not end the transaction"));
+            assertThat(applied.get(5)).isEqualTo(NOW);
+            assertThat(bench.effects()).containsExactly("a", "z");
+        });
+    }
+
+    private static InboxDelivery ending(String how, Inbox.Effect<SQLException> ending) {
+        return new InboxDelivery(new InboxMessage("topic", how.replace(' ', '-')), null, c -> {
+            write(c, how);
+            ending.apply(c);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("is remembered like a message that came alone")
+    void remembered(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            bench.apply(message("a", null, "1"), message("b", null, "1"));
+            assertThat(bench.inbox.apply(message("c", null, "1").message(), c -> {}))
+                    .isTrue();
+            assertThat(bench.inbox.apply(message("a", null, "1").message(), c -> {}))
+                    .isFalse();
+            List<Entry> entries = bench.once.registry().store().list(EntryQuery.all(10));
+            assertThat(entries).hasSize(3);
+            Entry alone = entries.get(2);
+            for (Entry entry : entries) {
+                assertThat(entry.state()).isEqualTo(alone.state());
+                assertThat(entry.attempt()).isEqualTo(alone.attempt());
+                assertThat(entry.operation()).isEqualTo(alone.operation());
+                assertThat(entry.terms()).isEqualTo(alone.terms());
+                assertThat(entry.result()).isEqualTo(alone.result());
+                assertThat(Duration.between(entry.settledAt(), entry.expiresAt()))
+                        .isEqualTo(Inbox.RETENTION);
+            }
+            List<AuditRecord> audit = bench.once.registry().store().audit(AuditQuery.all(10));
+            assertThat(audit.stream()
+                            .map(AuditRecord::transition)
+                            .map(t -> t.id().key() + " " + t.from() + " " + t.to()))
+                    .containsExactlyInAnyOrderElementsOf(Stream.of("a", "b", "c")
+                            .flatMap(id -> Stream.of(id + " null PROCESSING", id + " PROCESSING COMPLETED"))
+                            .toList());
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("that many consumers get at once is applied once")
+    void atOnce(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            InboxDelivery[] batch = new InboxDelivery[40];
+            for (int i = 0; i < batch.length; i++) {
+                batch[i] = message("id" + i * 7919 % 100, "k", "1");
+            }
+            ExecutorService threads = Executors.newFixedThreadPool(4);
+            try {
+                List<Future<Integer>> applied = new ArrayList<>();
+                for (int i = 0; i < 8; i++) {
+                    applied.add(threads.submit(() -> deliver(bench, batch)));
+                }
+                int times = 0;
+                for (Future<Integer> one : applied) {
+                    times += one.get();
+                }
+                // What one consumer commits before its answer is lost, the other sees as applied before.
+                assertThat(times).isLessThanOrEqualTo(batch.length);
+            } finally {
+                threads.shutdownNow();
+            }
+            assertThat(bench.effects()).doesNotHaveDuplicates().hasSize(batch.length);
+        });
+    }
+
+    /** As a broker would: what is not applied is delivered again. */
+    private static int deliver(Bench bench, InboxDelivery... batch) {
+        int times = 0;
+        while (true) {
+            try {
+                List<Applied> applied = bench.apply(batch);
+                times += (int) applied.stream().filter(NOW::equals).count();
+                if (!applied.contains(HELD)) {
+                    return times;
+                }
+            } catch (TransactionConflict | StoreException e) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "SQLITE"})
+    @DisplayName("with an id that is none is not applied at all")
+    void malformed(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            assertThatThrownBy(() -> bench.apply(message("a", "k", "1"), message("b c", "k", "1")))
+                    .isInstanceOf(MalformedKey.class);
+            assertThat(bench.effects()).isEmpty();
+            assertThat(bench.apply()).isEmpty();
+        });
+    }
+}
