@@ -157,7 +157,8 @@ final class AuditLog {
     /** Deletes records up to an instant. */
     int purge(long until, int limit) {
         int purged = 0;
-        List<Due> rows = calendar.due(Kind.AUDIT, until, CHUNK);
+        Calendar.Walk walk = calendar.walk(Kind.AUDIT, until, CHUNK);
+        List<Due> rows = walk.next();
         while (!rows.isEmpty() && purged < limit) {
             List<IndexRow> over = new ArrayList<>();
             for (Due row : rows.stream().sorted(ORDER).toList()) {
@@ -173,7 +174,7 @@ final class AuditLog {
                 }
             }
             indexes.dropNow(over);
-            rows = purged < limit ? calendar.due(Kind.AUDIT, until, CHUNK) : List.of();
+            rows = purged < limit ? walk.next() : List.of();
         }
         return purged;
     }

@@ -10,9 +10,11 @@ import dev.onlyonce.cassandra.IndexRow.Partition;
 import dev.onlyonce.store.EntryId;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
@@ -27,6 +29,9 @@ final class Calendar {
     private static final Duration AGAIN = Duration.ofMinutes(5);
     /** How long after its end an empty bucket is closed. */
     private static final long CLOSING = Micros.of(Duration.ofHours(1));
+
+    /** Bounds the memory for rows that stay. */
+    private static final int WALK_MAX = 1 << 16;
 
     private final Link link;
     private final int shards;
@@ -131,6 +136,38 @@ final class Calendar {
             }
         }
         return found;
+    }
+
+    /** Looks at each row that is due by an instant once, oldest buckets first, although some of them stay. */
+    Walk walk(Kind kind, long to, int chunk) {
+        return new Walk(kind, to, chunk);
+    }
+
+    /** Rows that stay must not hide those behind them: claims that may come yet, or what a node with a fast clock wrote. */
+    final class Walk {
+        private final Kind kind;
+        private final long to;
+        private final Set<Due> seen = new HashSet<>();
+        private int most;
+
+        private Walk(Kind kind, long to, int chunk) {
+            this.kind = kind;
+            this.to = to;
+            this.most = chunk;
+        }
+
+        /** About as many rows as fit into a chunk that were not seen before; empty at the end. */
+        List<Due> next() {
+            while (true) {
+                List<Due> rows = due(kind, to, most);
+                boolean isAll = rows.size() < most || most >= WALK_MAX;
+                rows.removeIf(row -> !seen.add(row));
+                if (!rows.isEmpty() || isAll) {
+                    return rows;
+                }
+                most *= 2;
+            }
+        }
     }
 
     private void close(Kind kind, long bucket) {

@@ -13,6 +13,7 @@ import dev.onlyonce.cassandra.Change.Write;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.Terms;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -83,9 +84,17 @@ final class Cas {
         if (rows.wasApplied()) {
             return new Outcome.Applied();
         }
-        Row row = rows.one();
-        return new Outcome.Refused(
-                change.condition() instanceof Condition.Absent ? StoredEntry.of(change.id(), row) : null);
+        if (Failures.wasAfterTheOrder(rows.getExecutionInfo())) {
+            // What refuses this change may be the change itself.
+            return new Outcome.Failed(new StoreOutcomeUnknown("Cassandra refused a change on the second try", null));
+        }
+        try {
+            Row row = rows.one();
+            return new Outcome.Refused(
+                    change.condition() instanceof Condition.Absent ? StoredEntry.of(change.id(), row) : null);
+        } catch (StoreException e) {
+            return new Outcome.Failed(e);
+        }
     }
 
     private BoundStatementBuilder conditional(Change change) {

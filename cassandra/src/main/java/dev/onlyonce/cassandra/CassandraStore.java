@@ -85,6 +85,7 @@ public final class CassandraStore implements Store {
                     isLocal ? ConsistencyLevel.LOCAL_QUORUM : ConsistencyLevel.QUORUM,
                     isLocal ? ConsistencyLevel.LOCAL_SERIAL : ConsistencyLevel.SERIAL);
             Schema.checkLayout(link, builder.shards);
+            Schema.checkOrder(link);
             clock = builder.clock == null ? new ClusterClock(session) : builder.clock;
             Statements statements = new Statements(session);
             cas = new Cas(link, statements, builder.auditRetention);
@@ -147,6 +148,7 @@ public final class CassandraStore implements Store {
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
         requests.forEach(CassandraStore::check);
+        changes.expiry().check(clock.spread());
         return items.run(new Verbs.Claim(changes), requests).stream()
                 .map(sealing::open)
                 .toList();

@@ -7,4 +7,9 @@ interface Clock {
 
     /** By how much another node of ours may read it differently at the same time, in microseconds. */
     long error();
+
+    /** By how much the clocks differ that Cassandra judges TTLs by, at least, in microseconds. */
+    default long spread() {
+        return 0;
+    }
 }

@@ -2,7 +2,9 @@ package dev.onlyonce.cassandra;
 
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
+import com.datastax.oss.driver.api.core.loadbalancing.NodeDistance;
 import com.datastax.oss.driver.api.core.metadata.Node;
+import com.datastax.oss.driver.api.core.metadata.NodeState;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,6 +51,7 @@ final class ClusterClock implements Clock {
     private final Map<UUID, Answer> answers = new ConcurrentHashMap<>();
     private final AtomicBoolean isAsking = new AtomicBoolean();
     private volatile Answer median;
+    private volatile long spread;
     private volatile long askedAt;
 
     /**
@@ -63,17 +66,29 @@ final class ClusterClock implements Clock {
         this.session = session;
         ask().join();
         median = median();
+        spread = spreadOfLive();
+    }
+
+    @Override
+    public long spread() {
+        askAgain();
+        return spread;
     }
 
     @Override
     public long now() {
+        askAgain();
+        return System.nanoTime() / 1000 + median.offset();
+    }
+
+    private void askAgain() {
         if (System.nanoTime() - askedAt > EVERY.toNanos() && isAsking.compareAndSet(false, true)) {
             var unused = ask().whenComplete((done, failure) -> {
-                median = median();
                 isAsking.set(false);
+                median = median();
+                spread = spreadOfLive();
             });
         }
-        return System.nanoTime() / 1000 + median.offset();
     }
 
     @Override
@@ -85,7 +100,8 @@ final class ClusterClock implements Clock {
         askedAt = System.nanoTime();
         List<CompletableFuture<?>> asked = new ArrayList<>();
         session.getMetadata().getNodes().values().stream()
-                .filter(node -> node.getHostId() != null)
+                // A node of another data centre is never asked: it must not take the place of one that answers.
+                .filter(node -> node.getHostId() != null && node.getDistance() != NodeDistance.IGNORED)
                 .sorted(Comparator.comparing(node -> Objects.requireNonNull(node.getHostId())))
                 .limit(NODES_MAX)
                 .forEach(node -> asked.add(ask(node)));
@@ -105,6 +121,21 @@ final class ClusterClock implements Clock {
             }
             return true;
         });
+    }
+
+    /** Of the nodes that work for clients; what their answers leave open does not count. */
+    private long spreadOfLive() {
+        long last = Long.MIN_VALUE;
+        long first = Long.MAX_VALUE;
+        for (Node node : session.getMetadata().getNodes().values()) {
+            UUID id = node.getHostId();
+            Answer answer = id == null ? null : answers.get(id);
+            if (answer != null && node.getState() == NodeState.UP) {
+                last = Math.max(last, answer.offset() - answer.error());
+                first = Math.min(first, answer.offset() + answer.error());
+            }
+        }
+        return last > first ? last - first : 0;
     }
 
     private Answer median() {

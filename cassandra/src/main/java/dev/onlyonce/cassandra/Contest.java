@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *       also completes what was left half done. If the record is there, the change took place. If not, it did not, and it starts again.
  * </ol>
  *
- * <p>Pauses between the tries are random and become longer. After {@code patience} it gives up: busy, or unknown if a change is still
- * in doubt.
+ * <p>Pauses between the tries are random and become longer. When the call has taken {@code patience} it gives up: busy, or unknown if a
+ * change is still in doubt.
  */
 record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Moment> clock, Duration patience) {
     /** Well below the time after which a sweep deletes the row of a claim that never came. */
@@ -60,6 +60,14 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
         }
     }
 
+    /**
+     * What was sent before the contest.
+     *
+     * @param guess null for nothing
+     * @param outcome null for none
+     */
+    record Sent<A>(@Nullable Attempt<A> guess, @Nullable Outcome outcome) {}
+
     /** The state of one contest. */
     private static final class Tries<A> {
         /** Changes that may have taken place. */
@@ -76,20 +84,22 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
     /**
      * Runs the verb for an item until it has an answer.
      *
-     * @param guess what was sent already; null for nothing
-     * @param outcome what became of that; null for nothing
+     * @param sent what was sent already
+     * @param since when the call began, by this JVM's nano clock: all its items have the same time
      */
-    <Q, A> Result<A> run(Verb<Q, A> verb, Q item, @Nullable Attempt<A> guess, @Nullable Outcome outcome) {
+    <Q, A> Result<A> run(Verb<Q, A> verb, Q item, Sent<A> sent, long since) {
         Tries<A> tries = new Tries<>();
-        if (guess != null && outcome != null) {
-            Optional<A> unexpected = note(tries, guess, outcome);
+        if (sent.guess() != null && sent.outcome() != null) {
+            Optional<A> unexpected = note(tries, sent.guess(), sent.outcome());
             if (unexpected.isPresent()) {
                 return Result.of(unexpected.get());
             }
         }
         EntryId id = verb.id(item);
-        long giveUp = System.nanoTime() + patience.toNanos();
-        if (!turns.take(id, patience)) {
+        long giveUp = since + patience.toNanos();
+        Duration left = Duration.ofNanos(Math.max(0, giveUp - System.nanoTime()));
+        boolean isTooLate = left.isZero() && tries.seen.isEmpty();
+        if (isTooLate || !turns.take(id, left)) {
             return given(tries, id);
         }
         try {
@@ -132,6 +142,9 @@ record Contest(Cas cas, Indexes indexes, Claims claims, Turns turns, Supplier<Mo
             entry = proven.entry();
         } else {
             entry = tries.seen.isPresent() ? tries.seen.get() : cas.read(id);
+            if (entry == null && verb.isLastLook(item, clock.get())) {
+                entry = cas.readAfterAll(id, List.of()).entry();
+            }
         }
         tries.seen = Optional.empty();
         Moment moment = clock.get();

@@ -2,7 +2,9 @@ package dev.onlyonce.cassandra;
 
 import dev.onlyonce.cassandra.Change.Ttl;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
 /**
  * How long Cassandra keeps a settled entry by itself: longer than its retention and tombstone by as much as the clocks of the cluster's
@@ -16,14 +18,33 @@ record Expiry(Duration tolerance) {
     /** A cell is gone up to a second after its TTL. */
     private static final Duration ROUNDING = Duration.ofSeconds(5);
 
+    /**
+     * Checks that no entry vanishes early.
+     *
+     * @param spread by how much the clocks of the cluster's nodes differ, in microseconds
+     * @throws StoreUnavailable if it may
+     */
+    void check(long spread) {
+        if (!tolerance.isZero() && spread > Micros.of(tolerance)) {
+            throw new StoreUnavailable(
+                    "The clocks of Cassandra's nodes differ by " + Duration.of(spread, ChronoUnit.MICROS)
+                            + ", more than clockTolerance=" + tolerance
+                            + ": a node would take entries for expired and let their operations run again. Set its clock right, or stop it",
+                    null);
+        }
+    }
+
     Ttl ttl(StoredEntry entry, long now) {
         Long end = entry.end();
         Long expires = entry.standing().expires();
         if (end == null || expires == null || tolerance.isZero()) {
             return Ttl.NONE;
         }
-        long seconds = Micros.seconds(Math.max(0, end - now)) + tolerance.toSeconds();
-        long result = Micros.seconds(Math.max(0, expires - now)) + tolerance.toSeconds();
+        // At least a second: a TTL of zero is none, and a result that stayed for ever would keep its key from being
+        // used again.
+        long margin = Micros.seconds(Micros.of(tolerance));
+        long seconds = Micros.seconds(Math.max(0, end - now)) + margin;
+        long result = Micros.seconds(Math.max(0, expires - now)) + margin;
         return seconds > TTL_SECONDS_MAX ? Ttl.NONE : new Ttl((int) seconds, (int) Math.min(seconds, result));
     }
 

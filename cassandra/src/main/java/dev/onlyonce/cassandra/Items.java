@@ -71,22 +71,22 @@ final class Items {
     <Q, A> List<Result<A>> results(Verb<Q, A> verb, List<Q> items) {
         Moment moment = contest.moment();
         List<Progress<Q, A>> all = new ArrayList<>();
-        for (Q item : items) {
-            Progress<Q, A> progress = new Progress<>(item);
-            Optional<Attempt<A>> guess = verb.guess(item, moment);
-            if (guess.isPresent() && contest.turns().tryTake(verb.id(item))) {
-                progress.guess = guess.get();
-            }
-            all.add(progress);
-        }
         try {
+            for (Q item : items) {
+                Progress<Q, A> progress = new Progress<>(item);
+                Optional<Attempt<A>> guess = verb.guess(item, moment);
+                if (guess.isPresent() && contest.turns().tryTake(verb.id(item))) {
+                    progress.guess = guess.get();
+                }
+                all.add(progress);
+            }
             sendGuesses(all, moment);
         } finally {
             all.stream()
                     .filter(each -> each.guess != null)
                     .forEach(each -> contest.turns().release(verb.id(each.item)));
         }
-        return finish(verb, all);
+        return finish(verb, all, moment.nanos());
     }
 
     private <Q, A> void sendGuesses(List<Progress<Q, A>> all, Moment moment) {
@@ -127,7 +127,7 @@ final class Items {
         contest.indexes().drop(over);
     }
 
-    private <Q, A> List<Result<A>> finish(Verb<Q, A> verb, List<Progress<Q, A>> all) {
+    private <Q, A> List<Result<A>> finish(Verb<Q, A> verb, List<Progress<Q, A>> all, long since) {
         List<CompletableFuture<Result<A>>> results = new ArrayList<>();
         List<Runnable> contests = new ArrayList<>();
         for (Progress<Q, A> each : all) {
@@ -140,9 +140,10 @@ final class Items {
                     && !(failed.failure() instanceof StoreOutcomeUnknown)) {
                 result.complete(Result.failed(failed.failure()));
             } else {
+                Contest.Sent<A> sent = new Contest.Sent<>(guess, each.outcome);
                 contests.add(() -> {
                     try {
-                        result.complete(contest.run(verb, each.item, guess, each.outcome));
+                        result.complete(contest.run(verb, each.item, sent, since));
                     } catch (RuntimeException | Error e) {
                         result.completeExceptionally(e);
                     }

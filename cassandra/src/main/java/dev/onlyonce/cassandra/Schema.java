@@ -1,8 +1,10 @@
 package dev.onlyonce.cassandra;
 
+import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
+import com.datastax.oss.driver.api.core.loadbalancing.NodeDistance;
 import com.datastax.oss.driver.api.core.metadata.Node;
 import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
 import dev.onlyonce.store.StoreException;
@@ -37,6 +39,7 @@ record Schema(CqlSession session, String keyspace) {
         try {
             if (metadata().isEmpty()) {
                 String home = dataCentre == null ? onlyDataCentre() : dataCentre;
+                checkNodes(home, replication);
                 session.execute("CREATE KEYSPACE IF NOT EXISTS " + keyspace
                         + " WITH replication = {'class': 'NetworkTopologyStrategy', '" + home.replace("'", "''") + "': "
                         + replication + "}");
@@ -47,6 +50,20 @@ record Schema(CqlSession session, String keyspace) {
             }
         } catch (RuntimeException e) {
             throw failed("cannot be created: ", e);
+        }
+    }
+
+    /** With fewer nodes than replicas no majority may ever answer, and the keyspace would stay so. */
+    private void checkNodes(String dataCentre, int replication) {
+        long nodes = session.getMetadata().getNodes().values().stream()
+                .filter(node -> dataCentre.equals(node.getDatacenter()))
+                .count();
+        if (nodes < replication) {
+            throw new StoreRejected(
+                    "The data centre " + dataCentre + " has " + nodes + " nodes, too few for " + replication
+                            + " replicas: add nodes, or write replication=" + nodes
+                            + " after the ? of the URL to create the keyspace",
+                    null);
         }
     }
 
@@ -120,24 +137,56 @@ record Schema(CqlSession session, String keyspace) {
      */
     static void checkLayout(Link link, int shards) {
         String ours = "version " + VERSION + ", shards " + shards;
+        String stored = agreed(link, "layout", ours);
+        if (!ours.equals(stored)) {
+            throw new StoreRejected(
+                    "The entries of this keyspace have " + stored + ", but this node is set to " + ours
+                            + ": use the same number of shards, or another keyspace",
+                    null);
+        }
+    }
+
+    /**
+     * Records among whom transactions are ordered, or compares it. Nodes that do not agree on it would not see each other's claims.
+     *
+     * @throws StoreRejected if other nodes order them otherwise
+     */
+    static void checkOrder(Link link) {
+        String ours = link.serial().equals(ConsistencyLevel.LOCAL_SERIAL)
+                ? "LOCAL_SERIAL in " + localDataCentre(link.session())
+                : "SERIAL";
+        String stored = agreed(link, "serial", ours);
+        if (!ours.equals(stored)) {
+            throw new StoreRejected(
+                    "The transactions of this keyspace are ordered by " + stored + ", but this node is set to " + ours
+                            + ": both at once run operations twice. Use the same setting serial=; or, to change it, stop all nodes"
+                            + " and DELETE FROM layout WHERE name = 'serial'",
+                    null);
+        }
+    }
+
+    private static String localDataCentre(CqlSession session) {
+        return session.getMetadata().getNodes().values().stream()
+                .filter(node -> node.getDistance() == NodeDistance.LOCAL)
+                .map(node -> String.valueOf(node.getDatacenter()))
+                .findFirst()
+                .orElse("");
+    }
+
+    /** The value that the first node has recorded; ours if we are the first. */
+    private static @Nullable String agreed(Link link, String name, String ours) {
+        String select = "SELECT value FROM layout WHERE name = '" + name + "'";
         try {
-            List<Row> rows = link.rows(Statements.of("SELECT value FROM layout WHERE name = 'layout'", link.level()));
-            String stored = rows.isEmpty() ? null : rows.get(0).getString("value");
-            if (stored == null) {
-                var unused = link.transaction(SimpleStatement.newInstance(
-                                "INSERT INTO layout (name, value) VALUES ('layout', ?) IF NOT EXISTS", ours))
+            List<Row> rows = link.rows(Statements.of(select, link.level()));
+            if (rows.isEmpty()) {
+                // In all data centres, whatever the setting: it is what must be agreed upon.
+                Link all = new Link(link.session(), ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL);
+                String insert = "INSERT INTO layout (name, value) VALUES (?, ?) IF NOT EXISTS";
+                var unused = all.transaction(SimpleStatement.newInstance(insert, name, ours))
                         .join();
-                stored = link.rowsAfterAll(
-                                Statements.of("SELECT value FROM layout WHERE name = 'layout'", link.serial()))
-                        .get(0)
-                        .getString("value");
+                rows = all.rowsAfterAll(Statements.of(select, all.serial()));
             }
-            if (!ours.equals(stored)) {
-                throw new StoreRejected(
-                        "The entries of this keyspace have " + stored + ", but this node is set to " + ours
-                                + ": use the same number of shards, or another keyspace",
-                        null);
-            }
+            return rows.get(0).getString("value");
         } catch (RuntimeException e) {
             throw Failures.ofRead(e);
         }

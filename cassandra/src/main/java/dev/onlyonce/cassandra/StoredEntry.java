@@ -8,6 +8,7 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Terms;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -158,11 +159,23 @@ record StoredEntry(EntryId id, Life life, Hold hold, Standing standing) {
         return bytes;
     }
 
-    /** Reads a row; null if there is no entry in it. */
+    /**
+     * Reads a row; null if there is no entry in it.
+     *
+     * @throws StoreRejected if it cannot be read: somebody else wrote it, or a newer release
+     */
     static @Nullable StoredEntry of(EntryId id, @Nullable Row row) {
         if (row == null || row.isNull("state")) {
             return null;
         }
+        try {
+            return read(id, row);
+        } catch (RuntimeException e) {
+            throw new StoreRejected("The entry " + id + " cannot be read: " + Failures.message(e), e);
+        }
+    }
+
+    private static StoredEntry read(EntryId id, Row row) {
         byte[] digest = bytes(row.getByteBuffer("fingerprint"));
         Life life = new Life(
                 Objects.requireNonNull(row.getUuid("life")),
@@ -182,12 +195,18 @@ record StoredEntry(EntryId id, Life life, Hold hold, Standing standing) {
                 row.getInt("attempt"),
                 terms,
                 row.getLong("lease_until"));
+        State state = State.of(row.getByte("state"));
+        // A new entry does not write these cells. If they are there, an evicted entry has come back from a replica that
+        // was down for long:
+        // its end must not end a claim.
+        boolean isSettled = state.isPurgeable();
+        boolean hasResult = isSettled && row.getColumnDefinitions().contains("result");
         Standing standing = new Standing(
-                State.of(row.getByte("state")),
+                state,
                 Objects.requireNonNull(row.getUuid("change")),
-                row.get("settled", Long.class),
-                row.get("expires", Long.class),
-                row.getColumnDefinitions().contains("result") ? row.getByteBuffer("result") : null);
+                isSettled || state == State.UNKNOWN ? row.get("settled", Long.class) : null,
+                isSettled ? row.get("expires", Long.class) : null,
+                hasResult ? row.getByteBuffer("result") : null);
         return new StoredEntry(id, life, hold, standing);
     }
 

@@ -61,14 +61,12 @@ final class Upkeep {
 
     private <T> List<T> run(Kind kind, long to, Verb<Due, Looked<T>> verb, int limit) {
         List<T> changed = new ArrayList<>();
-        List<Due> seen = new ArrayList<>();
+        Calendar.Walk walk = calendar.walk(kind, to, CHUNK);
         while (changed.size() < limit) {
-            List<Due> rows = new ArrayList<>(calendar.due(kind, to, CHUNK));
-            rows.removeAll(seen);
+            List<Due> rows = walk.next();
             if (rows.isEmpty()) {
                 return changed;
             }
-            seen.addAll(rows);
             Collections.shuffle(rows, ThreadLocalRandom.current());
             for (int i = 0; i < rows.size() && changed.size() < limit; ) {
                 int next = Math.min(rows.size(), i + limit - changed.size());
@@ -110,14 +108,18 @@ final class Upkeep {
         }
 
         @Override
+        public boolean isLastLook(Due row, Moment moment) {
+            return row.at() + UNBORN <= moment.surely();
+        }
+
+        @Override
         public Step<Looked<Transition>> decide(Due row, @Nullable StoredEntry entry, Moment moment) {
-            if (entry == null || !entry.isOpen()) {
-                boolean isUnborn = entry == null && row.at() + UNBORN > moment.surely();
-                return new Answer<>(new Looked<>(null, isUnborn ? List.of() : List.of(row)));
+            if (entry == null && !isLastLook(row, moment)) {
+                return new Answer<>(new Looked<>(null, List.of()));
             }
-            if (entry.hold().leaseUntil() > moment.surely()) {
-                // The renewal wrote a row of its own.
-                return new Answer<>(new Looked<>(null, List.of(row)));
+            if (entry == null || !entry.isOpen() || entry.hold().leaseUntil() > moment.surely()) {
+                // A renewal wrote a row of its own.
+                return new Answer<>(new Looked<>(null, over(row, entry)));
             }
             boolean isPending = entry.state() == State.PENDING;
             State to = isPending
@@ -135,6 +137,16 @@ final class Upkeep {
         }
     }
 
+    /** Rows of no more use: a claim that did not make this entry has left its id in the list too. */
+    private static List<IndexRow> over(Due row, @Nullable StoredEntry entry) {
+        boolean isListed = entry != null && entry.life().mark().equals(row.mark());
+        return isListed ? List.of(row) : List.of(row, listed(row));
+    }
+
+    private static Listed listed(Due row) {
+        return new Listed(IndexRow.List.ALL, row.home(), row.id(), row.mark());
+    }
+
     /** Deletes entries that are past everything, and makes tombstones. */
     record Purge(Changes changes) implements Verb<Due, Looked<Boolean>> {
         @Override
@@ -148,8 +160,7 @@ final class Upkeep {
                 // If Cassandra has removed it, that counts as well; else another node has, and has counted.
                 boolean isNative =
                         entry == null && !changes.expiry().tolerance().isZero();
-                Listed listed = new Listed(IndexRow.List.ALL, row.home(), row.id(), row.mark());
-                return new Answer<>(new Looked<>(isNative ? Boolean.TRUE : null, List.of(row, listed)));
+                return new Answer<>(new Looked<>(isNative ? Boolean.TRUE : null, List.of(row, listed(row))));
             }
             if (entry.isGone(moment.now())) {
                 return new Attempt<>(changes.purge(entry, row), new Looked<>(true, List.of()));

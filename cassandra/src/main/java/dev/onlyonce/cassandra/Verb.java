@@ -20,6 +20,14 @@ interface Verb<Q, A> {
      */
     Step<A> decide(Q item, @Nullable StoredEntry entry, Moment moment);
 
+    /**
+     * Whether nobody looks again if there is no entry now. A transaction that was left half done may still make one, so it is completed
+     * first.
+     */
+    default boolean isLastLook(Q item, Moment moment) {
+        return false;
+    }
+
     /** The answer for an item that somebody else keeps changing; empty if the verb has none. */
     default Optional<A> busy() {
         return Optional.empty();

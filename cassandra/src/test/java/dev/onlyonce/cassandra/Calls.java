@@ -7,6 +7,7 @@ import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Terms;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -44,12 +45,21 @@ final class Calls {
 
     /** Repeats a call until the store takes it, as a client does. */
     static <T> T untilTaken(Supplier<T> call) {
+        return until(call, StoreException.class);
+    }
+
+    /** Repeats a call until the store takes or refuses it. */
+    static <T> T untilAnswered(Supplier<T> call) {
+        return until(call, StoreUnavailable.class);
+    }
+
+    private static <T> T until(Supplier<T> call, Class<? extends StoreException> notYet) {
         long giveUp = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
             try {
                 return call.get();
             } catch (StoreException e) {
-                if (System.nanoTime() - giveUp > 0) {
+                if (System.nanoTime() - giveUp > 0 || !notYet.isInstance(e)) {
                     throw e;
                 }
                 LockSupport.parkNanos(PAUSE.toNanos());

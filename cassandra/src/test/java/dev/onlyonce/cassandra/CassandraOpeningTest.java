@@ -133,6 +133,20 @@ class CassandraOpeningTest {
     }
 
     @Test
+    @DisplayName("E2 another order of transactions than the other nodes have is refused: operations would run twice")
+    void otherOrder() {
+        CassandraStore.open(cluster.url("opening")).close();
+        assertThatThrownBy(() -> CassandraStore.open(cluster.url("opening") + "?serial=LOCAL_SERIAL"))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("ordered by SERIAL, but this node is set to LOCAL_SERIAL in datacenter1")
+                .hasMessageContaining("DELETE FROM layout");
+        String local = cluster.url("local") + "?serial=LOCAL_SERIAL";
+        CassandraStore.open(local).close();
+        CassandraStore.open(local).close();
+        assertThatThrownBy(() -> CassandraStore.open(cluster.url("local"))).isInstanceOf(StoreRejected.class);
+    }
+
+    @Test
     @DisplayName(
             "E2 a keyspace that does not write to disk is refused; one with few replicas is used, and the risk is told")
     void risks() {
@@ -162,6 +176,12 @@ class CassandraOpeningTest {
                     .hasMessageContaining("refuses the user or the password")
                     .hasMessageNotContaining("not-the-secret");
             assertThatThrownBy(() -> CassandraStore.open(url)).isInstanceOf(StoreUnavailable.class);
+            assertThatThrownBy(() -> Calls.untilAnswered(() -> CassandraStore.builder(guarded.url("wide"))
+                            .credentials("cassandra", "cassandra")
+                            .build()))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("has 1 nodes, too few for 3 replicas")
+                    .hasMessageContaining("replication=1");
             Calls.untilTaken(() -> {
                 CassandraStore.builder(url)
                         .credentials("cassandra", "cassandra")
