@@ -105,7 +105,7 @@ class FailuresTest {
     }
 
     @Test
-    @DisplayName("F6 takes a batch of any size no longer than a single item")
+    @DisplayName("takes a batch of any size no longer than a single item")
     void patience() {
         Link link = new Link(store.session(), ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL);
         Cas cas = new Cas(link, new Statements(store.session()), Duration.ofDays(1));

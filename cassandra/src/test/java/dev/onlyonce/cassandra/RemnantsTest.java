@@ -107,7 +107,7 @@ class RemnantsTest {
     }
 
     @Test
-    @DisplayName("F6 forgets the ids of claims that never came")
+    @DisplayName("forgets the ids of claims that never came")
     void unborn() {
         ClaimRequest claim = Calls.claim("unborn");
         die(List.of(claim));
@@ -121,7 +121,7 @@ class RemnantsTest {
     }
 
     @Test
-    @DisplayName("F6 keeps an entry listed when a claim that lost against it is forgotten")
+    @DisplayName("keeps an entry listed when a claim that lost against it is forgotten")
     void lost() {
         ClaimRequest winner = Calls.claim("listed");
         assertThat(store.claim(List.of(winner))).containsExactly(new ClaimResult.Claimed(1));
@@ -133,7 +133,7 @@ class RemnantsTest {
     }
 
     @Test
-    @DisplayName("F6 finds a lapsed lease behind hundreds of claims that never came")
+    @DisplayName("finds a lapsed lease behind hundreds of claims that never came")
     void hidden() {
         List<ClaimRequest> never = new ArrayList<>();
         for (int i = 0; i < 600; i++) {
@@ -179,7 +179,7 @@ class RemnantsTest {
     }
 
     @Test
-    @DisplayName("F6 takes and sweeps other entries beside one that it cannot read")
+    @DisplayName("takes and sweeps other entries beside one that it cannot read")
     void unreadable() {
         ClaimRequest bad = Calls.claim("unreadable");
         assertThat(store.claim(List.of(bad))).containsExactly(new ClaimResult.Claimed(1));

@@ -143,7 +143,7 @@ class CacheOutageTest {
     }
 
     @Test
-    @DisplayName("E8 is not left alone because one caller was interrupted")
+    @DisplayName("is not left alone because one caller was interrupted")
     void interruptedCaller() {
         settle("k-1");
         untilReplayed("k-1");

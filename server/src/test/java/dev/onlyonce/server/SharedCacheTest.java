@@ -104,7 +104,7 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("E8 stay ready while many evictions wait")
+    @DisplayName("stay ready while many evictions wait")
     void evictions(@TempDir Path parent) throws Exception {
         try (RedisServer cache = RedisServer.start("appendonly no");
                 CountingUpstream upstream = new CountingUpstream();

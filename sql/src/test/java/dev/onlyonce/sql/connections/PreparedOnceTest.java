@@ -139,7 +139,7 @@ class PreparedOnceTest {
     }
 
     @Test
-    @DisplayName("E8 writes no rows of a batch that somebody else began and gave up")
+    @DisplayName("writes no rows of a batch that somebody else began and gave up")
     void givenUpBatch() throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
             statement.setInt(1, 1);
