@@ -193,11 +193,11 @@ class RedisOpeningTest {
     @Test
     @DisplayName("E2 with fsynced on a server that cannot tell what is on disk says which version can")
     void fsynced() {
-        assertThatThrownBy(() -> RedisStore.open(url("secret-1") + "?fsynced=true"))
-                .isInstanceOf(StoreUnavailable.class)
-                .hasMessageContaining("needs Redis 7.2")
-                .hasMessageContaining("this server is 7.0")
-                .hasMessageContaining("appendfsync");
+        // Until: the server may just be closing the connections of an earlier test's user.
+        Calls.until(
+                StoreUnavailable.class,
+                "needs Redis 7.2 or later, or Valkey, for WAITAOF; this server is 7.0.15. Set appendfsync",
+                () -> RedisStore.open(url("secret-1") + "?fsynced=true").close());
         assertThat(List.of("7.2.0", "7.4.1", "8.0.0", "10.1")).allMatch(ServerCheck::hasWaitaof);
         assertThat(List.of("7.0.15", "6.2.14", "7.1.240", "?")).noneMatch(ServerCheck::hasWaitaof);
     }

@@ -25,6 +25,7 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.SettleResult.Settled;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Transition;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -88,11 +89,20 @@ interface RaceChapter extends Chapter {
                 return bench().node(racer / 2).purge(10);
             }
             for (ClaimRequest request : shuffled(next, racer)) {
-                assertThat(bench().node(racer / 2).claim(List.of(request))).containsExactly(new Claimed(1));
+                assertThat(notBusy(bench().node(racer / 2), request)).isEqualTo(new Claimed(1));
             }
             return 0;
         });
         next.forEach(request -> assertThat(bench().entry(request).token()).isEqualTo(request.token()));
+    }
+
+    /** A purge may hold the row for a moment. */
+    private static ClaimResult notBusy(Store node, ClaimRequest request) {
+        ClaimResult result = node.claim(List.of(request)).get(0);
+        while (result instanceof ClaimResult.Busy) {
+            result = node.claim(List.of(request)).get(0);
+        }
+        return result;
     }
 
     private void oneWinner(ClaimRequest request, int attempt) {
