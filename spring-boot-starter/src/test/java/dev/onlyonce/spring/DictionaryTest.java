@@ -110,9 +110,13 @@ class DictionaryTest {
         }
     }
 
-    /** Properties about Spring itself, or about one way to execute, which nothing else has. */
+    /**
+     * Properties about Spring itself, or about one way to execute, which nothing else has; and where stores and caches are, which Java takes
+     * as arguments.
+     */
     private static final Set<String> SPRING_ALONE = Set.of(
             "enabled",
+            "cache",
             "tenant",
             "filter-order",
             "coverage",
@@ -120,6 +124,9 @@ class DictionaryTest {
             "store.memory",
             "store.redis",
             "store.sqlite",
+            "store.url",
+            "store.user",
+            "store.password",
             "encryption",
             "outbox",
             "operations");
