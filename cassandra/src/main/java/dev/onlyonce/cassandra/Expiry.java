@@ -40,7 +40,7 @@ record Expiry(Duration tolerance) {
         if (end == null || expires == null || tolerance.isZero()) {
             return Ttl.NONE;
         }
-        // At least a second: a TTL of zero is none, and a result that stayed for ever would keep its key from being
+        // At least a second: a TTL of zero is none, and a result that never expired would keep its key from being
         // used again.
         long margin = Micros.seconds(Micros.of(tolerance));
         long seconds = Micros.seconds(Math.max(0, end - now)) + margin;

@@ -148,7 +148,7 @@ class CassandraOpeningTest {
 
     @Test
     @DisplayName(
-            "E2 a keyspace that does not write to disk is refused; one with few replicas is used, and the risk is told")
+            "E2 a keyspace that does not write to disk is refused; one with few replicas is used, and reports the risk")
     void risks() {
         try (CassandraStore store = CassandraStore.open(cluster.url("single") + "?replication=1")) {
             assertThat(store.acceptedRisks()).singleElement().asString().contains("1 replicas in datacenter1");

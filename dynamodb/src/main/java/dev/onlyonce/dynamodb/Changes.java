@@ -215,7 +215,7 @@ record Changes(AuditLevel level) {
     /** An item without the oldest records of its audit; how many those are. */
     record Trimmed(int count, Rest rest) {}
 
-    /** Removes records up to this time, at most so many. */
+    /** Removes records up to this time, at most {@code max}. */
     Trimmed trim(Item old, long until, int max) {
         AuditLog log = AuditLog.of(old);
         int count = (int) log.records().stream()

@@ -23,8 +23,8 @@ record DueIndex(DynamoDbAsyncClient client, String table) {
     private record Found(ItemKey key, long at) {}
 
     /**
-     * The keys that are due at this time, the longest due first; of each shard at most so many. More than one caller wants, since the
-     * index may still have those that were done with before.
+     * The keys that are due at this time, the longest due first: at most {@code limit} from each shard. The caller may not need all of
+     * them: the index lags, and may still list items that were changed before.
      */
     List<ItemKey> find(Due kind, long until, int limit) {
         List<CompletableFuture<List<Found>>> shards = new ArrayList<>();

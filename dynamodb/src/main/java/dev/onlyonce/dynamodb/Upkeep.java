@@ -97,7 +97,7 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
         return written instanceof Written.Done ? Optional.of(answer) : Optional.empty();
     }
 
-    /** Goes on behind items that need no change any more, until so many were changed; what was changed. */
+    /** Changes up to {@code limit} items, skips those that need no change any more, and returns the changes. */
     private <A> List<A> upTo(int limit, List<ItemKey> keys, Function<Item, CompletableFuture<Optional<A>>> change) {
         List<A> changed = new ArrayList<>();
         for (int from = 0; from < keys.size() && changed.size() < limit; ) {

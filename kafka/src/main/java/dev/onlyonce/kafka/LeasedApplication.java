@@ -45,7 +45,7 @@ final class LeasedApplication<T> implements Application {
         this.threads = Executors.newFixedThreadPool(leasing.concurrency);
     }
 
-    /** What is called, and by how many threads. */
+    /** The handler, and how many threads call it. */
     record Leasing<T>(String operation, LeasedHandler<T> handler, int concurrency) {}
 
     @Override

@@ -132,11 +132,11 @@ class HundredNodesTest {
         pay(nodes.get(0));
         all(HundredNodesTest::pay);
         assertThat(nodes.get(0).operator().evict(KEY, "an operator", "a test")).isTrue();
-        List<Outcome<String>> outcomes = all(node -> node.execute(KEY, PRINT, Codec.text(), claim -> "paid anew"));
+        List<Outcome<String>> outcomes = all(node -> node.execute(KEY, PRINT, Codec.text(), claim -> "paid again"));
         assertThat(outcomes).filteredOn(Outcome.Executed.class::isInstance).hasSize(1);
         assertThat(outcomes)
                 .filteredOn(Outcome.Replayed.class::isInstance)
                 .allSatisfy(outcome ->
-                        assertThat(((Outcome.Replayed<String>) outcome).value()).isEqualTo("paid anew"));
+                        assertThat(((Outcome.Replayed<String>) outcome).value()).isEqualTo("paid again"));
     }
 }

@@ -78,7 +78,7 @@ class StoreHealthTest {
     }
 
     @Test
-    @DisplayName("E2 only by its owner's decision leaves the gateway ready, and probes are told what may be lost")
+    @DisplayName("E2 only by its owner's decision leaves the gateway ready, and probes show what may be lost")
     void acceptedRisks() throws Exception {
         try (RedisServer server = RedisServer.start("appendonly no");
                 Running risky = Running.start(

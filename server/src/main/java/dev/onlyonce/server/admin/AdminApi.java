@@ -65,12 +65,12 @@ public final class AdminApi {
     /**
      * What it needs.
      *
-     * @param health what probes are told
+     * @param health the answers to probes
      */
     public record Parts(Vertx vertx, AdminOperator operator, AdminToken token, Metrics metrics, Health health) {}
 
     /**
-     * What probes are told.
+     * The answers to probes.
      *
      * @param ready whether the gateway takes requests and its store answers; may block
      * @param risks what the store may lose because its owner has accepted that
