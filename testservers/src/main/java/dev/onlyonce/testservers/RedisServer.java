@@ -133,17 +133,25 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Repeats a command until its answer contains the text. */
+    /** Repeats a command until its answer contains the text. A lost answer counts as none: Sentinel ends the clients of a new master. */
     public void await(String text, String... parts) {
         long giveUp = System.nanoTime() + PATIENCE.toNanos();
-        String answer = command(parts);
+        String answer = commandOrFailure(parts);
         while (!answer.contains(text)) {
             if (System.nanoTime() - giveUp > 0) {
                 throw new IllegalStateException(
                         "No " + text + " in the answer to " + String.join(" ", parts) + ": " + answer);
             }
             LockSupport.parkNanos(PAUSE.toNanos());
-            answer = command(parts);
+            answer = commandOrFailure(parts);
+        }
+    }
+
+    private String commandOrFailure(String... parts) {
+        try {
+            return command(parts);
+        } catch (UncheckedIOException e) {
+            return e.toString();
         }
     }
 
