@@ -87,7 +87,8 @@ final class DeadLetterTopic implements DeadLetters<ConsumerRecord<byte[], byte[]
         return there;
     }
 
-    private boolean isThere(Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why, Future<RecordMetadata> answer) {
+    private boolean isThere(
+            Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why, Future<RecordMetadata> answer) {
         try {
             answer.get();
             return true;

@@ -60,7 +60,8 @@ public final class KafkaRelay implements DeliveryHandler, AutoCloseable {
     @Override
     public Delivery deliver(OutboxRow row) throws Exception {
         OutgoingMessage outgoing = OutgoingMessage.of(row.payload());
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(outgoing.destination(), outgoing.key(), outgoing.body());
+        ProducerRecord<byte[], byte[]> record =
+                new ProducerRecord<>(outgoing.destination(), outgoing.key(), outgoing.body());
         header(record, "content-type", outgoing.contentType());
         CloudEvent.attributes(outgoing, row, source).forEach((name, text) -> header(record, "ce_" + name, text));
         try {

@@ -86,8 +86,7 @@ final class PollLoop implements ConsumerRebalanceListener {
     }
 
     private void receive(ConsumerRecord<byte[], byte[]> record) {
-        lanes.computeIfAbsent(
-                        new TopicPartition(record.topic(), record.partition()), partition -> new PartitionLane())
+        lanes.computeIfAbsent(new TopicPartition(record.topic(), record.partition()), partition -> new PartitionLane())
                 .add(desk.receive(message(record), order(record), record));
     }
 

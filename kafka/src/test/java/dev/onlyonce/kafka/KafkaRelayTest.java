@@ -69,7 +69,12 @@ class KafkaRelayTest {
         OutgoingMessage outgoing = OutgoingMessage.json(topic, bytes("customer-7"), "order.paid", bytes("paid 1"));
         try (Connection transaction = ledger.source.getConnection()) {
             transaction.setAutoCommit(false);
-            assertThat(outbox.accept(transaction, key, Fingerprint.of(bytes("paid 1")), String.class, outgoing.call(KafkaRelay.TOPIC))
+            assertThat(outbox.accept(
+                                    transaction,
+                                    key,
+                                    Fingerprint.of(bytes("paid 1")),
+                                    String.class,
+                                    outgoing.call(KafkaRelay.TOPIC))
                             .isNew())
                     .isTrue();
             if (commits) {

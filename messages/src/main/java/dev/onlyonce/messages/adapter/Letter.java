@@ -48,7 +48,8 @@ public final class Letter<R> {
         return tries;
     }
 
-    @Nullable MessageIdentity identity() {
+    @Nullable
+    MessageIdentity identity() {
         return identity;
     }
 
