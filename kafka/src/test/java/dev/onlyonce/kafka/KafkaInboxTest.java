@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.NotExecuted;
+import dev.onlyonce.messages.MessageCounts;
+import dev.onlyonce.messages.MessageDecoder;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.RetryLimits;
@@ -74,7 +76,7 @@ class KafkaInboxTest {
         try (KafkaInbox inbox = builder().transactional((c, body, message) -> Ledger.write(c, body))) {
             inbox.start();
             Broker.until(() -> inbox.counts().applied() + inbox.counts().repeated() == 267);
-            assertThat(inbox.counts()).isEqualTo(new KafkaInbox.Counts(200, 67, 0, 0));
+            assertThat(inbox.counts()).isEqualTo(new MessageCounts(200, 67, 0, 0));
         }
         List<String> effects = ledger.effects();
         assertThat(effects).hasSize(200).doesNotHaveDuplicates();
@@ -137,7 +139,7 @@ class KafkaInboxTest {
             assertThat(dead.get(1).key()).isEqualTo("k".getBytes(StandardCharsets.UTF_8));
             assertThat(dead.get(1).value()).isEqualTo("undecodable".getBytes(StandardCharsets.UTF_8));
             Broker.until(() -> inbox.counts().applied() == 2);
-            assertThat(inbox.counts()).isEqualTo(new KafkaInbox.Counts(2, 0, 0, 3));
+            assertThat(inbox.counts()).isEqualTo(new MessageCounts(2, 0, 0, 3));
         }
         assertThat(ledger.effects()).containsExactly("1", "4");
     }

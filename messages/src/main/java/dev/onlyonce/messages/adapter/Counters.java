@@ -1,5 +1,6 @@
-package dev.onlyonce.kafka;
+package dev.onlyonce.messages.adapter;
 
+import dev.onlyonce.messages.MessageCounts;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts what became of messages. */
@@ -9,7 +10,7 @@ final class Counters {
     final LongAdder retried = new LongAdder();
     final LongAdder dead = new LongAdder();
 
-    KafkaInbox.Counts counts() {
-        return new KafkaInbox.Counts(applied.sum(), repeated.sum(), retried.sum(), dead.sum());
+    MessageCounts counts() {
+        return new MessageCounts(applied.sum(), repeated.sum(), retried.sum(), dead.sum());
     }
 }

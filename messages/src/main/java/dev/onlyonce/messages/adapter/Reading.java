@@ -1,25 +1,26 @@
-package dev.onlyonce.kafka;
+package dev.onlyonce.messages.adapter;
 
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.messages.DeadLetterReason;
+import dev.onlyonce.messages.MessageDecoder;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.messages.MessageIdentity;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.ReceivedMessage;
 
 /**
- * How records are read.
+ * How messages are read.
  *
  * @param group the consumer group
  * @param ids where ids come from
  * @param decoder makes values
  * @param bodyBytesMax the largest body
  */
-record Reading<T>(String group, MessageId ids, MessageDecoder<T> decoder, int bodyBytesMax) {
+public record Reading<T>(String group, MessageId ids, MessageDecoder<T> decoder, int bodyBytesMax) {
 
-    /** Finds out what a record is, or gives it up. */
-    void identify(Letter letter) {
+    /** Finds out what a message is, or gives it up. */
+    void identify(Letter<?> letter) {
         try {
             ReceivedMessage message = letter.message();
             if (message.body().length > bodyBytesMax) {
@@ -38,12 +39,12 @@ record Reading<T>(String group, MessageId ids, MessageDecoder<T> decoder, int bo
         }
     }
 
-    /** The name space of a record's id. */
-    String source(Letter letter) {
+    /** The name space of a message's id. */
+    String source(Letter<?> letter) {
         return requireNonNull(letter.identity()).source(group);
     }
 
-    /** Decodes a body. Only records that were not applied before are decoded. */
+    /** Decodes a body. Only messages that were not applied before are decoded. */
     T decode(ReceivedMessage message) {
         try {
             return decoder.decode(message);

@@ -1,6 +1,4 @@
-package dev.onlyonce.kafka;
-
-import dev.onlyonce.messages.ReceivedMessage;
+package dev.onlyonce.messages;
 
 /**
  * Makes a value of a message. Safe for any number of threads.

@@ -1,7 +1,6 @@
-package dev.onlyonce.kafka;
+package dev.onlyonce.messages;
 
 import dev.onlyonce.Claim;
-import dev.onlyonce.messages.ReceivedMessage;
 
 /**
  * Applies a message whose effect is outside the database. Called by many threads at once, for messages with different keys.

@@ -1,16 +1,17 @@
-package dev.onlyonce.kafka;
+package dev.onlyonce.messages.adapter;
 
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.messages.ReceivedMessage;
+import dev.onlyonce.messages.TransactionalHandler;
 import dev.onlyonce.sql.inbox.Applied;
 import dev.onlyonce.sql.inbox.Inbox;
 import dev.onlyonce.sql.inbox.InboxDelivery;
 import dev.onlyonce.sql.inbox.InboxMessage;
 import java.util.List;
 
-/** Applies a poll's records in one SQL transaction. */
+/** Applies a batch of messages in one SQL transaction. */
 final class TransactionalApplication<T> implements Application {
     private final Inbox inbox;
     private final Reading<T> reading;
@@ -23,11 +24,11 @@ final class TransactionalApplication<T> implements Application {
     }
 
     @Override
-    public List<Applied> apply(List<Letter> letters) {
+    public List<Applied> apply(List<? extends Letter<?>> letters) {
         return inbox.applyAll(letters.stream().map(this::delivery).toList());
     }
 
-    private InboxDelivery delivery(Letter letter) {
+    private InboxDelivery delivery(Letter<?> letter) {
         ReceivedMessage message = letter.message();
         InboxMessage name = new InboxMessage(
                 reading.source(letter), requireNonNull(letter.identity()).id(), Fingerprint.of(message.body()));

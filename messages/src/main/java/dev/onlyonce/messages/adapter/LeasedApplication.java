@@ -1,4 +1,4 @@
-package dev.onlyonce.kafka;
+package dev.onlyonce.messages.adapter;
 
 import static java.util.Objects.requireNonNull;
 
@@ -8,6 +8,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Scope;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.messages.LeasedHandler;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.sql.inbox.Applied;
 import dev.onlyonce.store.StoreException;
@@ -24,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Applies records whose effects are outside the database, each under a lease: records of one key in order, those of different keys at
- * once, so that their claims and settlements share statements. A record whose outcome is unknown is done here: it is the reconciler's,
+ * Applies messages whose effects are outside the database, each under a lease: messages of one order in turn, the others at
+ * once, so that their claims and settlements share statements. A message whose outcome is unknown is done here: it is the reconciler's,
  * and does not keep those behind it waiting.
  */
 final class LeasedApplication<T> implements Application {
@@ -49,23 +50,23 @@ final class LeasedApplication<T> implements Application {
     record Leasing<T>(String operation, LeasedHandler<T> handler, int concurrency) {}
 
     @Override
-    public List<Applied> apply(List<Letter> letters) {
-        Map<Object, List<Letter>> rows = new LinkedHashMap<>();
-        for (Letter letter : letters) {
+    public List<Applied> apply(List<? extends Letter<?>> letters) {
+        Map<Object, List<Letter<?>>> rows = new LinkedHashMap<>();
+        for (Letter<?> letter : letters) {
             Object order = letter.order();
             rows.computeIfAbsent(order == null ? letter : order, row -> new ArrayList<>())
                     .add(letter);
         }
-        Map<Letter, Applied> applied = new ConcurrentHashMap<>();
+        Map<Letter<?>, Applied> applied = new ConcurrentHashMap<>();
         List<Future<?>> running = new ArrayList<>();
         rows.values().forEach(row -> running.add(threads.submit(() -> applyRow(row, applied))));
         running.forEach(LeasedApplication::await);
-        return letters.stream()
-                .map(letter -> requireNonNull(applied.get(letter)))
-                .toList();
+        List<Applied> answers = new ArrayList<>();
+        letters.forEach(letter -> answers.add(requireNonNull(applied.get(letter))));
+        return answers;
     }
 
-    /** Waits for all: a record that is still running must not be handed out again. */
+    /** Waits for all: a message that is still running must not be handed out again. */
     private static void await(Future<?> row) {
         boolean interrupted = false;
         try {
@@ -86,16 +87,16 @@ final class LeasedApplication<T> implements Application {
         }
     }
 
-    private void applyRow(List<Letter> row, Map<Letter, Applied> applied) {
+    private void applyRow(List<Letter<?>> row, Map<Letter<?>, Applied> applied) {
         boolean held = false;
-        for (Letter letter : row) {
+        for (Letter<?> letter : row) {
             Applied answer = held ? new Applied.Held() : applyOne(letter);
             held = held || answer instanceof Applied.Failed || answer instanceof Applied.Held;
             applied.put(letter, answer);
         }
     }
 
-    private Applied applyOne(Letter letter) {
+    private Applied applyOne(Letter<?> letter) {
         Key key = Key.of(
                         reading.source(letter),
                         operation,

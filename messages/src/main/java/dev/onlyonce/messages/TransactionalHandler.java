@@ -1,6 +1,5 @@
-package dev.onlyonce.kafka;
+package dev.onlyonce.messages;
 
-import dev.onlyonce.messages.ReceivedMessage;
 import java.sql.Connection;
 
 /**
@@ -15,7 +14,7 @@ public interface TransactionalHandler<T> {
      * through the outbox, in the same transaction. Must not commit, roll back or close the connection.
      *
      * @throws Exception if it fails: the effect is undone, and the message is tried again later.
-     *     {@link dev.onlyonce.messages.PoisonMessage} makes it a dead letter at once
+     *     {@link PoisonMessage} makes it a dead letter at once
      */
     void apply(Connection transaction, T value, ReceivedMessage message) throws Exception;
 }
