@@ -180,16 +180,24 @@ final class Broker implements AutoCloseable {
     List<GetResponse> read(String queue, int messages) {
         List<GetResponse> found = new ArrayList<>();
         until(() -> {
-            try {
-                GetResponse next = channel.basicGet(queue, true);
-                if (next != null) {
-                    found.add(next);
-                }
-                return found.size() >= messages;
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
-            }
+            found.addAll(readAll(queue));
+            return found.size() >= messages;
         });
+        return found;
+    }
+
+    /** Takes all messages that are there. */
+    List<GetResponse> readAll(String queue) {
+        List<GetResponse> found = new ArrayList<>();
+        try {
+            for (GetResponse next = channel.basicGet(queue, true);
+                    next != null;
+                    next = channel.basicGet(queue, true)) {
+                found.add(next);
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
         return found;
     }
 
