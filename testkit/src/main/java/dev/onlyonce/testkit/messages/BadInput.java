@@ -3,6 +3,7 @@ package dev.onlyonce.testkit.messages;
 import java.util.function.UnaryOperator;
 
 /** A message that no handler may see, and the reason that its dead letter has. */
+@SuppressWarnings("ImmutableEnumChecker") // lambdas without state
 public enum BadInput {
     /** There is no id. */
     MISSING_ID("missing_id", good -> new SentMessage(good.key(), null, good.body())),
