@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.StoreOptions;
 import java.util.ArrayList;
@@ -34,7 +35,7 @@ final class CloudAws implements DescribedStore {
     }
 
     @Override
-    public StoreOptions options(@Nullable Encryption encryption, boolean create) {
+    public StoreOptions options(@Nullable Encryption encryption, boolean create, AuditLevel audit) {
         refuse("credentials.profile.name", "Set AWS_PROFILE in the environment");
         refuse("fips-enabled", "Set onlyonce.store.url to dynamodb:table?region=…&endpoint=… with the FIPS endpoint");
         refuse("dynamodb.fips-enabled", "Set onlyonce.store.url to dynamodb:table?region=…&endpoint=… with the FIPS endpoint");
@@ -42,7 +43,7 @@ final class CloudAws implements DescribedStore {
         add(settings, "region", text("region", "region.static"));
         add(settings, "endpoint", text("endpoint", "endpoint"));
         String url = "dynamodb:" + table() + (settings.isEmpty() ? "" : "?" + String.join("&", settings));
-        return new StoreOptions(url, text("credentials.access-key"), text("credentials.secret-key"), encryption, create);
+        return new StoreOptions(url, text("credentials.access-key"), text("credentials.secret-key"), encryption, create, audit);
     }
 
     /** With prefix and suffix: they tell environments in one account apart. */

@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.StoreOptions;
 import java.util.List;
@@ -33,7 +34,7 @@ final class DataRedis implements DescribedStore {
     }
 
     @Override
-    public StoreOptions options(@Nullable Encryption encryption, boolean create) {
+    public StoreOptions options(@Nullable Encryption encryption, boolean create, AuditLevel audit) {
         int database = binder.bind(PREFIX + "database", Integer.class).orElse(0);
         if (database != 0) {
             throw new InvalidSettings(
@@ -43,8 +44,8 @@ final class DataRedis implements DescribedStore {
         }
         String url = text("url");
         return url != null
-                ? new StoreOptions(url, null, null, encryption, false)
-                : new StoreOptions(servers(), text("username"), text("password"), encryption, false);
+                ? new StoreOptions(url, null, null, encryption, false, audit)
+                : new StoreOptions(servers(), text("username"), text("password"), encryption, false, audit);
     }
 
     private String servers() {

@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.StoreOptions;
 import java.util.Optional;
@@ -18,8 +19,9 @@ interface DescribedStore {
      * How to open it; throws {@link InvalidSettings} for what the store cannot do.
      *
      * @param create whether tables that it needs are created
+     * @param audit what the audit keeps
      */
-    StoreOptions options(@Nullable Encryption encryption, boolean create);
+    StoreOptions options(@Nullable Encryption encryption, boolean create, AuditLevel audit);
 
     /** The one that the settings ask for; empty if they ask for none. */
     static Optional<DescribedStore> of(OnlyonceProperties.StoreSettings settings, Environment environment) {

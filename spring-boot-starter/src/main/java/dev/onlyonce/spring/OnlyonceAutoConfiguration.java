@@ -62,9 +62,10 @@ public class OnlyonceAutoConfiguration {
             Environment environment) {
         checkOne(properties.store());
         boolean create = properties.store().schema() == SchemaMode.CREATE;
+        AuditLevel audit = properties.store().audit();
         Store store = DescribedStore.of(properties.store(), environment)
-                .map(described ->
-                        openUrl(described.options(encryption.getIfAvailable(), create), described.prefix()))
+                .map(described -> openUrl(
+                        described.options(encryption.getIfAvailable(), create, audit), described.prefix()))
                 .orElseGet(() -> open(properties, dataSources, encryption, time));
         OnlyonceProperties.CacheSettings cache = properties.cache();
         return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());
@@ -102,7 +103,12 @@ public class OnlyonceAutoConfiguration {
         if (settings.url() != null) {
             return openUrl(
                     new StoreOptions(
-                            settings.url(), settings.user(), settings.password(), encryption.getIfAvailable(), create),
+                            settings.url(),
+                            settings.user(),
+                            settings.password(),
+                            encryption.getIfAvailable(),
+                            create,
+                            settings.audit()),
                     "onlyonce.store.url");
         }
 

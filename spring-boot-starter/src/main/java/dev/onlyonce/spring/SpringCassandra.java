@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.StoreOptions;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ final class SpringCassandra implements DescribedStore {
     }
 
     @Override
-    public StoreOptions options(@Nullable Encryption encryption, boolean create) {
+    public StoreOptions options(@Nullable Encryption encryption, boolean create, AuditLevel audit) {
         if (text("ssl.bundle") != null) {
             throw new InvalidSettings(
                     "spring.cassandra.ssl.bundle is set, and the store of the entries takes authorities from a PEM file",
@@ -51,7 +52,7 @@ final class SpringCassandra implements DescribedStore {
         String url = "cassandra://" + servers()
                 + (keyspace == null ? "" : "/" + keyspace)
                 + (settings.isEmpty() ? "" : "?" + String.join("&", settings));
-        return new StoreOptions(url, text("username"), text("password"), encryption, create);
+        return new StoreOptions(url, text("username"), text("password"), encryption, create, audit);
     }
 
     private String servers() {

@@ -1,0 +1,88 @@
+package dev.onlyonce.messages.adapter;
+
+import dev.onlyonce.messages.MessageIdentity;
+import dev.onlyonce.messages.PoisonMessage;
+import dev.onlyonce.messages.ReceivedMessage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A delivered message that is not done yet, and how it fared. Used by the thread that consumes alone.
+ *
+ * @param <R> what the broker delivered
+ */
+public final class Letter<R> {
+    private final ReceivedMessage message;
+    private final @Nullable Object order;
+    private final R record;
+
+    private int tries;
+    private long failedFirstNanos;
+    private long dueNanos;
+    private @Nullable MessageIdentity identity;
+    private @Nullable PoisonMessage verdict;
+
+    Letter(ReceivedMessage message, @Nullable Object order, R record, long nowNanos) {
+        this.message = message;
+        this.order = order;
+        this.record = record;
+        this.dueNanos = nowNanos;
+    }
+
+    /** The message. */
+    public ReceivedMessage message() {
+        return message;
+    }
+
+    /** Letters with an equal order stay in order; null if this one has none. */
+    public @Nullable Object order() {
+        return order;
+    }
+
+    /** What the broker delivered. */
+    public R record() {
+        return record;
+    }
+
+    /** How often it failed. */
+    public int tries() {
+        return tries;
+    }
+
+    @Nullable
+    MessageIdentity identity() {
+        return identity;
+    }
+
+    void identified(MessageIdentity found) {
+        identity = found;
+    }
+
+    /** Why it is to become a dead letter; null if it is not. */
+    public @Nullable PoisonMessage verdict() {
+        return verdict;
+    }
+
+    void giveUp(PoisonMessage why) {
+        verdict = why;
+    }
+
+    boolean isDue(long nowNanos) {
+        return nowNanos - dueNanos >= 0;
+    }
+
+    long dueNanos() {
+        return dueNanos;
+    }
+
+    void putOff(long untilNanos) {
+        dueNanos = untilNanos;
+    }
+
+    /** Counts a failure; returns for how long it has been failing. */
+    long failed(long nowNanos) {
+        if (tries++ == 0) {
+            failedFirstNanos = nowNanos;
+        }
+        return nowNanos - failedFirstNanos;
+    }
+}
