@@ -35,14 +35,20 @@ final class SessionOpening {
      * @param dataCentre whose nodes are asked; null for that of the servers in the URL
      * @param ca authorities to trust; null for those that the JVM trusts
      */
-    record Settings(@Nullable String dataCentre, boolean tls, @Nullable Path ca, Duration timeout) {
+    record Settings(
+            @Nullable String dataCentre,
+            boolean tls,
+            @Nullable Path ca,
+            Duration timeout) {
         /** How it connects, and what to look at if it cannot. */
         String manner() {
             if (!tls) {
                 return "";
             }
             return " over TLS (does that port speak TLS, and does "
-                    + (ca == null ? "this JVM trust its certificate?)" : "its certificate come from an authority in " + ca + "?)");
+                    + (ca == null
+                            ? "this JVM trust its certificate?)"
+                            : "its certificate come from an authority in " + ca + "?)");
         }
     }
 
@@ -72,7 +78,8 @@ final class SessionOpening {
             throw e;
         } catch (RuntimeException e) {
             throw new StoreUnavailable(
-                    "Cassandra at " + url.shown() + " cannot be used" + settings.manner() + ": " + reason(e, settings.tls()),
+                    "Cassandra at " + url.shown() + " cannot be used" + settings.manner() + ": "
+                            + reason(e, settings.tls()),
                     e);
         }
     }

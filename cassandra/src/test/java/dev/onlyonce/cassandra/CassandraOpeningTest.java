@@ -71,8 +71,10 @@ class CassandraOpeningTest {
     @Test
     @DisplayName("takes all settings, and credentials with any characters")
     void allSettings() {
-        assertThatCode(() -> CassandraStore.builder("cassandra://a:b%2F%40+@[::1]:9042,host/ks?dc=dc1&replication=5"
-                        + "&serial=LOCAL_SERIAL&tls=true&ca=/etc/ca.pem&timeout=3s&clockTolerance=0s&shards=32&auditRetention=24h"))
+        assertThatCode(
+                        () -> CassandraStore.builder(
+                                "cassandra://a:b%2F%40+@[::1]:9042,host/ks?dc=dc1&replication=5"
+                                        + "&serial=LOCAL_SERIAL&tls=true&ca=/etc/ca.pem&timeout=3s&clockTolerance=0s&shards=32&auditRetention=24h"))
                 .doesNotThrowAnyException();
         assertThat(CassandraUrl.of("cassandra://a:b%2F%40+@host").password()).isEqualTo("b/@+");
         assertThat(CassandraUrl.of("cassandra://host").keyspace()).isEqualTo("onlyonce");

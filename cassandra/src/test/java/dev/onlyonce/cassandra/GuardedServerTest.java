@@ -30,8 +30,8 @@ class GuardedServerTest {
         guarded = CassandraCluster.start(
                 1,
                 "authenticator: PasswordAuthenticator",
-                "client_encryption_options: {enabled: true, optional: false, store_type: PKCS12, keystore: \"" + authority.store()
-                        + "\", keystore_password: " + TestAuthority.PASSWORD + "}");
+                "client_encryption_options: {enabled: true, optional: false, store_type: PKCS12, keystore: \""
+                        + authority.store() + "\", keystore_password: " + TestAuthority.PASSWORD + "}");
     }
 
     @AfterAll
@@ -62,8 +62,9 @@ class GuardedServerTest {
         Path other = TestAuthority.in(elsewhere).ca();
         assertThatThrownBy(() -> open(url("&ca=" + other)))
                 .isInstanceOf(StoreUnavailable.class)
-                .hasMessageContaining("over TLS (does that port speak TLS, and does its certificate come from an authority in "
-                        + other + "?)")
+                .hasMessageContaining(
+                        "over TLS (does that port speak TLS, and does its certificate come from an authority in "
+                                + other + "?)")
                 .hasMessageContaining("PKIX path");
         assertThatThrownBy(() -> open(url("&tls=true")))
                 .isInstanceOf(StoreUnavailable.class)

@@ -112,7 +112,8 @@ class DynamoDbTransactionsTest {
     }
 
     @Test
-    @DisplayName("are the TRANSACTIONAL way, which can be declared; ways that need SQL are refused, with those that there are")
+    @DisplayName(
+            "are the TRANSACTIONAL way, which can be declared; ways that need SQL are refused, with those that there are")
     void declared() {
         String operation = "POST /deposits";
         try (Onlyonce declared = Onlyonce.builder(store)

@@ -119,13 +119,16 @@ class RequestsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
-    @DisplayName("D9 that are throttled are unavailable, not unknown, after a bounded number of tries with the same token")
+    @DisplayName(
+            "D9 that are throttled are unavailable, not unknown, after a bounded number of tries with the same token")
     void throttled(String code) {
         try (DynamoDbStore store = open()) {
             ClaimRequest claim = Calls.claim("key");
             relay.script(step -> step.refused(code));
-            assertThat(store.claim(List.of(claim)).get(0)).isInstanceOfSatisfying(
-                    ClaimResult.Unavailable.class, refused -> assertThat(refused.why()).contains(code));
+            assertThat(store.claim(List.of(claim)).get(0))
+                    .isInstanceOfSatisfying(
+                            ClaimResult.Unavailable.class,
+                            refused -> assertThat(refused.why()).contains(code));
             assertThat(relay.seen()).containsExactly("PutItem", "PutItem", "PutItem");
             assertThatThrownBy(() -> store.find(List.of(claim.id()))).isInstanceOf(StoreBusy.class);
             relay.script(step -> step);

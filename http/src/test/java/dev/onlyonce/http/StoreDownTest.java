@@ -58,7 +58,8 @@ class StoreDownTest {
     }
 
     @Test
-    @DisplayName("D9 a claim that an overloaded store does not take is 503 with Retry-After, not in progress: nobody is at work")
+    @DisplayName(
+            "D9 a claim that an overloaded store does not take is 503 with Retry-After, not in progress: nobody is at work")
     void claimThrottled() {
         overloaded.set(true);
         Exchange refused = TestBoundary.decide(boundary, post("k-1"));

@@ -49,6 +49,7 @@ final class Batch {
     private final Settings settings;
     /** What the keys of each partition's entries begin with. */
     private final List<byte[]> bases;
+
     private final AtomicLong warnedNanos = new AtomicLong();
 
     /**

@@ -52,14 +52,17 @@ class RedisTlsTest {
     /** Calls with another trust store of the JVM. */
     private static <T> T trusting(Path store, Supplier<T> call) {
         Map<String, String> properties = Map.of(
-                "javax.net.ssl.trustStore", store.toString(), "javax.net.ssl.trustStorePassword", TestAuthority.PASSWORD);
+                "javax.net.ssl.trustStore",
+                store.toString(),
+                "javax.net.ssl.trustStorePassword",
+                TestAuthority.PASSWORD);
         Map<String, Optional<String>> before = new HashMap<>();
         properties.forEach((name, value) -> before.put(name, Optional.ofNullable(System.setProperty(name, value))));
         try {
             return call.get();
         } finally {
-            before.forEach((name, value) -> value.ifPresentOrElse(
-                    old -> System.setProperty(name, old), () -> System.clearProperty(name)));
+            before.forEach((name, value) ->
+                    value.ifPresentOrElse(old -> System.setProperty(name, old), () -> System.clearProperty(name)));
         }
     }
 
@@ -88,7 +91,8 @@ class RedisTlsTest {
                 .isInstanceOf(StoreUnavailable.class)
                 .hasMessageContaining("127.0.0.1:" + port)
                 .hasMessageContaining("rediss://");
-        assertThatThrownBy(() -> trusting(authority.trust(), () -> RedisStore.open("rediss://127.0.0.1:" + server.port())))
+        assertThatThrownBy(
+                        () -> trusting(authority.trust(), () -> RedisStore.open("rediss://127.0.0.1:" + server.port())))
                 .isInstanceOf(StoreUnavailable.class)
                 .hasMessageContaining("does that port speak TLS");
     }

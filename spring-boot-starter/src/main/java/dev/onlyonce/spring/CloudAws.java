@@ -38,12 +38,15 @@ final class CloudAws implements DescribedStore {
     public StoreOptions options(@Nullable Encryption encryption, boolean create, AuditLevel audit) {
         refuse("credentials.profile.name", "Set AWS_PROFILE in the environment");
         refuse("fips-enabled", "Set onlyonce.store.url to dynamodb:table?region=…&endpoint=… with the FIPS endpoint");
-        refuse("dynamodb.fips-enabled", "Set onlyonce.store.url to dynamodb:table?region=…&endpoint=… with the FIPS endpoint");
+        refuse(
+                "dynamodb.fips-enabled",
+                "Set onlyonce.store.url to dynamodb:table?region=…&endpoint=… with the FIPS endpoint");
         List<String> settings = new ArrayList<>();
         add(settings, "region", text("region", "region.static"));
         add(settings, "endpoint", text("endpoint", "endpoint"));
         String url = "dynamodb:" + table() + (settings.isEmpty() ? "" : "?" + String.join("&", settings));
-        return new StoreOptions(url, text("credentials.access-key"), text("credentials.secret-key"), encryption, create, audit);
+        return new StoreOptions(
+                url, text("credentials.access-key"), text("credentials.secret-key"), encryption, create, audit);
     }
 
     /** With prefix and suffix: they tell environments in one account apart. */

@@ -64,8 +64,8 @@ public class OnlyonceAutoConfiguration {
         boolean create = properties.store().schema() == SchemaMode.CREATE;
         AuditLevel audit = properties.store().audit();
         Store store = DescribedStore.of(properties.store(), environment)
-                .map(described -> openUrl(
-                        described.options(encryption.getIfAvailable(), create, audit), described.prefix()))
+                .map(described ->
+                        openUrl(described.options(encryption.getIfAvailable(), create, audit), described.prefix()))
                 .orElseGet(() -> open(properties, dataSources, encryption, time));
         OnlyonceProperties.CacheSettings cache = properties.cache();
         return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());

@@ -57,7 +57,10 @@ final class SpringCassandra implements DescribedStore {
 
     private String servers() {
         int port = binder.bind(prefix() + ".port", Integer.class).orElse(PORT);
-        return binder.bind(prefix() + ".contact-points", Bindable.listOf(String.class)).orElse(List.of("127.0.0.1")).stream()
+        return binder
+                .bind(prefix() + ".contact-points", Bindable.listOf(String.class))
+                .orElse(List.of("127.0.0.1"))
+                .stream()
                 .map(point -> point.matches(WITH_PORT) ? point : point + ":" + port)
                 .collect(Collectors.joining(","));
     }

@@ -194,7 +194,8 @@ class StoreStartUpTest extends StartUp {
             named = DynamoDbServer.PROPERTY,
             matches = "false",
             disabledReason = "-Ddynamodb.local=false")
-    @DisplayName("onlyonce.store=dynamodb keeps them in the DynamoDB of spring.cloud.aws, with its credentials and table names")
+    @DisplayName(
+            "onlyonce.store=dynamodb keeps them in the DynamoDB of spring.cloud.aws, with its credentials and table names")
     void cloudAws() {
         try (DynamoDbServer server = DynamoDbServer.start()) {
             String[] credentials = {
@@ -272,7 +273,8 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("onlyonce.store=cassandra knows the servers, the data centre and TLS of spring.cassandra, and no SSL bundles")
+    @DisplayName(
+            "onlyonce.store=cassandra knows the servers, the data centre and TLS of spring.cassandra, and no SSL bundles")
     void springCassandra() {
         refuses(
                 runner.withPropertyValues(

@@ -121,7 +121,8 @@ class NeighboursTest {
 
     @ParameterizedTest
     @EnumSource(CallStyle.class)
-    @DisplayName("D9 D11 a claim of a row whose server is overloaded is refused, not in flight; others are taken at once")
+    @DisplayName(
+            "D9 D11 a claim of a row whose server is overloaded is refused, not in flight; others are taken at once")
     void overloadedClaim(CallStyle style) {
         store.overload(key(1).entryId());
         assertThatThrownBy(() -> style.execute(once, key(1), PRINT, claim -> "paid"))

@@ -37,7 +37,8 @@ public record TestAuthority(Path ca, Path certificate, Path key, Path store, Pat
         keytool(authority, AUTHORITY, "-genkeypair", "-keyalg", "EC", "-dname", "CN=Test authority", "-ext", "bc:c");
         keytool(authority, AUTHORITY, "-exportcert", "-rfc", "-file", ca.toString());
         try {
-            // The key of the server is signed where the authority's is; servers that take the only key of a store get one.
+            // The key of the server is signed where the authority's is; servers that take the only key of a store get
+            // one.
             Files.copy(authority, store);
             keytool(
                     store,
@@ -59,7 +60,10 @@ public record TestAuthority(Path ca, Path certificate, Path key, Path store, Pat
             }
             return new TestAuthority(
                     ca,
-                    pem(folder.resolve("server.pem"), "CERTIFICATE", keys.getCertificate(SERVER).getEncoded()),
+                    pem(
+                            folder.resolve("server.pem"),
+                            "CERTIFICATE",
+                            keys.getCertificate(SERVER).getEncoded()),
                     pem(
                             folder.resolve("server-key.pem"),
                             "PRIVATE KEY",
