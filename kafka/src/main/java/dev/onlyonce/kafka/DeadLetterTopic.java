@@ -1,6 +1,9 @@
 package dev.onlyonce.kafka;
 
 import dev.onlyonce.messages.PoisonMessage;
+import dev.onlyonce.messages.adapter.DeadLetterHeaders;
+import dev.onlyonce.messages.adapter.DeadLetters;
+import dev.onlyonce.messages.adapter.Letter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
@@ -25,12 +28,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where messages go that are given up: as they came, with the reason in headers. Used by the thread that polls alone. */
-final class DeadLetterTopic implements AutoCloseable {
-    static final String PREFIX = "onlyonce-dead-";
-
-    /** Enough to recognise an error; the log has the rest. */
-    private static final int TEXT_LENGTH_MAX = 500;
+/** The topics of messages that are given up. */
+final class DeadLetterTopic implements DeadLetters<ConsumerRecord<byte[], byte[]>> {
     /** The thread that sends must go on polling, or its consumer loses its partitions. */
     private static final Duration SEND_MAX = Duration.ofSeconds(10);
 
@@ -63,13 +62,10 @@ final class DeadLetterTopic implements AutoCloseable {
         return config;
     }
 
-    /**
-     * Sends them and waits for the broker's acknowledgements.
-     *
-     * @return those that were acknowledged
-     */
-    Set<Letter> send(Map<Letter, PoisonMessage> letters) {
-        Map<Letter, Future<RecordMetadata>> sent = new HashMap<>();
+    @Override
+    public Set<Letter<ConsumerRecord<byte[], byte[]>>> send(
+            Map<Letter<ConsumerRecord<byte[], byte[]>>, PoisonMessage> letters) {
+        Map<Letter<?>, Future<RecordMetadata>> sent = new HashMap<>();
         letters.forEach((letter, why) -> {
             try {
                 sent.put(letter, producer.send(whole(letter, why)));
@@ -81,7 +77,7 @@ final class DeadLetterTopic implements AutoCloseable {
             }
         });
         producer.flush();
-        Set<Letter> there = new HashSet<>();
+        Set<Letter<ConsumerRecord<byte[], byte[]>>> there = new HashSet<>();
         letters.forEach((letter, why) -> {
             Future<RecordMetadata> answer = sent.get(letter);
             if (answer != null && isThere(letter, why, answer)) {
@@ -91,7 +87,8 @@ final class DeadLetterTopic implements AutoCloseable {
         return there;
     }
 
-    private boolean isThere(Letter letter, PoisonMessage why, Future<RecordMetadata> answer) {
+    private boolean isThere(
+            Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why, Future<RecordMetadata> answer) {
         try {
             answer.get();
             return true;
@@ -111,11 +108,14 @@ final class DeadLetterTopic implements AutoCloseable {
     }
 
     /** Its coordinates still lead to the body, for as long as the topic keeps it. */
-    private boolean isSentWithoutBody(Letter letter, PoisonMessage why) {
+    private boolean isSentWithoutBody(Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why) {
         ProducerRecord<byte[], byte[]> stub =
                 new ProducerRecord<>(names.apply(letter.record().topic()), new byte[0]);
         describe(stub.headers(), letter, why);
-        put(stub.headers(), "body-bytes", String.valueOf(letter.message().body().length));
+        put(
+                stub.headers(),
+                DeadLetterHeaders.PREFIX + "body-bytes",
+                String.valueOf(letter.message().body().length));
         try {
             producer.send(stub).get();
             return true;
@@ -131,7 +131,7 @@ final class DeadLetterTopic implements AutoCloseable {
         }
     }
 
-    private ProducerRecord<byte[], byte[]> whole(Letter letter, PoisonMessage why) {
+    private ProducerRecord<byte[], byte[]> whole(Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why) {
         ConsumerRecord<byte[], byte[]> record = letter.record();
         ProducerRecord<byte[], byte[]> dead =
                 new ProducerRecord<>(names.apply(record.topic()), record.key(), record.value());
@@ -142,21 +142,15 @@ final class DeadLetterTopic implements AutoCloseable {
         return dead;
     }
 
-    private void describe(Headers headers, Letter letter, PoisonMessage why) {
+    private void describe(Headers headers, Letter<ConsumerRecord<byte[], byte[]>> letter, PoisonMessage why) {
         ConsumerRecord<byte[], byte[]> record = letter.record();
-        put(headers, "reason", why.reason().code());
-        put(headers, "text", String.valueOf(why.getMessage()));
-        put(headers, "tries", String.valueOf(letter.tries()));
-        put(headers, "group", group);
-        put(headers, "topic", record.topic());
-        put(headers, "partition", String.valueOf(record.partition()));
-        put(headers, "offset", String.valueOf(record.offset()));
+        DeadLetterHeaders.of(letter, why, group).forEach((name, text) -> put(headers, name, text));
+        put(headers, DeadLetterHeaders.PREFIX + "partition", String.valueOf(record.partition()));
+        put(headers, DeadLetterHeaders.PREFIX + "offset", String.valueOf(record.offset()));
     }
 
     private static void put(Headers headers, String name, String text) {
-        String plain = text.replaceAll("\\p{Cntrl}", " ");
-        String shown = plain.length() > TEXT_LENGTH_MAX ? plain.substring(0, TEXT_LENGTH_MAX) : plain;
-        headers.remove(PREFIX + name).add(PREFIX + name, shown.getBytes(StandardCharsets.UTF_8));
+        headers.remove(name).add(name, text.getBytes(StandardCharsets.UTF_8));
     }
 
     @Override

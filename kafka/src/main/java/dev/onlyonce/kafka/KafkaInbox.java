@@ -3,10 +3,11 @@ package dev.onlyonce.kafka;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.messages.MessageId;
-import dev.onlyonce.messages.RetryLimits;
-import dev.onlyonce.sql.inbox.Inbox;
-import dev.onlyonce.store.Time;
+import dev.onlyonce.messages.MessageCounts;
+import dev.onlyonce.messages.MessageDecoder;
+import dev.onlyonce.messages.adapter.DeadLetters;
+import dev.onlyonce.messages.adapter.Desk;
+import dev.onlyonce.messages.adapter.InboxBuilder;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -28,10 +30,6 @@ import org.slf4j.LoggerFactory;
  * breaks is replaced. Safe for any number of threads.
  */
 public final class KafkaInbox implements AutoCloseable {
-    /** The largest body unless configured otherwise; also Kafka's own. */
-    private static final int BODY_BYTES_MAX = 1 << 20;
-
-    private static final int CONCURRENCY = 16;
     /** Between two consumers, when one broke. */
     private static final Duration REPLACE_PAUSE = Duration.ofSeconds(1);
 
@@ -41,27 +39,23 @@ public final class KafkaInbox implements AutoCloseable {
 
     private final Map<String, Object> config;
     private final List<String> topics;
-    private final PollLoop.Parts parts;
+    private final Desk<ConsumerRecord<byte[], byte[]>> desk;
+    private final Desk.Rules rules;
     private final CompletableFuture<Void> closing = new CompletableFuture<>();
 
     private @Nullable Thread thread;
     private @Nullable Consumer<byte[], byte[]> consumer;
 
-    private KafkaInbox(Map<String, Object> config, List<String> topics, PollLoop.Parts parts) {
+    private KafkaInbox(
+            Map<String, Object> config,
+            List<String> topics,
+            Desk.Rules rules,
+            DeadLetters<ConsumerRecord<byte[], byte[]>> deadLetters) {
         this.config = config;
         this.topics = topics;
-        this.parts = parts;
+        this.rules = rules;
+        this.desk = new Desk<>(rules, deadLetters);
     }
-
-    /**
-     * How many messages went which way since the start.
-     *
-     * @param applied took effect now
-     * @param repeated were recognised, and left alone; with a leased handler, also those whose outcome is unknown
-     * @param retried failures that were followed by another try
-     * @param dead became dead letters
-     */
-    public record Counts(long applied, long repeated, long retried, long dead) {}
 
     /**
      * Starts to build one.
@@ -80,8 +74,7 @@ public final class KafkaInbox implements AutoCloseable {
             throw new IllegalStateException("it is closed");
         }
         if (thread == null) {
-            Thread started = new Thread(
-                    this::consume, "onlyonce-kafka-" + parts.reading().group());
+            Thread started = new Thread(this::consume, "onlyonce-kafka-" + rules.group());
             started.start();
             thread = started;
         }
@@ -92,7 +85,7 @@ public final class KafkaInbox implements AutoCloseable {
             try (Consumer<byte[], byte[]> own =
                     new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
                 use(own);
-                new PollLoop(own, parts).run(topics, () -> !closing.isDone());
+                new PollLoop(own, desk).run(topics, () -> !closing.isDone());
             } catch (RuntimeException e) {
                 log.error("The consumer of {} broke and is replaced in {}", topics, REPLACE_PAUSE, e);
                 pause();
@@ -111,15 +104,15 @@ public final class KafkaInbox implements AutoCloseable {
 
     private void pause() {
         try {
-            parts.time().await(closing, REPLACE_PAUSE);
+            rules.time().await(closing, REPLACE_PAUSE);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
     /** How many messages went which way. */
-    public Counts counts() {
-        return parts.counters().counts();
+    public MessageCounts counts() {
+        return desk.counts();
     }
 
     /** Ends after the batch that is running, commits its offsets, and leaves the group. Waits for that, within a bound. */
@@ -140,8 +133,7 @@ public final class KafkaInbox implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        parts.application().close();
-        parts.deadLetters().close();
+        desk.close();
     }
 
     /**
@@ -149,20 +141,13 @@ public final class KafkaInbox implements AutoCloseable {
      *
      * @param <T> the messages' values
      */
-    public static final class Builder<T> {
-        private final Onlyonce once;
+    public static final class Builder<T> extends InboxBuilder<T, Builder<T>, KafkaInbox> {
         private final Map<String, Object> config;
-        private final MessageDecoder<T> decoder;
         private List<String> topics = List.of();
-        private MessageId ids = MessageId.cloudEvent();
-        private RetryLimits retries = RetryLimits.STANDARD;
         private UnaryOperator<String> deadLetterTopic = topic -> topic + ".dead";
-        private int bodyBytesMax = BODY_BYTES_MAX;
-        private int concurrency = CONCURRENCY;
 
         private Builder(Onlyonce once, Map<String, Object> config, MessageDecoder<T> decoder) {
-            this.once = once;
-            this.decoder = decoder;
+            super(once, decoder);
             this.config = new HashMap<>(Map.of(
                     ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest",
                     ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"));
@@ -183,80 +168,32 @@ public final class KafkaInbox implements AutoCloseable {
             return this;
         }
 
-        /** Where ids come from; CloudEvents by default. A message without an id becomes a dead letter. */
-        public Builder<T> id(MessageId ids) {
-            this.ids = ids;
-            return this;
-        }
-
-        /** How often and for how long a message that fails is tried again. */
-        public Builder<T> retries(RetryLimits retries) {
-            this.retries = retries;
-            return this;
-        }
-
         /** The dead-letter topic of a topic; {@code <topic>.dead} by default. */
         public Builder<T> deadLetterTopic(UnaryOperator<String> deadLetterTopic) {
             this.deadLetterTopic = deadLetterTopic;
             return this;
         }
 
-        /** The largest body that is applied; 1 MiB by default. */
-        public Builder<T> bodyBytesMax(int bodyBytesMax) {
-            this.bodyBytesMax = bodyBytesMax;
+        @Override
+        protected Builder<T> self() {
             return this;
         }
 
-        /** How many messages a leased handler applies at once; 16 by default. */
-        public Builder<T> concurrency(int concurrency) {
-            this.concurrency = concurrency;
-            return this;
-        }
-
-        /**
-         * Applies messages in transactions of the database with the entries.
-         *
-         * @throws IllegalArgumentException if a setting is wrong, or the {@link Onlyonce} is not built on a SQL store
-         */
-        public KafkaInbox transactional(TransactionalHandler<T> handler) {
-            Reading<T> reading = reading();
-            return build(reading, new TransactionalApplication<>(Inbox.of(once), reading, handler));
-        }
-
-        /**
-         * Applies messages whose effects are outside the database, under leases, on any store.
-         *
-         * @param operation its policy has the lease, the retention and the reconciler
-         * @throws IllegalArgumentException if a setting is wrong
-         */
-        public KafkaInbox leased(String operation, LeasedHandler<T> handler) {
-            Reading<T> reading = reading();
-            if (concurrency < 1) {
-                throw new IllegalArgumentException("concurrency must be at least 1: " + concurrency);
+        @Override
+        protected String group() {
+            if (topics.isEmpty()) {
+                throw new IllegalArgumentException("topics must be given");
             }
-            return build(
-                    reading,
-                    new LeasedApplication<>(
-                            once, new LeasedApplication.Leasing<>(operation, handler, concurrency), reading));
+            return requireNonNull(config.get(ConsumerConfig.GROUP_ID_CONFIG)).toString();
         }
 
-        private Reading<T> reading() {
-            if (topics.isEmpty() || bodyBytesMax < 0) {
-                throw new IllegalArgumentException("topics must be given, and bodyBytesMax must not be negative");
-            }
-            String group =
-                    requireNonNull(config.get(ConsumerConfig.GROUP_ID_CONFIG)).toString();
-            return new Reading<>(group, ids, decoder, bodyBytesMax);
-        }
-
-        private KafkaInbox build(Reading<T> reading, Application application) {
-            Time time = once.registry().time();
-            DeadLetterTopic deadLetters =
-                    new DeadLetterTopic(DeadLetterTopic.producerConfig(config), deadLetterTopic, reading.group());
+        @Override
+        protected KafkaInbox build(Desk.Rules rules) {
             return new KafkaInbox(
                     config,
                     topics,
-                    new PollLoop.Parts(application, reading, deadLetters, retries, new Counters(), time));
+                    rules,
+                    new DeadLetterTopic(DeadLetterTopic.producerConfig(config), deadLetterTopic, rules.group()));
         }
     }
 }

@@ -1,6 +1,8 @@
 package dev.onlyonce.kafka;
 
 import dev.onlyonce.Codec;
+import dev.onlyonce.messages.OutgoingMessage;
+import dev.onlyonce.messages.adapter.CloudEvent;
 import dev.onlyonce.sql.inbox.Inbox;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
@@ -26,7 +28,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * {@link KafkaInbox} applies it once. Its result is its place in the topic, as a JSON string.
  */
 public final class KafkaRelay implements DeliveryHandler, AutoCloseable {
-    /** The outbox's topic, whose handler this is. Kafka's topic is in the {@link OutgoingRecord}. */
+    /** The outbox's topic, whose handler this is. Kafka's topic is the destination of the {@link OutgoingMessage}. */
     public static final String TOPIC = "kafka";
 
     private static final Duration DELIVERY_MAX = Duration.ofSeconds(20);
@@ -57,14 +59,11 @@ public final class KafkaRelay implements DeliveryHandler, AutoCloseable {
 
     @Override
     public Delivery deliver(OutboxRow row) throws Exception {
-        OutgoingRecord outgoing = OutgoingRecord.of(row.payload());
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(outgoing.topic(), outgoing.key(), outgoing.body());
+        OutgoingMessage outgoing = OutgoingMessage.of(row.payload());
+        ProducerRecord<byte[], byte[]> record =
+                new ProducerRecord<>(outgoing.destination(), outgoing.key(), outgoing.body());
         header(record, "content-type", outgoing.contentType());
-        header(record, "ce_specversion", "1.0");
-        header(record, "ce_id", row.downstreamKey());
-        header(record, "ce_source", source);
-        header(record, "ce_type", outgoing.type());
-        header(record, "ce_time", row.acceptedAt().toString());
+        CloudEvent.attributes(outgoing, row, source).forEach((name, text) -> header(record, "ce_" + name, text));
         try {
             RecordMetadata there = producer.send(record).get();
             String place = there.topic() + "-" + there.partition() + "-" + there.offset();

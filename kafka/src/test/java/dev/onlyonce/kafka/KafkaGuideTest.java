@@ -8,6 +8,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.messages.DeadLetterReason;
 import dev.onlyonce.messages.MessageId;
+import dev.onlyonce.messages.OutgoingMessage;
 import dev.onlyonce.messages.ReceivedMessage;
 import dev.onlyonce.sql.outbox.Outbox;
 import java.io.IOException;
@@ -102,8 +103,8 @@ class KafkaGuideTest {
 
             try (Connection transaction = dataSource.getConnection()) {
                 transaction.setAutoCommit(false);
-                OutgoingRecord paid = OutgoingRecord.json("payments", customer, "com.example.order.paid", body);
-                outbox.accept(transaction, key, fingerprint, String.class, paid.call());
+                OutgoingMessage paid = OutgoingMessage.json("payments", customer, "com.example.order.paid", body);
+                outbox.accept(transaction, key, fingerprint, String.class, paid.call(KafkaRelay.TOPIC));
                 transaction.commit();
             }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.messages.OutgoingMessage;
 import dev.onlyonce.sql.outbox.Outbox;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -65,10 +66,15 @@ class KafkaRelayTest {
     }
 
     private void accept(Outbox outbox, Ledger ledger, Key key, boolean commits) throws Exception {
-        OutgoingRecord outgoing = OutgoingRecord.json(topic, bytes("customer-7"), "order.paid", bytes("paid 1"));
+        OutgoingMessage outgoing = OutgoingMessage.json(topic, bytes("customer-7"), "order.paid", bytes("paid 1"));
         try (Connection transaction = ledger.source.getConnection()) {
             transaction.setAutoCommit(false);
-            assertThat(outbox.accept(transaction, key, Fingerprint.of(bytes("paid 1")), String.class, outgoing.call())
+            assertThat(outbox.accept(
+                                    transaction,
+                                    key,
+                                    Fingerprint.of(bytes("paid 1")),
+                                    String.class,
+                                    outgoing.call(KafkaRelay.TOPIC))
                             .isNew())
                     .isTrue();
             if (commits) {

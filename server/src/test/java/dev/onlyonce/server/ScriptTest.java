@@ -11,7 +11,12 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -75,13 +80,43 @@ class ScriptTest {
     void builds() throws Exception {
         String progress = "onlyonce: building Onlyonce core [1/5]\n";
         assertThat(run().out()).contains("the first time this downloads a lot", progress);
-        assertThat(folder.resolve("built")).content().contains("-DskipTests");
+        assertThat(folder.resolve("built")).content().contains("-Pprogram", ",server package");
         assertThat(run().out()).as("nothing has changed").doesNotContain("building");
         old(jar);
         assertThat(run().out()).as("the jar is as old as its sources").doesNotContain("building");
         Files.setLastModifiedTime(
                 folder.resolve("sql/src/main/A.java"), FileTime.from(Instant.EPOCH.plusSeconds(2_000_000)));
         assertThat(run().out()).as("a source is newer").contains(progress);
+    }
+
+    @Test
+    @DisplayName("builds every module that the programs need to run, and none that only tests need")
+    void modules() throws Exception {
+        String script = Files.readString(ConfigFileTest.root().resolve("onlyonce"));
+        List<Set<String>> built = Pattern.compile("sources='(.*)'")
+                .matcher(script)
+                .results()
+                .map(found -> Set.of(found.group(1).split(" ")))
+                .toList();
+        assertThat(built).containsExactly(needed("payments", new TreeSet<>()), needed("server", new TreeSet<>()));
+    }
+
+    /** Adds a module and those that it needs to be compiled and run. */
+    private static Set<String> needed(String module, Set<String> found) throws IOException {
+        if (found.add(module)) {
+            String pom = Files.readString(ConfigFileTest.root().resolve(module + "/pom.xml"));
+            for (MatchResult dependency : Pattern.compile("(?s)<dependency>.*?</dependency>")
+                    .matcher(pom)
+                    .results()
+                    .toList()) {
+                Matcher own = Pattern.compile("<artifactId>onlyonce-(.*)</artifactId>")
+                        .matcher(dependency.group());
+                if (own.find() && !dependency.group().contains("<scope>test</scope>")) {
+                    needed(own.group(1), found);
+                }
+            }
+        }
+        return found;
     }
 
     @Test

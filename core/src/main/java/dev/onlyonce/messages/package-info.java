@@ -1,5 +1,0 @@
-/** Messages that brokers deliver at least once: their ids, when to try them again, and why they are given up. No broker is named here. */
-@NullMarked
-package dev.onlyonce.messages;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,26 @@
+package dev.onlyonce.messages.adapter;
+
+import dev.onlyonce.messages.OutgoingMessage;
+import dev.onlyonce.sql.outbox.OutboxRow;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The attributes with which a message is published. */
+public final class CloudEvent {
+    private CloudEvent() {}
+
+    /**
+     * The attributes by their names; each broker has a prefix of its own for them. The id is the same each time a row is delivered.
+     *
+     * @param source who publishes; ids are unique within it
+     */
+    public static Map<String, String> attributes(OutgoingMessage message, OutboxRow row, String source) {
+        Map<String, String> attributes = new LinkedHashMap<>();
+        attributes.put("specversion", "1.0");
+        attributes.put("id", row.downstreamKey());
+        attributes.put("source", source);
+        attributes.put("type", message.type());
+        attributes.put("time", row.acceptedAt().toString());
+        return attributes;
+    }
+}
