@@ -41,6 +41,7 @@ class RoomsTest {
             Map.entry("amqp", Set.of("core", "messages", "sql")),
             Map.entry("messages", Set.of("core", "sql")),
             Map.entry("kafka", Set.of("core", "messages", "sql")),
+            Map.entry("sqs", Set.of("core", "messages", "sql")),
             Map.entry("dynamodb", Set.of("core")),
             Map.entry("dynamodb-local", Set.of()),
             Map.entry("cassandra", Set.of("core")),
