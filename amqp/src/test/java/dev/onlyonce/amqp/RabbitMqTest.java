@@ -36,6 +36,15 @@ class RabbitMqTest {
     }
 
     @Nested
+    @DisplayName("a consumer by contract")
+    class Contract extends AmqpConsumerTest {
+        @Override
+        Broker broker() {
+            return Broker.rabbitMq();
+        }
+    }
+
+    @Nested
     @DisplayName("an AMQP consumer that loses its connection")
     class Lost extends ConnectionsLostTest {
         @Override
