@@ -5,6 +5,7 @@ import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.Delivery;
+import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.messages.MessageCounts;
@@ -134,8 +135,9 @@ public final class AmqpInbox implements AutoCloseable {
             return false;
         }
         // RabbitMQ closes the channel, Qpid the connection.
-        return signal.getReason() instanceof AMQP.Channel.Close channel && channel.getReplyCode() == AMQP.ACCESS_REFUSED
-                || signal.getReason() instanceof AMQP.Connection.Close all && all.getReplyCode() == AMQP.ACCESS_REFUSED;
+        Method reason = signal.getReason();
+        return (reason instanceof AMQP.Channel.Close channel && channel.getReplyCode() == AMQP.ACCESS_REFUSED)
+                || (reason instanceof AMQP.Connection.Close all && all.getReplyCode() == AMQP.ACCESS_REFUSED);
     }
 
     /** How many messages went which way. */
@@ -268,7 +270,9 @@ public final class AmqpInbox implements AutoCloseable {
             ReceivedMessage bare = new ReceivedMessage(queue, "coordinates", List.of(), new byte[0]);
             boolean used;
             try {
-                used = ids.find(bare).filter(id -> id.id().equals("coordinates")).isPresent();
+                used = ids.find(bare)
+                        .filter(id -> id.id().equals("coordinates"))
+                        .isPresent();
             } catch (RuntimeException e) {
                 // The application's own source wants more of a message.
                 used = false;

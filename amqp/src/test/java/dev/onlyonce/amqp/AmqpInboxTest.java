@@ -149,8 +149,7 @@ class AmqpInboxTest {
             List<GetResponse> dead = dead(3);
             assertThat(reasons(dead)).containsExactlyInAnyOrder("mismatch", "undecodable", "rejected");
             GetResponse undecodable = dead.stream()
-                    .filter(message ->
-                            new String(message.getBody(), StandardCharsets.UTF_8).equals("undecodable"))
+                    .filter(message -> new String(message.getBody(), StandardCharsets.UTF_8).equals("undecodable"))
                     .findFirst()
                     .orElseThrow();
             assertThat(undecodable.getProps().getMessageId()).isEqualTo("b");

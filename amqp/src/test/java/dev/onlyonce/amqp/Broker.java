@@ -190,9 +190,7 @@ final class Broker implements AutoCloseable {
     List<GetResponse> readAll(String queue) {
         List<GetResponse> found = new ArrayList<>();
         try {
-            for (GetResponse next = channel.basicGet(queue, true);
-                    next != null;
-                    next = channel.basicGet(queue, true)) {
+            for (GetResponse next = channel.basicGet(queue, true); next != null; next = channel.basicGet(queue, true)) {
                 found.add(next);
             }
         } catch (IOException e) {

@@ -136,11 +136,11 @@ class ConnectionsLostTest {
                         .orderBy("routing-key")
                         .prefetch(20)
                         .transactional((c, body, message) -> {
-                    Ledger.write(c, body);
-                    if (body.equals("body50") && cut.compareAndSet(false, true)) {
-                        network.close();
-                    }
-                });
+                            Ledger.write(c, body);
+                            if (body.equals("body50") && cut.compareAndSet(false, true)) {
+                                network.close();
+                            }
+                        });
                 AmqpInbox second = builder(broker.port())
                         .exclusive()
                         .orderBy("routing-key")

@@ -93,7 +93,10 @@ final class AuditStreams {
         long after = 0;
         Chunk chunk;
         do {
-            chunk = read(partition, after, pipeline.send(List.of(range(partition, after))).get(0));
+            chunk = read(
+                    partition,
+                    after,
+                    pipeline.send(List.of(range(partition, after))).get(0));
             chunk.changes().stream()
                     .filter(change -> change.id().equals(id))
                     .forEach(change -> newest.addAll(change.records()));
@@ -235,8 +238,7 @@ final class AuditStreams {
             List<byte[]> arguments = List.of(
                     Verbs.number(retention.toSeconds() * 1_000_000 + retention.toNanosPart() / 1000),
                     Verbs.number(Math.min(TRIM_MAX, limit - purged)));
-            Reply reply = pipeline.send(List.of(
-                            Request.script(
+            Reply reply = pipeline.send(List.of(Request.script(
                             trim,
                             List.of(
                                     partitions.key(partition, Partitions.AUDIT),

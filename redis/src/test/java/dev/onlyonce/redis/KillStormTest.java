@@ -107,9 +107,7 @@ class KillStormTest {
             Entry entry = store.find(List.of(key.entryId())).get(0).orElseThrow();
             int count = effects.getOrDefault(key.value(), 0);
             assertThat(entry.state()).as("%s, %s", entry, shown).isIn(State.COMPLETED, State.UNKNOWN);
-            assertThat(count)
-                    .as("%s, %s", entry, shown)
-                    .isBetween(entry.state() == State.COMPLETED ? 1 : 0, 1);
+            assertThat(count).as("%s, %s", entry, shown).isBetween(entry.state() == State.COMPLETED ? 1 : 0, 1);
             assertThat(store.history(key.entryId())).as("%s, %s", entry, shown).hasSize(2);
             unknown += entry.state() == State.UNKNOWN ? 1 : 0;
         }

@@ -119,13 +119,21 @@ final class ConsumerBench implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() {
         source.start();
         started.forEach(RunningConsumer::close);
         topic.close();
         once.close();
         if (database instanceof AutoCloseable closeable) {
-            closeable.close();
+            closeNow(closeable);
+        }
+    }
+
+    private static void closeNow(AutoCloseable database) {
+        try {
+            database.close();
+        } catch (Exception e) {
+            throw new IllegalStateException("the database could not be closed", e);
         }
     }
 }
