@@ -13,8 +13,7 @@ public enum BadInput {
     /** The id has a control character. */
     CONTROL_IN_ID("malformed_id", good -> new SentMessage(good.key(), SentMessage.bytes("con\u0007trol"), good.body())),
     /** The id is not valid UTF-8. */
-    ENCODING_OF_ID(
-            "undecodable", good -> new SentMessage(good.key(), new byte[] {(byte) 0xc3, 0x28}, good.body())),
+    ENCODING_OF_ID("undecodable", good -> new SentMessage(good.key(), new byte[] {(byte) 0xc3, 0x28}, good.body())),
     /** The body cannot be decoded. */
     BODY("undecodable", good -> SentMessage.of(good.key(), "undecodable", ConsumerSetup.UNDECODABLE));
 

@@ -37,7 +37,8 @@ interface BadInputPart extends ConsumerPart {
     }
 
     @Test
-    @DisplayName("N4 a body that is larger than allowed becomes a dead letter, and one of just the allowed size is applied")
+    @DisplayName(
+            "N4 a body that is larger than allowed becomes a dead letter, and one of just the allowed size is applied")
     default void largeBody() {
         String allowed = "x".repeat(ConsumerSetup.BODY_BYTES_MAX);
         bench().send(

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 interface LeasedPart extends ConsumerPart {
 
     @Test
-    @DisplayName("N4 an effect outside the database is tried again if nothing happened; an unknown outcome blocks nobody")
+    @DisplayName(
+            "N4 an effect outside the database is tried again if nothing happened; an unknown outcome blocks nobody")
     default void unknown() {
         bench().send(
                         SentMessage.of("a", "1", "busy"),

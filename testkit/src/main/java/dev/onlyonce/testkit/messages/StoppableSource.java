@@ -58,7 +58,9 @@ final class StoppableSource implements DataSource {
 
     private Connection stoppable(Connection connection) {
         return (Connection) Proxy.newProxyInstance(
-                StoppableSource.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                StoppableSource.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) -> {
                     if (REFUSED.contains(method.getName())) {
                         check();
                     }

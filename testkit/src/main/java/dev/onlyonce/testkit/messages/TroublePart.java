@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 interface TroublePart extends ConsumerPart {
 
     @Test
-    @DisplayName("N4 while the database is away messages wait: none is lost, given up, or applied twice, and no try is lost")
+    @DisplayName(
+            "N4 while the database is away messages wait: none is lost, given up, or applied twice, and no try is lost")
     default void storeDown() {
         AtomicBoolean stopped = new AtomicBoolean();
         // The first try is the last: a try that the database's absence cost would show.
