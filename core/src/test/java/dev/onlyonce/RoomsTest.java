@@ -38,6 +38,7 @@ class RoomsTest {
             Map.entry("testkit", Set.of("check", "core")),
             Map.entry("sql", Set.of("core")),
             Map.entry("redis", Set.of("core")),
+            Map.entry("amqp", Set.of("core", "messages", "sql")),
             Map.entry("messages", Set.of("core", "sql")),
             Map.entry("kafka", Set.of("core", "messages", "sql")),
             Map.entry("dynamodb", Set.of("core")),

@@ -1,5 +1,6 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +47,8 @@ final class Batch {
     private final Pipeline pipeline;
     private final Partitions partitions;
     private final Settings settings;
+    /** What the keys of each partition's entries begin with. */
+    private final List<byte[]> bases;
     private final AtomicLong warnedNanos = new AtomicLong();
 
     /**
@@ -52,13 +56,21 @@ final class Batch {
      *
      * @param auditMax how many audit records a partition keeps
      */
-    record Settings(long auditMax, Replicas replicas) {}
+    record Settings(long auditMax, AuditLevel audit, Replicas replicas) {
+        /** In front of the arguments of the items. */
+        List<byte[]> arguments() {
+            return List.of(Verbs.number(auditMax), Verbs.number(audit == AuditLevel.ALL ? 1 : 0));
+        }
+    }
 
     Batch(Link link, Pipeline pipeline, Partitions partitions, Settings settings) {
         this.link = link;
         this.pipeline = pipeline;
         this.partitions = partitions;
         this.settings = settings;
+        this.bases = IntStream.range(0, partitions.count())
+                .mapToObj(partition -> partitions.key(partition, Partitions.ENTRY))
+                .toList();
     }
 
     /** Reads the answer to an item. */
@@ -210,13 +222,10 @@ final class Batch {
     private <Q, A> List<Item<Q, A>> items(Verb<Q, A> verb, List<Q> requests) {
         List<Item<Q, A>> items = new ArrayList<>(requests.size());
         for (Q request : requests) {
-            EntryId id = verb.id().apply(request);
-            int partition = partitions.of(id);
-            items.add(new Item<>(
-                    request,
-                    partition,
-                    partitions.entry(partition, id),
-                    verb.arguments().apply(request)));
+            byte[] member = Partitions.member(verb.id().apply(request));
+            int partition = partitions.of(member);
+            byte[] key = Partitions.joined(bases.get(partition), member);
+            items.add(new Item<>(request, partition, key, verb.arguments().apply(request)));
         }
         return items;
     }
@@ -267,8 +276,7 @@ final class Batch {
 
     private <Q, A> Request request(Script script, List<Item<Q, A>> call, boolean isWrite) {
         List<byte[]> keys = new ArrayList<>(call.size());
-        List<byte[]> arguments = new ArrayList<>();
-        arguments.add(Verbs.number(settings.auditMax()));
+        List<byte[]> arguments = new ArrayList<>(settings.arguments());
         for (Item<Q, A> item : call) {
             keys.add(item.key);
             arguments.addAll(item.arguments);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Slots that move from one master to another while they are used. */
 @DisplayName("A Redis cluster whose slots move")
 class SlotMigrationTest {
-    private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_STANDARD);
+    private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_CLUSTER);
     private static final int MASTERS = 3;
     private static final int SLOTS = 16_384;
 

@@ -1,5 +1,6 @@
 package dev.onlyonce.spring;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.StoreOptions;
 import java.util.List;
@@ -31,7 +32,7 @@ final class DataRedis {
     }
 
     /** How to open it; throws {@link InvalidSettings} for what the store cannot do. */
-    StoreOptions options(@Nullable Encryption encryption) {
+    StoreOptions options(@Nullable Encryption encryption, AuditLevel audit) {
         int database = binder.bind(PREFIX + "database", Integer.class).orElse(0);
         if (database != 0) {
             throw new InvalidSettings(
@@ -41,8 +42,8 @@ final class DataRedis {
         }
         String url = text("url");
         return url != null
-                ? new StoreOptions(url, null, null, encryption, false)
-                : new StoreOptions(servers(), text("username"), text("password"), encryption, false);
+                ? new StoreOptions(url, null, null, encryption, false, audit)
+                : new StoreOptions(servers(), text("username"), text("password"), encryption, false, audit);
     }
 
     private String servers() {

@@ -61,7 +61,12 @@ public class OnlyonceAutoConfiguration {
             Time time,
             Environment environment) {
         Store store = properties.store().redis()
-                ? openRedis(properties.store(), new DataRedis(environment).options(encryption.getIfAvailable()))
+                ? openRedis(
+                        properties.store(),
+                        new DataRedis(environment)
+                                .options(
+                                        encryption.getIfAvailable(),
+                                        properties.store().audit()))
                 : open(properties, dataSources, encryption, time);
         OnlyonceProperties.CacheSettings cache = properties.cache();
         return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());
@@ -100,7 +105,12 @@ public class OnlyonceAutoConfiguration {
         if (settings.url() != null) {
             return openUrl(
                     new StoreOptions(
-                            settings.url(), settings.user(), settings.password(), encryption.getIfAvailable(), create),
+                            settings.url(),
+                            settings.user(),
+                            settings.password(),
+                            encryption.getIfAvailable(),
+                            create,
+                            settings.audit()),
                     "onlyonce.store.url");
         }
 
