@@ -18,7 +18,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A topic, a database with the effects of its messages, and consumers between them. */
-final class ConsumerBench implements AutoCloseable {
+final class ConsumerBench {
     /** Enough for a test that does not look at tries. */
     static final int MANY_TRIES = 10_000;
 
@@ -118,8 +118,7 @@ final class ConsumerBench implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() throws Exception {
+    void close() throws Exception {
         source.start();
         started.forEach(RunningConsumer::close);
         topic.close();
