@@ -46,7 +46,7 @@ final class Maintenance {
             try {
                 work.run();
                 if (failing) {
-                    log.info("Background work goes on: the store answers again");
+                    log.info("Background work goes on");
                 }
             } catch (StoreException e) {
                 failed = true;
@@ -54,7 +54,10 @@ final class Maintenance {
                 log.atLevel(failing ? Level.DEBUG : Level.WARN)
                         .log("Background work failed and is tried every {}: {}", every, e.getMessage());
             } catch (RuntimeException | Error e) {
-                log.error("Background work broke and is tried again in {}", every, e);
+                failed = true;
+                log.atLevel(failing ? Level.DEBUG : Level.ERROR)
+                        .setCause(e)
+                        .log("Background work broke and is tried every {}", every);
             } finally {
                 if (!closed) {
                     repeat(every, work, failed);

@@ -10,13 +10,25 @@ import org.jspecify.annotations.Nullable;
  * @param password the password, unless the URL has it
  * @param encryption what results are sealed with; none for not at all
  * @param create whether tables that it needs are created and upgraded, or only checked
+ * @param audit what the audit keeps; {@link AuditLevel#EXCEPTIONS} counts if either this or the URL says so
  */
 public record StoreOptions(
         String url,
         @Nullable String user,
         @Nullable String password,
         @Nullable Encryption encryption,
-        boolean create) {
+        boolean create,
+        AuditLevel audit) {
+    /** With {@link AuditLevel#ALL}, unless the URL says otherwise. */
+    public StoreOptions(
+            String url,
+            @Nullable String user,
+            @Nullable String password,
+            @Nullable Encryption encryption,
+            boolean create) {
+        this(url, user, password, encryption, create, AuditLevel.ALL);
+    }
+
     /** Without the password. */
     @Override
     public String toString() {

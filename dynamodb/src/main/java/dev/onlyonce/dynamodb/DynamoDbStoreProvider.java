@@ -1,5 +1,6 @@
 package dev.onlyonce.dynamodb;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreOptions;
 import dev.onlyonce.store.StoreProvider;
@@ -31,6 +32,9 @@ public final class DynamoDbStoreProvider implements StoreProvider {
                 .create(options.create());
         if (options.encryption() != null) {
             builder.encryption(options.encryption());
+        }
+        if (options.audit() == AuditLevel.EXCEPTIONS) {
+            builder.audit(AuditLevel.EXCEPTIONS);
         }
         return builder.build();
     }

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.Key;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.State;
+import dev.onlyonce.testkit.KillStorm;
 import dev.onlyonce.testservers.DynamoDbServer;
-import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
@@ -25,22 +25,6 @@ class KillStormTest {
     @TempDir
     Path folder;
 
-    private Process node(String endpoint, long seed) throws IOException {
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx256m",
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        classPath,
-                        StormNode.class.getName(),
-                        endpoint,
-                        Long.toString(seed))
-                .redirectErrorStream(true)
-                .redirectOutput(folder.resolve("node-" + seed + ".log").toFile())
-                .start();
-    }
-
     @Test
     @DisplayName("C1 W1 take effect at most once when leased, exactly once in a transaction, and leave no claim behind")
     void storm() throws Exception {
@@ -48,16 +32,16 @@ class KillStormTest {
         Random random = new Random(seed);
         try (DynamoDbServer server = DynamoDbServer.start();
                 DynamoDbStore store = StormNode.store(server.endpoint(), true);
-                DynamoDbAsyncClient client = BusinessTables.client(server.endpoint())) {
+                DynamoDbAsyncClient client = BusinessTables.client(server.endpoint());
+                KillStorm storm = new KillStorm(StormNode.class, folder)) {
             BusinessTables.create(client, StormNode.EFFECTS);
             for (int kill = 0; kill < KILLS; kill++) {
-                Process node = node(server.endpoint(), seed + kill);
-                awaitWork(store, node, (kill + 1) * StormNode.KEYS / (KILLS + 2) + random.nextInt(20));
-                node.destroyForcibly().waitFor();
+                Process node = storm.start(server.endpoint(), Long.toString(seed + kill));
+                int wanted = (kill + 1) * StormNode.KEYS / (KILLS + 2) + random.nextInt(20);
+                storm.await(node, () -> store.countStored(null, wanted) >= wanted);
+                KillStorm.kill(node);
             }
-            Process last = node(server.endpoint(), seed + KILLS);
-            assertThat(last.waitFor(3, TimeUnit.MINUTES)).isTrue();
-            assertThat(last.exitValue()).as("seed %s", seed).isZero();
+            storm.join(storm.start(server.endpoint(), Long.toString(seed + KILLS)), Duration.ofMinutes(3));
             int unknown = 0;
             for (Key key : StormNode.keys()) {
                 Entry entry = store.find(List.of(key.entryId())).get(0).orElseThrow();
@@ -75,13 +59,6 @@ class KillStormTest {
             }
             // A node works on one key at a time, so each kill leaves at most one in doubt.
             assertThat(unknown).as("seed %s", seed).isLessThanOrEqualTo(KILLS);
-        }
-    }
-
-    /** Until this many keys have an entry, or the node has done everything. */
-    private static void awaitWork(DynamoDbStore store, Process node, int entries) throws InterruptedException {
-        while (store.countStored(null, entries) < entries && !node.waitFor(20, TimeUnit.MILLISECONDS)) {
-            assertThat(node.isAlive() || node.exitValue() == 0).isTrue();
         }
     }
 }

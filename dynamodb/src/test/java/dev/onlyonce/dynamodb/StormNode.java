@@ -3,7 +3,7 @@ package dev.onlyonce.dynamodb;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
-import dev.onlyonce.store.State;
+import dev.onlyonce.testkit.KillStorm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -34,35 +34,27 @@ final class StormNode {
                         .sweepEvery(Duration.ofMillis(200))
                         .build()) {
             DynamoDbTransactions transactions = DynamoDbTransactions.of(once);
-            while (keys.stream().anyMatch(key -> !isDecided(once, key))) {
-                for (Key key : keys) {
-                    if (key.operation().equals(LEASED)) {
-                        once.execute(key, REQUEST, String.class, claim -> {
-                            client.updateItem(r -> r.tableName(EFFECTS)
-                                            .key(id(key))
-                                            .updateExpression("ADD effects :one")
-                                            .expressionAttributeValues(Map.of(":one", AttributeValue.fromN("1"))))
-                                    .join();
-                            return "done";
-                        });
-                    } else {
-                        transactions.execute(key, REQUEST, String.class, (claim, writes) -> {
-                            writes.update(u -> u.tableName(EFFECTS)
-                                    .key(id(key))
-                                    .updateExpression("ADD effects :one")
-                                    .expressionAttributeValues(Map.of(":one", AttributeValue.fromN("1"))));
-                            return "done";
-                        });
-                    }
+            KillStorm.work(once, keys, key -> {
+                if (key.operation().equals(LEASED)) {
+                    once.execute(key, REQUEST, String.class, claim -> {
+                        client.updateItem(r -> r.tableName(EFFECTS)
+                                        .key(id(key))
+                                        .updateExpression("ADD effects :one")
+                                        .expressionAttributeValues(Map.of(":one", AttributeValue.fromN("1"))))
+                                .join();
+                        return "done";
+                    });
+                } else {
+                    transactions.execute(key, REQUEST, String.class, (claim, writes) -> {
+                        writes.update(u -> u.tableName(EFFECTS)
+                                .key(id(key))
+                                .updateExpression("ADD effects :one")
+                                .expressionAttributeValues(Map.of(":one", AttributeValue.fromN("1"))));
+                        return "done";
+                    });
                 }
-            }
+            });
         }
-    }
-
-    private static boolean isDecided(Onlyonce once, Key key) {
-        return once.find(key)
-                .filter(entry -> entry.state() == State.COMPLETED || entry.state() == State.UNKNOWN)
-                .isPresent();
     }
 
     static List<Key> keys() {

@@ -43,11 +43,15 @@ final class Ledger implements AutoCloseable {
 
     /** A database that has its table already. */
     Ledger(String url) {
+        source = pool(url);
+        once = Onlyonce.builder(SqlStore.open(source)).build();
+    }
+
+    static HikariDataSource pool(String url) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);
         config.setMaximumPoolSize(8);
-        source = new HikariDataSource(config);
-        once = Onlyonce.builder(SqlStore.open(source)).build();
+        return new HikariDataSource(config);
     }
 
     String url() {

@@ -5,6 +5,7 @@ import static dev.onlyonce.redis.Partitions.bytes;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.ByteBuffer;
@@ -13,54 +14,110 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The audit: one stream for each partition, in the order of its changes. The number of a record is its id in the stream; records of
- * different partitions are listed by number, then by partition.
+ * The audit: one stream for each partition, in the order of its changes. A message has the changes of one call. The number of a record
+ * is its message's id and its place there; records of different partitions are listed by number, then by partition.
+ *
+ * <p>Two changes may have no record in the stream:
+ *
+ * <ul>
+ *   <li>The first change of an entry. It is on the entry itself until the next change, whose record carries it on. Readers see two
+ *       records with one number.
+ *   <li>An ordinary settlement, if only exceptions are recorded. Then the entry is the record, see {@link OwnRecords}.
+ * </ul>
  */
 final class AuditStreams {
-    /** Read together from one stream. */
-    private static final int CHUNK = 500;
+    /** Messages that are read together from one stream. */
+    private static final int CHUNK = 100;
     /** How many a script deletes at once. */
     private static final int TRIM_MAX = 1000;
-    /** Changes of one partition within a millisecond; no server makes as many. */
-    private static final int SEQUENCE_BITS = 20;
+    /** Of a number, below the milliseconds of the stream's id: its sequence, and the place in the message. */
+    private static final int LOW_BITS = 20;
+    /** No call makes more changes of one partition, and no server makes more calls in a millisecond than the sequence has room for. */
+    private static final int PLACE_BITS = 8;
+
+    /** Whether a record has the entry's first change with it, made by the same or by another. */
+    private static final int WITHOUT_FIRST = 0;
+
+    private static final int SAME_MAKER = 1;
+
+    private static final int LOW_MAX = (1 << LOW_BITS) - 1;
+    private static final int PLACE_MAX = (1 << PLACE_BITS) - 1;
 
     private final Pipeline pipeline;
     private final Partitions partitions;
+    private final OwnRecords own;
     private final Script trim;
 
     AuditStreams(Pipeline pipeline, Partitions partitions, Script trim) {
         this.pipeline = pipeline;
         this.partitions = partitions;
+        this.own = new OwnRecords(pipeline, partitions);
         this.trim = trim;
     }
 
-    /** Reads the whole stream of the partition: it is bounded, and only operators ask. */
+    /** A change as it is stored: its record, with that of the entry's first change before it if this was the second one. */
+    record Change(long number, int partition, List<AuditRecord> records) implements Comparable<Change> {
+        EntryId id() {
+            return records.get(0).transition().id();
+        }
+
+        /** Those that have a number from the stream differ in number or partition; settlements on their entries may not. */
+        @Override
+        public int compareTo(Change other) {
+            int order = Long.compare(number, other.number);
+            order = order == 0 ? Integer.compare(partition, other.partition) : order;
+            return order == 0 ? id().compareTo(other.id()) : order;
+        }
+    }
+
+    /** The number of a record that is on its entry: after all of the same millisecond in the stream. */
+    static long ownNumber(Instant at) {
+        return (at.toEpochMilli() << LOW_BITS) + LOW_MAX;
+    }
+
+    /** The first change of an entry. */
+    static Transition first(EntryId id, String operation, State to, String who) {
+        boolean isAccepted = to == State.PENDING;
+        return new Transition(id, operation, null, to, isAccepted ? 0 : 1, who, isAccepted ? "accepted" : "claimed");
+    }
+
+    /**
+     * Reads the whole stream of the partition: it is bounded, and only operators ask. The entry is read first, so that a change in
+     * between is in the stream, and perhaps on the entry as well.
+     */
     List<AuditRecord> history(EntryId id) {
+        List<AuditRecord> onEntry = own.of(id);
         Deque<AuditRecord> newest = new ArrayDeque<>();
         int partition = partitions.of(id);
         long after = 0;
-        List<AuditRecord> chunk;
+        Chunk chunk;
         do {
-            chunk = records(pipeline.send(List.of(range(partition, after))).get(0));
-            for (AuditRecord record : chunk) {
-                if (record.transition().id().equals(id)) {
-                    newest.addLast(record);
-                }
-                if (newest.size() > AuditQuery.LIMIT_MAX) {
-                    newest.removeFirst();
-                }
-                after = record.number();
-            }
-        } while (chunk.size() == CHUNK);
+            chunk = read(
+                    partition,
+                    after,
+                    pipeline.send(List.of(range(partition, after))).get(0));
+            chunk.changes().stream()
+                    .filter(change -> change.id().equals(id))
+                    .forEach(change -> newest.addAll(change.records()));
+            after = chunk.end();
+        } while (!chunk.isLast());
+        onEntry.stream()
+                .filter(record -> newest.stream().noneMatch(other -> isSame(record, other)))
+                .forEach(newest::addLast);
+        while (newest.size() > AuditQuery.LIMIT_MAX) {
+            newest.removeFirst();
+        }
         return List.copyOf(newest);
+    }
+
+    private static boolean isSame(AuditRecord one, AuditRecord other) {
+        return one.at().equals(other.at()) && one.transition().equals(other.transition());
     }
 
     List<AuditRecord> list(AuditQuery query) {
@@ -72,8 +129,8 @@ final class AuditStreams {
                 // Of the partitions before, this number was listed too.
                 .mapToLong(partition -> Math.max(start, partition <= stopped ? number : number - 1))
                 .toArray();
-        List<List<AuditRecord>> found = new ArrayList<>();
-        IntStream.range(0, cursors.length).forEach(partition -> found.add(new ArrayList<>()));
+        List<Change> found = new ArrayList<>();
+        int[] counts = new int[cursors.length];
         List<Integer> unfinished =
                 new ArrayList<>(IntStream.range(0, cursors.length).boxed().toList());
         while (!unfinished.isEmpty()) {
@@ -82,37 +139,45 @@ final class AuditStreams {
             List<Integer> more = new ArrayList<>();
             for (int i = 0; i < replies.size(); i++) {
                 int partition = unfinished.get(i);
-                List<AuditRecord> chunk = records(replies.get(i));
-                chunk.stream().filter(matching(query)).forEach(found.get(partition)::add);
-                if (chunk.size() == CHUNK && found.get(partition).size() < query.limit()) {
-                    cursors[partition] = chunk.get(CHUNK - 1).number();
+                Chunk chunk = read(partition, cursors[partition], replies.get(i));
+                for (Change change : chunk.changes()) {
+                    counts[partition] += addMatching(query, change, found) ? 1 : 0;
+                }
+                cursors[partition] = chunk.end();
+                if (!chunk.isLast() && counts[partition] < query.limit()) {
                     more.add(partition);
                 }
             }
             unfinished = more;
         }
-        // A stable sort: the lists come in the order of partitions.
+        Change last = after == null ? null : new Change(after.number(), stopped, List.of(after));
+        for (Change change : own.after(last, query)) {
+            addMatching(query, change, found);
+        }
         return found.stream()
-                .flatMap(List::stream)
-                .sorted(Comparator.comparingLong(AuditRecord::number))
+                .sorted()
                 .limit(query.limit())
+                .flatMap(change -> change.records().stream())
                 .toList();
     }
 
-    private static Predicate<AuditRecord> matching(AuditQuery query) {
-        return record -> (query.tenant() == null
+    private static boolean addMatching(AuditQuery query, Change change, List<Change> found) {
+        List<AuditRecord> records = change.records().stream()
+                .filter(record -> query.tenant() == null
                         || query.tenant().equals(record.transition().id().tenant()))
-                && (query.from() == null || !record.at().isBefore(query.from()));
+                .filter(record -> query.from() == null || !record.at().isBefore(query.from()))
+                .toList();
+        return !records.isEmpty() && found.add(new Change(change.number(), change.partition(), records));
     }
 
     /** The number of a stream's id is never before the time in the record: a server's clock that steps back does not move it. */
     private static long start(@Nullable Instant from) {
-        return from == null ? 0 : Math.max(0, from.toEpochMilli() << SEQUENCE_BITS) - 1;
+        return from == null ? 0 : Math.max(0, from.toEpochMilli() << LOW_BITS) - 1;
     }
 
     private Request range(int partition, long after) {
         long next = after + 1;
-        String id = (next >>> SEQUENCE_BITS) + "-" + (next & ((1 << SEQUENCE_BITS) - 1));
+        String id = (next >>> LOW_BITS) + "-" + ((next & LOW_MAX) >>> PLACE_BITS);
         return Request.command(
                 CommandType.XRANGE,
                 partitions.key(partition, Partitions.AUDIT),
@@ -122,31 +187,55 @@ final class AuditStreams {
                 Verbs.number(CHUNK));
     }
 
-    private static List<AuditRecord> records(Reply reply) {
-        return Batch.checkRead(reply).stream()
-                .map(message -> record((List<?>) message))
-                .toList();
+    /** The changes of some messages, where the next ones begin, and whether there are none. */
+    private record Chunk(List<Change> changes, long end, boolean isLast) {}
+
+    private static Chunk read(int partition, long after, Reply reply) {
+        List<Object> messages = Batch.checkRead(reply);
+        List<Change> changes = new ArrayList<>();
+        long end = after;
+        for (Object message : messages) {
+            List<?> parts = (List<?>) message;
+            String[] id = new String((byte[]) parts.get(0), StandardCharsets.US_ASCII).split("-", 2);
+            long number = (Long.parseLong(id[0]) << LOW_BITS) + (Long.parseLong(id[1]) << PLACE_BITS);
+            ByteBuffer in = ByteBuffer.wrap((byte[]) ((List<?>) parts.get(1)).get(1));
+            int count = Byte.toUnsignedInt(in.get());
+            in.getDouble();
+            for (int place = 0; place < count; place++) {
+                Change change = change(partition, number + place, in);
+                if (change.number() > after) {
+                    changes.add(change);
+                }
+            }
+            end = number + PLACE_MAX;
+        }
+        return new Chunk(changes, end, messages.size() < CHUNK);
     }
 
-    private static AuditRecord record(List<?> message) {
-        String[] id = new String((byte[]) message.get(0), StandardCharsets.US_ASCII).split("-", 2);
-        long number = (Long.parseLong(id[0]) << SEQUENCE_BITS) + Long.parseLong(id[1]);
-        ByteBuffer in = ByteBuffer.wrap((byte[]) ((List<?>) message.get(1)).get(1));
+    /** Reads what {@code record} in {@code entry.lua} writes. */
+    private static Change change(int partition, long number, ByteBuffer in) {
         int from = in.get();
         int to = in.get();
+        int first = in.get();
         int attempt = in.getInt();
+        Instant created = StoredEntry.instant(in.getDouble());
         Instant at = StoredEntry.instant(in.getDouble());
-        byte[] member = new byte[Short.toUnsignedInt(in.getShort())];
-        in.get(member);
+        EntryId id = Partitions.id(bytes(StoredEntry.text(in)));
         Transition transition = new Transition(
-                Partitions.id(member),
+                id,
                 StoredEntry.text(in),
                 Verbs.state(from),
                 Verbs.state(to),
                 attempt,
                 StoredEntry.text(in),
                 StoredEntry.text(in));
-        return new AuditRecord(number, transition, at);
+        AuditRecord record = new AuditRecord(number, transition, at);
+        if (first == WITHOUT_FIRST) {
+            return new Change(number, partition, List.of(record));
+        }
+        String maker = first == SAME_MAKER ? transition.who() : StoredEntry.text(in);
+        Transition made = first(id, transition.operation(), State.of(from), maker);
+        return new Change(number, partition, List.of(new AuditRecord(number, made, created), record));
     }
 
     int purge(Duration retention, int limit) {
@@ -155,8 +244,12 @@ final class AuditStreams {
             List<byte[]> arguments = List.of(
                     Verbs.number(retention.toSeconds() * 1_000_000 + retention.toNanosPart() / 1000),
                     Verbs.number(Math.min(TRIM_MAX, limit - purged)));
-            Reply reply = pipeline.send(List.of(
-                            Request.script(trim, List.of(partitions.key(partition, Partitions.AUDIT)), arguments)))
+            Reply reply = pipeline.send(List.of(Request.script(
+                            trim,
+                            List.of(
+                                    partitions.key(partition, Partitions.AUDIT),
+                                    partitions.key(partition, Partitions.AUDITED)),
+                            arguments)))
                     .get(0);
             purged += ((Long) Batch.checkRead(reply).get(1)).intValue();
         }

@@ -1,5 +1,6 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +30,7 @@ import org.slf4j.LoggerFactory;
  *       moves, the server then refuses what is spread over two servers, instead of taking entries that are elsewhere for absent.
  *   <li>A call has a bounded number of bytes, and so have its answers: the script leaves the rest of its items for the next call. Calls
  *       travel together in a pipeline.
- *   <li>An item that fails costs the others nothing: it is answered as busy, if it was not changed.
+ *   <li>An item that fails costs the others nothing: if it was not changed, it is answered as unavailable, a settlement as busy.
  * </ol>
  */
 final class Batch {
@@ -45,6 +47,9 @@ final class Batch {
     private final Pipeline pipeline;
     private final Partitions partitions;
     private final Settings settings;
+    /** What the keys of each partition's entries begin with. */
+    private final List<byte[]> bases;
+
     private final AtomicLong warnedNanos = new AtomicLong();
 
     /**
@@ -52,13 +57,21 @@ final class Batch {
      *
      * @param auditMax how many audit records a partition keeps
      */
-    record Settings(long auditMax, Replicas replicas) {}
+    record Settings(long auditMax, AuditLevel audit, Replicas replicas) {
+        /** In front of the arguments of the items. */
+        List<byte[]> arguments() {
+            return List.of(Verbs.number(auditMax), Verbs.number(audit == AuditLevel.ALL ? 1 : 0));
+        }
+    }
 
     Batch(Link link, Pipeline pipeline, Partitions partitions, Settings settings) {
         this.link = link;
         this.pipeline = pipeline;
         this.partitions = partitions;
         this.settings = settings;
+        this.bases = IntStream.range(0, partitions.count())
+                .mapToObj(partition -> partitions.key(partition, Partitions.ENTRY))
+                .toList();
     }
 
     /** Reads the answer to an item. */
@@ -70,14 +83,14 @@ final class Batch {
      * A verb for lists.
      *
      * @param arguments what the script takes for an item
-     * @param busy the answer for an item that was not changed although others were; empty if the verb has none
+     * @param refused the answer for an item that was not changed although others were; empty if the verb has none
      */
     record Verb<Q, A>(
             Script script,
             Function<Q, EntryId> id,
             Function<Q, List<byte[]>> arguments,
             Reading<Q, A> reading,
-            Optional<A> busy) {}
+            Optional<Function<StoreException, A>> refused) {}
 
     /** An item on its way: where it lives, and its answer or failure when it has one. */
     private static final class Item<Q, A> {
@@ -123,21 +136,21 @@ final class Batch {
         }
         for (StoreException failure : failures) {
             boolean isPartial = failures.size() < all.size();
-            if (verb.busy().isEmpty() && isPartial) {
+            if (verb.refused().isEmpty() && isPartial) {
                 throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
-            } else if (!isPartial && !(link.isCluster() && verb.busy().isPresent())) {
+            } else if (!isPartial && !(link.isCluster() && verb.refused().isPresent())) {
                 throw failure;
             }
         }
         warn(failures, all.size());
         return all.stream()
-                .map(item -> item.answer == null || item.failure != null
-                        ? verb.busy().orElseThrow()
-                        : item.answer)
+                .map(item -> item.failure == null
+                        ? Optional.ofNullable(item.answer).orElseThrow()
+                        : verb.refused().orElseThrow().apply(item.failure))
                 .toList();
     }
 
-    /** Says now and then why items are answered as busy: their callers do not learn it. */
+    /** Says now and then why items are refused: not all callers learn it. */
     private void warn(List<StoreException> failures, int all) {
         long last = warnedNanos.get();
         long now = System.nanoTime();
@@ -210,13 +223,10 @@ final class Batch {
     private <Q, A> List<Item<Q, A>> items(Verb<Q, A> verb, List<Q> requests) {
         List<Item<Q, A>> items = new ArrayList<>(requests.size());
         for (Q request : requests) {
-            EntryId id = verb.id().apply(request);
-            int partition = partitions.of(id);
-            items.add(new Item<>(
-                    request,
-                    partition,
-                    partitions.entry(partition, id),
-                    verb.arguments().apply(request)));
+            byte[] member = Partitions.member(verb.id().apply(request));
+            int partition = partitions.of(member);
+            byte[] key = Partitions.joined(bases.get(partition), member);
+            items.add(new Item<>(request, partition, key, verb.arguments().apply(request)));
         }
         return items;
     }
@@ -267,8 +277,7 @@ final class Batch {
 
     private <Q, A> Request request(Script script, List<Item<Q, A>> call, boolean isWrite) {
         List<byte[]> keys = new ArrayList<>(call.size());
-        List<byte[]> arguments = new ArrayList<>();
-        arguments.add(Verbs.number(settings.auditMax()));
+        List<byte[]> arguments = new ArrayList<>(settings.arguments());
         for (Item<Q, A> item : call) {
             keys.add(item.key);
             arguments.addAll(item.arguments);

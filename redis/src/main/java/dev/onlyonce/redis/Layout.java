@@ -14,32 +14,35 @@ import java.util.stream.IntStream;
 record Layout(Pipeline pipeline, Partitions partitions) {
     private static final String KEY = "layout";
     private static final String PROBE = "probe";
-    private static final String FORMAT = "format 1, partitions ";
+    private static final String FORMAT = "format 2, partitions ";
 
     /**
-     * Records the layout, or compares it.
+     * Records the layout, or finds what is recorded.
      *
+     * @param count the number of partitions that is asked for; 0 to take what is recorded
+     * @param standard the number if there is nothing to go by
      * @throws StoreRejected if the entries were laid out otherwise
      * @throws StoreException if Redis cannot be asked
      */
-    void check() {
-        byte[] key = partitions.key(0, KEY);
-        String ours = FORMAT + partitions.count();
-        List<Reply> replies = pipeline.send(
-                List.of(Request.command(CommandType.SETNX, key, bytes(ours)), Request.command(CommandType.GET, key)));
+    static Layout open(Pipeline pipeline, String prefix, int count, int standard) {
+        Partitions ours = new Partitions(prefix, count == 0 ? standard : count);
+        byte[] key = ours.key(0, KEY);
+        List<Reply> replies = pipeline.send(List.of(
+                Request.command(CommandType.SETNX, key, bytes(FORMAT + ours.count())),
+                Request.command(CommandType.GET, key)));
         for (Reply reply : replies) {
             if (reply.failure() != null) {
                 throw reply.failure();
             }
         }
         String stored = new String((byte[]) replies.get(1).values().get(0), StandardCharsets.UTF_8);
-        if (!stored.equals(ours)) {
+        if (!stored.matches(FORMAT + "\\d{1,4}") || (count != 0 && !stored.equals(FORMAT + count))) {
             throw new StoreRejected(
-                    "The entries below the prefix " + partitions.prefix() + " have " + stored
-                            + ", but this node is set to " + ours
-                            + ": use the same number of partitions, or another prefix",
+                    "The entries below the prefix " + prefix + " have " + stored + ", but this node is set to " + FORMAT
+                            + ours.count() + ": use the same number of partitions, or another prefix",
                     null);
         }
+        return new Layout(pipeline, new Partitions(prefix, Integer.parseInt(stored.substring(FORMAT.length()))));
     }
 
     /** The clock of the server that has the first partition. */

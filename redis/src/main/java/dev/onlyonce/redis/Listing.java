@@ -7,7 +7,6 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
 import io.lettuce.core.protocol.CommandType;
-import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +70,9 @@ final class Listing {
         String index = query.state() == State.UNKNOWN ? Partitions.UNKNOWN : Partitions.IDS;
         boolean fromStart =
                 after == null || (query.tenant() != null && after.compareTo(new EntryId(query.tenant(), "", "")) < 0);
-        byte[] first = fromStart || after == null ? from(query.tenant()) : joined("(", Partitions.member(after));
+        byte[] first = fromStart || after == null
+                ? from(query.tenant())
+                : Partitions.joined(bytes("("), Partitions.member(after));
         List<Request> requests = IntStream.range(0, partitions.count())
                 .mapToObj(partition -> Request.command(
                         CommandType.ZRANGEBYLEX,
@@ -103,17 +104,10 @@ final class Listing {
     }
 
     private static byte[] from(@Nullable String tenant) {
-        return tenant == null ? bytes("-") : joined("[", bytes(tenant + '\0'));
+        return tenant == null ? bytes("-") : Partitions.joined(bytes("["), bytes(tenant + '\0'));
     }
 
     private static byte[] to(@Nullable String tenant) {
-        return tenant == null ? bytes("+") : joined("(", bytes(tenant + '\1'));
-    }
-
-    private static byte[] joined(String bound, byte[] member) {
-        ByteArrayOutputStream joined = new ByteArrayOutputStream();
-        joined.writeBytes(bytes(bound));
-        joined.writeBytes(member);
-        return joined.toByteArray();
+        return tenant == null ? bytes("+") : Partitions.joined(bytes("("), bytes(tenant + '\1'));
     }
 }

@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreRejected;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
@@ -15,9 +16,13 @@ import java.util.zip.CRC32;
  * @param count how many there are
  */
 record Partitions(String prefix, int count) {
-    /** More than any cluster has masters, and few enough to ask all of them once a second. */
-    static final int COUNT_STANDARD = 64;
+    /** In a cluster: more than any has masters, and few enough to ask all of them once a second. */
+    static final int COUNT_CLUSTER = 64;
+    /** On one server: few, because the items of a call that are in one partition share its commands. */
+    static final int COUNT_SINGLE = 8;
 
+    /** What the key of an entry has before the entry's id. */
+    static final String ENTRY = "e:";
     /** All entries, in the order of their ids. */
     static final String IDS = "ids";
     /** Pending and processing entries by the end of their lease. */
@@ -28,6 +33,8 @@ record Partitions(String prefix, int count) {
     static final String UNKNOWN = "unknown";
     /** The stream of the changes. */
     static final String AUDIT = "audit";
+    /** How many records it has. */
+    static final String AUDITED = "audited";
 
     private static final int COUNT_MAX = 1024;
     private static final int NAME_LENGTH_MAX = 255;
@@ -49,29 +56,35 @@ record Partitions(String prefix, int count) {
 
     /** The key of an entry. */
     byte[] entry(int partition, EntryId id) {
-        return key(partition, "e:" + text(id));
+        return joined(key(partition, ENTRY), member(id));
     }
 
     /** All keys of a partition but those of its entries. */
     List<byte[]> indexes(int partition) {
-        return Stream.of(IDS, LEASES, EXPIRIES, UNKNOWN, AUDIT)
+        return Stream.of(IDS, LEASES, EXPIRIES, UNKNOWN, AUDIT, AUDITED)
                 .map(name -> key(partition, name))
                 .toList();
     }
 
     int of(EntryId id) {
+        return of(member(id));
+    }
+
+    int of(byte[] member) {
         CRC32 crc = new CRC32();
-        crc.update(member(id));
+        crc.update(member);
         return (int) (crc.getValue() % count);
     }
 
     /** An id as a member of the indexes. */
     static byte[] member(EntryId id) {
-        return bytes(text(id));
+        return bytes(id.tenant() + SEPARATOR + id.scope() + SEPARATOR + id.key());
     }
 
-    private static String text(EntryId id) {
-        return id.tenant() + SEPARATOR + id.scope() + SEPARATOR + id.key();
+    static byte[] joined(byte[] first, byte[] second) {
+        byte[] both = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, both, first.length, second.length);
+        return both;
     }
 
     static EntryId id(byte[] member) {

@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import static dev.onlyonce.redis.Partitions.bytes;
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.AuditText;
@@ -60,24 +61,35 @@ public final class RedisStore implements Store {
     private RedisStore(Builder builder) {
         ownResources = builder.resources == null ? ClientResources.create() : null;
         ClientResources resources = builder.resources == null ? ownResources : builder.resources;
-        Partitions partitions = new Partitions(builder.prefix, builder.partitions);
         link = open(builder.servers(), resources);
         check = new ServerCheck(link, builder.timeout, builder.acceptDataLoss, builder.fsynced);
         Pipeline pipeline = new Pipeline(link, check, builder.timeout);
+        layout = layout(builder, pipeline);
+        Partitions partitions = layout.partitions();
         sealing = new Sealing(builder.encryption);
         verbs = new Verbs(builder.clock);
         long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
         Replicas replicas =
                 new Replicas(link, partitions, new Replicas.Wanted(builder.replicas, builder.fsynced, builder.timeout));
-        batch = new Batch(link, pipeline, partitions, new Batch.Settings(auditMax, replicas));
+        batch = new Batch(link, pipeline, partitions, new Batch.Settings(auditMax, builder.audit, replicas));
         listing = new Listing(pipeline, partitions, batch, verbs);
         audit = new AuditStreams(pipeline, partitions, Script.of("trim", builder.clock));
         upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
         evict = Script.of("evict", builder.clock);
         now = Script.of("now", builder.clock);
-        layout = new Layout(pipeline, partitions);
+    }
+
+    private Layout layout(Builder builder, Pipeline pipeline) {
         try {
-            layout.check();
+            Layout found = Layout.open(
+                    pipeline,
+                    builder.prefix,
+                    builder.partitions,
+                    link.isCluster() ? Partitions.COUNT_CLUSTER : Partitions.COUNT_SINGLE);
+            if (builder.audit == AuditLevel.EXCEPTIONS) {
+                new OwnRecords(pipeline, found.partitions()).expect();
+            }
+            return found;
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -171,7 +183,7 @@ public final class RedisStore implements Store {
         Batch.Verb<EntryId, Optional<Transition>> verb = new Batch.Verb<>(
                 evict,
                 each -> each,
-                each -> List.of(bytes(AuditText.who(who)), bytes(AuditText.why(reason))),
+                each -> List.of(bytes(AuditText.who(who)), StoredEntry.text(AuditText.why(reason))),
                 (each, answer, now) -> evicted(each, (List<?>) answer, who, reason),
                 Optional.empty());
         return batch.write(verb, List.of(id)).get(0);
@@ -253,11 +265,12 @@ public final class RedisStore implements Store {
         private @Nullable String user;
         private @Nullable String password;
         private String prefix = "onlyonce";
-        private int partitions = Partitions.COUNT_STANDARD;
+        private int partitions;
         private boolean acceptDataLoss;
         private int replicas;
         private boolean fsynced;
         private Duration timeout = Duration.ofSeconds(2);
+        private AuditLevel audit = AuditLevel.ALL;
         private long auditRecordsMax = 1_000_000;
         private Optional<Encryption> encryption = Optional.empty();
         private @Nullable ClientResources resources;
@@ -292,11 +305,11 @@ public final class RedisStore implements Store {
         }
 
         /**
-         * How many partitions the entries are spread over; 64 by default. Fixed by the first store that opens this prefix: any other
-         * number is refused, because ids would be looked for in another place.
+         * How many partitions the entries are spread over. The first store that opens this prefix fixes it: 8 on one server and 64 in a
+         * cluster, if it does not say. Any other number is refused from then on, because ids would be looked for in another place.
          */
         public Builder partitions(int partitions) {
-            this.partitions = partitions;
+            this.partitions = new Partitions(prefix, partitions).count();
             return this;
         }
 
@@ -336,6 +349,15 @@ public final class RedisStore implements Store {
                 throw new IllegalArgumentException("timeout must be positive: " + timeout);
             }
             this.timeout = timeout;
+            return this;
+        }
+
+        /**
+         * What the audit keeps; {@link AuditLevel#ALL} by default. With {@link AuditLevel#EXCEPTIONS} an ordinary settlement is
+         * recorded on its entry alone, which is faster and takes no memory, but listing the audit reads all entries.
+         */
+        public Builder audit(AuditLevel audit) {
+            this.audit = audit;
             return this;
         }
 

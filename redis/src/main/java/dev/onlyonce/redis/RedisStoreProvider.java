@@ -1,5 +1,6 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.CacheOptions;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreOptions;
@@ -35,6 +36,9 @@ public final class RedisStoreProvider implements StoreProvider {
         RedisStore.Builder builder = RedisStore.builder(options.url()).credentials(options.user(), options.password());
         if (options.encryption() != null) {
             builder.encryption(options.encryption());
+        }
+        if (options.audit() == AuditLevel.EXCEPTIONS) {
+            builder.audit(AuditLevel.EXCEPTIONS);
         }
         return builder.build();
     }

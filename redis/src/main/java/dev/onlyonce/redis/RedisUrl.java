@@ -1,5 +1,6 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.AuditLevel;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
 import java.net.URI;
@@ -32,7 +33,8 @@ record RedisUrl(String server, List<String> settings) {
                 throw new IllegalArgumentException(
                         "\"" + setting
                                 + "\" is not a setting of the Redis store: after the ? of its URL write prefix=onlyonce,"
-                                + " partitions=64, replicas=1, fsynced=true, timeout=2s, auditRecordsMax=1000000 or acceptDataLoss=true,"
+                                + " partitions=64, replicas=1, fsynced=true, timeout=2s, audit=exceptions, auditRecordsMax=1000000 or"
+                                + " acceptDataLoss=true,"
                                 + " separated by &",
                         e);
             }
@@ -67,10 +69,19 @@ record RedisUrl(String server, List<String> settings) {
             case "replicas" -> builder.replicas(Integer.parseInt(value));
             case "fsynced" -> builder.fsynced(parseBoolean(value));
             case "timeout" -> builder.timeout(Duration.parse("PT" + value));
+            case "audit" -> builder.audit(audit(value));
             case "auditRecordsMax" -> builder.auditRecordsMax(Long.parseLong(value));
             case "acceptDataLoss" -> builder.acceptDataLoss(parseBoolean(value));
             default -> throw new IllegalArgumentException(name);
         }
+    }
+
+    private static AuditLevel audit(String value) {
+        return switch (value) {
+            case "all" -> AuditLevel.ALL;
+            case "exceptions" -> AuditLevel.EXCEPTIONS;
+            default -> throw new IllegalArgumentException(value);
+        };
     }
 
     /** Strict: a misspelt no must not accept anything. */

@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import static dev.onlyonce.redis.Partitions.bytes;
 
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -10,28 +11,44 @@ import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Terms;
+import dev.onlyonce.store.Transition;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The form in which entries are stored; {@code entry.lua} describes and writes it. */
 final class StoredEntry {
-    /** Everything but the result fits: two names of 255 characters, which are at most 765 bytes each, a target and 130 bytes. */
-    static final int HEAD_BYTES = 2560;
+    /** Everything but the result fits: two names and a reason of at most 765 and 1500 bytes, a target and 130 bytes. */
+    static final int HEAD_BYTES = 4096;
 
-    private static final int FORMAT = 1;
-    private static final int FORMAT_WITH_TARGET = 2;
+    private static final int FORMAT = 3;
     private static final int TOKEN_FLAG = 1;
     private static final int RESULT_FLAG = 2;
+    private static final int FIRST_FLAG = 4;
+    private static final int OWN_FLAG = 8;
     private static final int TOKEN_BYTES = 16;
+    /** Format, state, flags and attempt. */
+    private static final int HEAD_START_BYTES = 3 + Integer.BYTES;
     /** Of the tail, without its texts. */
-    private static final int TAIL_BYTES =
-            1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES + 2 * Short.BYTES;
+    private static final int TAIL_BYTES = TOKEN_BYTES
+            + 2 * Double.BYTES
+            + 1
+            + 3 * Double.BYTES
+            + Integer.BYTES
+            + Fingerprint.DIGEST_BYTES
+            + 3 * Short.BYTES;
+
+    private static final int CREATED_AT = HEAD_START_BYTES;
+    private static final int SETTLED_AT = CREATED_AT + 2 * Double.BYTES + TOKEN_BYTES;
+    private static final int NAMES_AT =
+            SETTLED_AT + 2 * Double.BYTES + 1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES;
 
     private static final int MICROS = 1_000_000;
 
@@ -43,16 +60,13 @@ final class StoredEntry {
             return Optional.empty();
         }
         ByteBuffer in = ByteBuffer.wrap(raw);
-        int format = in.get();
-        if (format != FORMAT && format != FORMAT_WITH_TARGET) {
-            throw new StoreUnavailable("The entry " + id + " was written by a newer release", null);
-        }
+        checkFormat(id, in);
         State state = State.of(in.get());
         int flags = in.get();
         int attempt = in.getInt();
-        UUID token = new UUID(in.getLong(), in.getLong());
         Instant created = instant(in.getDouble());
         Instant leaseUntil = instant(in.getDouble());
+        UUID token = new UUID(in.getLong(), in.getLong());
         Instant settled = optional(in.getDouble());
         Instant expires = optional(in.getDouble());
         OnLeaseLost onLeaseLost = OnLeaseLost.of(in.get());
@@ -65,12 +79,15 @@ final class StoredEntry {
         in.get(digest);
         String operation = text(in);
         String owner = text(in);
-        String target = format == FORMAT_WITH_TARGET ? text(in) : null;
+        String target = text(in);
+        if ((flags & OWN_FLAG) != 0) {
+            skipText(in);
+        }
         boolean expired = state.isAnswered() && expires != null && !expires.isAfter(now);
         return Optional.of(new Entry(
                 id,
                 operation,
-                Fingerprint.stored(version, digest, target),
+                Fingerprint.stored(version, digest, target.isEmpty() ? null : target),
                 expired ? State.EXPIRED : state,
                 (flags & TOKEN_FLAG) == 0 ? null : token,
                 owner,
@@ -84,16 +101,71 @@ final class StoredEntry {
                 now));
     }
 
+    private static void checkFormat(EntryId id, ByteBuffer in) {
+        if (in.get() != FORMAT) {
+            throw new StoreUnavailable("The entry " + id + " was written by another release", null);
+        }
+    }
+
+    /**
+     * What the audit has no record of, because the entry is the record: its first change until there is a second one, and an ordinary
+     * settlement if those are not recorded. Whether or not the entry is past its retention.
+     */
+    static List<AuditRecord> ownRecords(EntryId id, byte @Nullable [] raw) {
+        if (raw == null || raw.length == 0) {
+            return List.of();
+        }
+        ByteBuffer in = ByteBuffer.wrap(raw);
+        checkFormat(id, in);
+        State state = State.of(in.get());
+        int flags = in.get();
+        int attempt = in.getInt();
+        Instant created = instant(in.getDouble(CREATED_AT));
+        Instant settled = instant(in.getDouble(SETTLED_AT));
+        in.position(NAMES_AT);
+        String operation = text(in);
+        String owner = text(in);
+        boolean isSettled = (flags & OWN_FLAG) != 0;
+        long number = AuditStreams.ownNumber(isSettled ? settled : created);
+        List<AuditRecord> records = new ArrayList<>();
+        if ((flags & FIRST_FLAG) != 0) {
+            State first = state == State.PENDING ? state : State.PROCESSING;
+            records.add(new AuditRecord(number, AuditStreams.first(id, operation, first, owner), created));
+        }
+        if (isSettled) {
+            skipText(in);
+            Transition settlement = new Transition(id, operation, State.PROCESSING, state, attempt, owner, text(in));
+            records.add(new AuditRecord(number, settlement, settled));
+        }
+        return records;
+    }
+
     private static boolean isGone(State state, @Nullable Instant expires, Terms terms, Instant now) {
         return expires != null && !(state == State.RETRYABLE ? expires : expires.plus(terms.tombstone())).isAfter(now);
     }
 
-    /** What a claim brings, as it stands in the entry: terms, fingerprint, operation, owner. */
+    /** What a claim brings for a new entry, before its times. */
+    static byte[] head(ClaimRequest claim) {
+        return ByteBuffer.allocate(HEAD_START_BYTES)
+                .put((byte) FORMAT)
+                .put((byte) claim.start().code())
+                .put((byte) (TOKEN_FLAG | FIRST_FLAG))
+                .putInt(claim.start() == State.PROCESSING ? 1 : 0)
+                .array();
+    }
+
+    /** And after them: token, two times that it does not have yet, terms, fingerprint, operation, owner, target. */
     static byte[] tail(ClaimRequest claim) {
         Terms terms = claim.terms();
+        String target = claim.fingerprint().target();
         byte[] operation = bytes(claim.operation());
         byte[] owner = bytes(claim.owner());
-        return ByteBuffer.allocate(TAIL_BYTES + operation.length + owner.length)
+        byte[] about = bytes(target == null ? "" : target);
+        return ByteBuffer.allocate(TAIL_BYTES + operation.length + owner.length + about.length)
+                .putLong(claim.token().getMostSignificantBits())
+                .putLong(claim.token().getLeastSignificantBits())
+                .putDouble(0)
+                .putDouble(0)
                 .put((byte) terms.onLeaseLost().code())
                 .putDouble((double) terms.lease().toMillis())
                 .putDouble((double) terms.retention().toMillis())
@@ -104,6 +176,8 @@ final class StoredEntry {
                 .put(operation)
                 .putShort((short) owner.length)
                 .put(owner)
+                .putShort((short) about.length)
+                .put(about)
                 .array();
     }
 
@@ -115,10 +189,23 @@ final class StoredEntry {
     }
 
     /** Text with its length in two bytes before it. */
+    static byte[] text(String text) {
+        byte[] bytes = bytes(text);
+        return ByteBuffer.allocate(Short.BYTES + bytes.length)
+                .putShort((short) bytes.length)
+                .put(bytes)
+                .array();
+    }
+
     static String text(ByteBuffer in) {
         byte[] text = new byte[Short.toUnsignedInt(in.getShort())];
         in.get(text);
         return new String(text, StandardCharsets.UTF_8);
+    }
+
+    private static void skipText(ByteBuffer in) {
+        int length = Short.toUnsignedInt(in.getShort());
+        in.position(in.position() + length);
     }
 
     private static byte[] rest(ByteBuffer in) {

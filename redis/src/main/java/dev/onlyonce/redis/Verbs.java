@@ -35,24 +35,24 @@ final class Verbs {
                 ClaimRequest::id,
                 Verbs::arguments,
                 Verbs::claimed,
-                Optional.of(new ClaimResult.Busy()));
+                Optional.of(ClaimResult::refused));
         settle = new Batch.Verb<>(
                 Script.of("settle", clock),
                 Settlement::id,
                 Verbs::arguments,
-                (item, answer, now) -> settled(answer),
-                Optional.of(new SettleResult.Busy()));
+                (item, answer, now) -> settled(answer, now),
+                Optional.of(failure -> new SettleResult.Busy()));
         renew = new Batch.Verb<>(
                 Script.of("renew", clock),
                 Renewal::id,
                 r -> List.of(StoredEntry.token(r.token()), number(r.lease().toMillis())),
                 (item, answer, now) -> Long.valueOf(1).equals(answer) ? RenewResult.RENEWED : RenewResult.LOST,
-                Optional.of(RenewResult.BUSY));
+                Optional.of(failure -> RenewResult.BUSY));
         resolve = new Batch.Verb<>(
                 Script.of("resolve", clock),
                 Resolution::id,
                 Verbs::arguments,
-                (item, answer, now) -> settled(answer),
+                (item, answer, now) -> settled(answer, now),
                 Optional.empty());
         find = Script.of("find", clock);
     }
@@ -72,12 +72,7 @@ final class Verbs {
     }
 
     private static List<byte[]> arguments(ClaimRequest r) {
-        String target = r.fingerprint().target();
-        return List.of(
-                StoredEntry.token(r.token()),
-                StoredEntry.tail(r),
-                number(r.start().code()),
-                target == null ? NONE : bytes(target));
+        return List.of(StoredEntry.head(r), StoredEntry.tail(r));
     }
 
     private static ClaimResult claimed(ClaimRequest request, @Nullable Object answer, Instant now) {
@@ -90,10 +85,10 @@ final class Verbs {
     private static List<byte[]> arguments(Settlement s) {
         return List.of(
                 StoredEntry.token(s.token()),
-                number(s.to().code()),
+                new byte[] {(byte) s.to().code()},
                 number(s.result() == null ? 0 : 1),
                 s.result() == null ? NONE : s.result(),
-                bytes(s.reason()));
+                StoredEntry.text(s.reason()));
     }
 
     private static List<byte[]> arguments(Resolution r) {
@@ -104,18 +99,22 @@ final class Verbs {
                 number(r.result() == null ? 0 : 1),
                 r.result() == null ? NONE : r.result(),
                 bytes(r.who()),
-                bytes(r.reason()));
+                StoredEntry.text(r.reason()));
     }
 
-    private static SettleResult settled(@Nullable Object answer) {
+    private static SettleResult settled(@Nullable Object answer, Instant now) {
+        if (answer instanceof Long expires) {
+            return settled(now, expires);
+        }
         List<?> parts = (List<?>) requireNonNull(answer);
         long second = (Long) parts.get(1);
-        if (Long.valueOf(0).equals(parts.get(0))) {
-            return new SettleResult.Lost(state(second));
-        }
-        long expires = (Long) parts.get(2);
-        return new SettleResult.Settled(
-                StoredEntry.instant(second), expires == 0 ? null : StoredEntry.instant(expires));
+        return Long.valueOf(0).equals(parts.get(0))
+                ? new SettleResult.Lost(state(second))
+                : settled(StoredEntry.instant(second), (Long) parts.get(2));
+    }
+
+    private static SettleResult settled(Instant at, long expires) {
+        return new SettleResult.Settled(at, expires == 0 ? null : StoredEntry.instant(expires));
     }
 
     /** The state with this code; null for none. */

@@ -1,45 +1,66 @@
--- For each entry: token; terms, fingerprint, operation and owner, as in an entry; start; target (empty: none). Answers the attempt if it
--- is the caller's, else the entry.
-return answer(4, function(key, base, member, at)
-  local token, tail, start, target = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
-  local before = OPERATION - TERMS + 1
-  local raw = read(key)
-  local from = raw and byte(raw, 2) or 0
-  if raw and gone(raw) then
-    local owner = text_end(tail, before) + 1
-    record(base, member, from, 0, sub(raw, 4, 7), names(raw, sub(tail, owner + 2, text_end(tail, owner))), 'its retention is over')
-    call('ZREM', base .. 'expiries', member)
-    raw, from = nil, 0
+-- For each entry: format, state, flags and attempt of a new entry; its token, and everything after it. Answers the attempt if it is the
+-- caller's, else the entry.
+local TAIL = TOKEN_AT - 1
+local TAIL_OPERATION = OPERATION - TAIL
+local leases = {}
+local function lease_of(ms)
+  local found = leases[ms]
+  if not found then
+    local at = time + ms * 1000
+    found = { score = score(at), bytes = pack('>d', at) }
+    found.times = time_bytes .. found.bytes
+    leases[ms] = found
   end
-  if raw and from == start and has_token(raw, token) then
-    local lease = time + number(raw, LEASE_MS) * 1000
-    call('ZADD', base .. 'leases', lease, member)
-    call('SET', key, leased(raw, lease))
+  return found
+end
+
+local function same_request(raw, tail)
+  return sub(raw, PRINT, text_end(raw, OPERATION)) == sub(tail, PRINT - TAIL, text_end(tail, TAIL_OPERATION))
+end
+
+return answer(2, function(i, key, raw, at)
+  local head, tail = ARGV[at], ARGV[at + 1]
+  local lease = lease_of(number(tail, LEASE_MS - TAIL))
+  local partition, member = place(key)
+  if not raw then
+    add(partition, 'ids', '0', member)
+    add(partition, 'leases', lease.score, member)
+    create(i, partition, key, head .. lease.times .. tail)
+    return byte(head, 7)
+  end
+  local from, start = byte(raw, 2), byte(head, 2)
+  if gone(raw) then
+    local owned = text_end(tail, TAIL_OPERATION) + 1
+    add(partition, 'ids', '0', member)
+    add(partition, 'leases', lease.score, member)
+    remove(partition, 'expiries', member)
+    if ARGV[2] == '1' then
+      record_own(partition, member, raw)
+    end
+    record(partition, member, raw, from, 0, sub(raw, 4, 7), time_bytes,
+      names(raw, sub(tail, owned + 2, text_end(tail, owned))), text('its retention is over'))
+    write(i, partition, key, head .. lease.times .. tail)
+    return byte(head, 7)
+  end
+  if from == start and has_token(raw, sub(tail, 1, 16)) then
+    local until_time = time + number(raw, LEASE_MS) * 1000
+    add(partition, 'leases', score(until_time), member)
+    write(i, partition, key, leased(raw, until_time))
     return attempt(raw)
   end
-  if raw then
-    local same = sub(raw, PRINT, text_end(raw, OPERATION)) == sub(tail, PRINT - TERMS + 1, text_end(tail, before))
-    if not (start == PROCESSING and (from == PENDING or from == RETRYABLE) and same) then
-      return raw
-    end
+  if start ~= PROCESSING or (from ~= PENDING and from ~= RETRYABLE) or not same_request(raw, tail) then
+    return raw
   end
-  local tries = (raw and attempt(raw) or 0) + (start == PROCESSING and 1 or 0)
-  local attempt_bytes = pack('>I4', tries)
-  local created = raw and sub(raw, CREATED, LEASE - 1) or pack('>d', time)
-  local lease = time + number(tail, LEASE_MS - TERMS + 1) * 1000
-  call('ZADD', base .. 'leases', lease, member)
+  local tries = attempt(raw) + 1
+  local attempt_bytes, named = pack('>I4', tries), text_end(tail, text_end(tail, TAIL_OPERATION) + 1)
+  add(partition, 'leases', lease.score, member)
   if from == RETRYABLE then
-    call('ZREM', base .. 'expiries', member)
+    remove(partition, 'expiries', member)
   end
-  record(base, member, from, start, attempt_bytes, sub(tail, before), start == PENDING and 'accepted' or 'claimed')
-  if not raw then
-    call('ZADD', base .. 'ids', 0, member)
-  end
+  record(partition, member, raw, from, start, attempt_bytes, time_bytes, sub(tail, TAIL_OPERATION, named), text('claimed'))
   -- The first claim's target stays.
-  local about = target == '' and '' or text(target)
-  if raw then
-    about = sub(raw, names_end(raw) + 1, head_end(raw))
-  end
-  call('SET', key, char(about == '' and 1 or 2, start, 1) .. attempt_bytes .. token .. created .. pack('>ddd', lease, 0, 0) .. tail .. about)
+  local target = names_end(raw) + 1
+  write(i, partition, key, char(FORMAT, start, TOKEN) .. attempt_bytes .. sub(raw, CREATED, LEASE - 1) .. lease.bytes
+    .. sub(tail, 1, named) .. sub(raw, target, text_end(raw, target)))
   return tries
 end)

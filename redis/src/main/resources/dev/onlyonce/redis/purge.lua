@@ -1,25 +1,33 @@
 -- For each entry that may be past its retention, and an unused argument. Answers 1 if it was deleted or made a tombstone, else 0.
-return answer(1, function(key, base, member)
-  local expiries = base .. 'expiries'
-  local raw = read(key)
+return answer(1, function(i, key, raw)
+  local partition, member = place(key)
   if not raw or gone(raw) then
     -- Without an entry, native expiry was first.
-    call('ZREM', expiries, member)
-    call('ZREM', base .. 'ids', member)
-    return call('DEL', key)
+    remove(partition, 'expiries', member)
+    remove(partition, 'ids', member)
+    if not raw then
+      return 0
+    end
+    if ARGV[2] == '1' then
+      record_own(partition, member, raw)
+    end
+    write(i, partition, key, false)
+    return 1
   end
   local state, expires = byte(raw, 2), number(raw, EXPIRES)
   local last = ending(state, expires, number(raw, TOMBSTONE_MS))
   if shown(raw) == EXPIRED and state ~= EXPIRED then
-    local token = byte(raw, 3) % 2 == 1 and sub(raw, 8, 23) or nil
-    call('ZADD', expiries, last, member)
-    write_ended(key, raw, EXPIRED, token, number(raw, SETTLED), expires, nil)
+    add(partition, 'expiries', score(last), member)
+    if ARGV[2] == '1' then
+      record_own(partition, member, raw)
+    end
+    write(i, partition, key, char(FORMAT, EXPIRED, has(byte(raw, 3), TOKEN)) .. sub(raw, 4, head_end(raw)), native_expiry(last))
     return 1
   end
   if expires > 0 then
-    call('ZADD', expiries, state == EXPIRED and last or expires, member)
+    add(partition, 'expiries', score(state == EXPIRED and last or expires), member)
   else
-    call('ZREM', expiries, member)
+    remove(partition, 'expiries', member)
   end
   return 0
 end)

@@ -1,11 +1,11 @@
 -- For each entry: token, lease in ms. Answers 1 if the lease was renewed, else 0.
-return answer(2, function(key, base, member, at)
-  local raw = read(key)
+return answer(2, function(i, key, raw, at)
   if not raw or byte(raw, 2) ~= PROCESSING or not has_token(raw, ARGV[at]) then
     return 0
   end
+  local partition, member = place(key)
   local lease = time + ARGV[at + 1] * 1000
-  call('ZADD', base .. 'leases', lease, member)
-  call('SET', key, leased(raw, lease))
+  add(partition, 'leases', score(lease), member)
+  write(i, partition, key, leased(raw, lease))
   return 1
 end)

@@ -1,10 +1,10 @@
--- For each entry: created (empty for any), attempt, state, whether there is a result, result, who, reason.
-return answer(7, function(key, base, member, at)
-  local created, tries, to, has, result, who, why = unpack(ARGV, at, at + 6)
-  local raw = live(key)
+-- For each entry: created (empty for any), attempt, state, whether there is a result, result, who, reason with its length. Answers as a
+-- settlement.
+return answer(7, function(i, key, raw, at)
+  local created_at, tries, to, has_result, result, who, why = unpack(ARGV, at, at + 6)
   if not raw or byte(raw, 2) ~= UNKNOWN or attempt(raw) ~= tonumber(tries)
-    or (created ~= '' and number(raw, CREATED) ~= tonumber(created)) then
-    return lost(raw)
+    or (created_at ~= '' and number(raw, CREATED) ~= tonumber(created_at)) then
+    return lost(raw and not gone(raw) and raw)
   end
-  return settle(key, base, member, raw, tonumber(to), nil, has == '1' and result or nil, names(raw, who), why)
+  return settle(i, key, raw, tonumber(to), nil, has_result == '1' and result, names(raw, who), why)
 end)

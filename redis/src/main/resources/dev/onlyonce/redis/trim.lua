@@ -1,13 +1,16 @@
--- KEYS[1] is an audit stream. Its retention in microseconds, how many records at most. Answers how many were deleted.
-local old = {}
-for _, found in ipairs(redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[2])) do
-  local _, _, _, at = struct.unpack('>BBI4d', found[2][2])
-  if at > time - ARGV[1] then
+-- KEYS[1] is an audit stream, KEYS[2] says how many records it has. Its retention in microseconds, how many records at most. Records
+-- that were written together go together, and count as no more than that. Answers how many were deleted.
+local old, records, most = {}, 0, tonumber(ARGV[2])
+for _, message in ipairs(call('XRANGE', KEYS[1], '-', '+', 'COUNT', most)) do
+  local count, at = unpack_bytes('>Bd', message[2][2])
+  if at > time - ARGV[1] or records >= most then
     break
   end
-  old[#old + 1] = found[1]
+  records = records + count
+  old[#old + 1] = message[1]
 end
 if #old > 0 then
-  redis.call('XDEL', KEYS[1], unpack(old))
+  call('XDEL', KEYS[1], unpack(old))
+  call('DECRBY', KEYS[2], records)
 end
-return { time, #old }
+return { time, math.min(records, most) }

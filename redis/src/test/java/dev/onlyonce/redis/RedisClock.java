@@ -22,19 +22,23 @@ final class RedisClock implements AutoCloseable {
     /** Before the server's own clock, so that ids in its streams are never before the time in their records. */
     private static final long START = Duration.ofDays(11_000).toMillis() * 1000;
 
-    private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_STANDARD);
-
     private final ClientResources resources = ClientResources.create();
     private final Link link;
     private final Pipeline pipeline;
+    private final Partitions partitions;
     private final String url;
     private final List<RedisStore> nodes = new ArrayList<>();
 
     RedisClock(String url) {
         this.url = url;
         link = LinkOpening.open(RedisUrl.of(url).servers(), resources);
+        partitions = new Partitions("onlyonce", link.isCluster() ? Partitions.COUNT_CLUSTER : Partitions.COUNT_SINGLE);
         pipeline =
                 new Pipeline(link, new ServerCheck(link, Duration.ofSeconds(10), true, false), Duration.ofSeconds(10));
+    }
+
+    Partitions partitions() {
+        return partitions;
     }
 
     /** Deletes everything and starts the clock again. */
@@ -48,8 +52,8 @@ final class RedisClock implements AutoCloseable {
     }
 
     private void send(CommandType type, long micros) {
-        List<Request> requests = IntStream.range(0, PARTITIONS.count())
-                .mapToObj(partition -> Request.command(type, PARTITIONS.key(partition, "clock"), Verbs.number(micros)))
+        List<Request> requests = IntStream.range(0, partitions.count())
+                .mapToObj(partition -> Request.command(type, partitions.key(partition, "clock"), Verbs.number(micros)))
                 .toList();
         pipeline.send(requests).forEach(Batch::checkRead);
     }

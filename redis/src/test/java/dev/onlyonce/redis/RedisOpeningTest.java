@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreRejected;
@@ -136,14 +137,25 @@ class RedisOpeningTest {
     }
 
     @Test
-    @DisplayName("with another number of partitions than the entries have is refused")
+    @DisplayName("with another number of partitions than the entries have is refused; without one it takes theirs")
     void partitions() {
         RedisStore.builder(url("secret-1")).prefix("few").partitions(4).build().close();
-        assertThatThrownBy(
-                        () -> RedisStore.builder(url("secret-1")).prefix("few").build())
+        assertThatThrownBy(() -> RedisStore.builder(url("secret-1"))
+                        .prefix("few")
+                        .partitions(64)
+                        .build())
                 .isInstanceOf(StoreRejected.class)
                 .hasMessageContaining("partitions 4")
                 .hasMessageContaining("partitions 64");
+        ClaimRequest claim = Calls.claim("key");
+        try (RedisStore one = RedisStore.builder(url("secret-1")).prefix("few").build();
+                RedisStore other = RedisStore.builder(url("secret-1"))
+                        .prefix("few")
+                        .partitions(4)
+                        .build()) {
+            one.claim(List.of(claim));
+            assertThat(other.find(List.of(claim.id())).get(0)).isPresent();
+        }
     }
 
     @ParameterizedTest
@@ -251,7 +263,9 @@ class RedisOpeningTest {
                 tls.getServerSocketFactory().createServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             accepting = new Thread(() -> accept(socket));
             accepting.start();
-            assertThatThrownBy(() -> RedisStore.open("rediss://127.0.0.1:" + socket.getLocalPort()))
+            assertThatThrownBy(() -> RedisStore.builder("rediss://127.0.0.1:" + socket.getLocalPort())
+                            .timeout(Duration.ofSeconds(60))
+                            .build())
                     .isInstanceOf(StoreUnavailable.class)
                     .hasMessageContaining("over TLS")
                     .hasMessageContaining("does this JVM trust its certificate")

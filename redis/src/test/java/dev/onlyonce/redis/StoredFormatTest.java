@@ -12,7 +12,6 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.RedisServer;
 import io.lettuce.core.resource.ClientResources;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -22,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("An entry in Redis")
 class StoredFormatTest {
-    private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_STANDARD);
+    private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_SINGLE);
 
     private final RedisServer server = RedisServer.start();
     private final ClientResources resources = ClientResources.create();
@@ -61,19 +60,13 @@ class StoredFormatTest {
     }
 
     @Test
-    @DisplayName("has the format of older releases unless it has a target, and theirs are read, settled and replayed")
-    void older() {
+    @DisplayName("keeps the target of the first claim, or none, while it is settled and replayed")
+    void target() {
         ClaimRequest without = Calls.claim("without");
         ClaimRequest with = about("POST /x", Calls.claim("with"));
         store.claim(List.of(without, with));
-        assertThat(raw(without)[0]).isEqualTo((byte) 1);
-        assertThat(raw(with)[0]).isEqualTo((byte) 2);
-
-        ClaimRequest old = Calls.claim("old");
-        write(old, firstFormat(old));
-        store.settle(List.of(Calls.completed(old), Calls.completed(with)));
-        assertThat(raw(old)[0]).isEqualTo((byte) 1);
-        for (ClaimRequest claim : List.of(old, with)) {
+        store.settle(List.of(Calls.completed(without), Calls.completed(with)));
+        for (ClaimRequest claim : List.of(without, with)) {
             ClaimResult retry = store.claim(
                             List.of(about("POST /other", Calls.claim(claim.id().key()))))
                     .get(0);
@@ -87,45 +80,17 @@ class StoredFormatTest {
         }
     }
 
-    /** As the first release wrote a claim that runs. */
-    private static byte[] firstFormat(ClaimRequest claim) {
-        byte[] operation = claim.operation().getBytes(StandardCharsets.UTF_8);
-        byte[] owner = claim.owner().getBytes(StandardCharsets.UTF_8);
-        double now = 1_700_000_000_000_000.0;
-        return ByteBuffer.allocate(120 + operation.length + owner.length)
-                .put((byte) 1)
-                .put((byte) State.PROCESSING.code())
-                .put((byte) 1)
-                .putInt(1)
-                .put(StoredEntry.token(claim.token()))
-                .putDouble(now)
-                .putDouble(now + 300_000_000.0)
-                .putDouble(0)
-                .putDouble(0)
-                .put((byte) claim.terms().onLeaseLost().code())
-                .putDouble((double) claim.terms().lease().toMillis())
-                .putDouble((double) claim.terms().retention().toMillis())
-                .putDouble((double) claim.terms().tombstone().toMillis())
-                .putInt(claim.fingerprint().version())
-                .put(claim.fingerprint().digest())
-                .putShort((short) operation.length)
-                .put(operation)
-                .putShort((short) owner.length)
-                .put(owner)
-                .array();
-    }
-
     @Test
-    @DisplayName("of a newer release is neither read nor executed")
+    @DisplayName("of another release is neither read nor executed")
     void newer() {
         ClaimRequest claim = Calls.claim("key");
         store.claim(List.of(claim));
         byte[] raw = raw(claim);
-        raw[0] = 3;
+        raw[0] = 4;
         write(claim, raw);
         assertThatThrownBy(() -> store.find(List.of(claim.id())))
                 .isInstanceOf(StoreUnavailable.class)
-                .hasMessageContaining("newer release");
+                .hasMessageContaining("another release");
         assertThatThrownBy(() -> store.claim(List.of(Calls.claim("key")))).isInstanceOf(StoreException.class);
         assertThat(raw(claim)).isEqualTo(raw);
     }

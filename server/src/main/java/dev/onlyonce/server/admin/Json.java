@@ -24,6 +24,10 @@ public final class Json {
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
             .build();
 
+    /** A newer release may say more. */
+    private static final ObjectMapper TOLERANT =
+            MAPPER.copy().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+
     private Json() {}
 
     /** To bytes. */
@@ -44,10 +48,19 @@ public final class Json {
         }
     }
 
-    /** From bytes; throws {@link IllegalArgumentException} with what is wrong. */
+    /** What somebody asks, from bytes; throws {@link IllegalArgumentException} with what is wrong. */
     public static <T> T read(byte[] bytes, Class<T> type) {
+        return read(MAPPER, bytes, type);
+    }
+
+    /** What a gateway of this or a newer release answers; throws {@link IllegalArgumentException} with what is wrong. */
+    public static <T> T readAnswer(byte[] bytes, Class<T> type) {
+        return read(TOLERANT, bytes, type);
+    }
+
+    private static <T> T read(ObjectMapper mapper, byte[] bytes, Class<T> type) {
         try {
-            T value = MAPPER.readValue(bytes, type);
+            T value = mapper.readValue(bytes, type);
             if (value == null) {
                 throw new IllegalArgumentException("the JSON is not as expected: it is null");
             }

@@ -150,7 +150,7 @@ public final class RemoteOperator implements AdminOperator {
         }
         HttpResponse<byte[]> response = send(request.header("Authorization", "Bearer " + token));
         if (response.statusCode() == 200) {
-            return Json.read(response.body(), type);
+            return Json.readAnswer(response.body(), type);
         }
         String detail = detail(response);
         switch (response.statusCode()) {

@@ -91,7 +91,12 @@ public final class OpenStore implements AutoCloseable {
         Optional<StoreProvider> provider = StoreProvider.of(url);
         if (provider.isPresent()) {
             StoreOptions options = new StoreOptions(
-                    url, settings.user(), settings.password(), settings.encryption(), schema == SchemaMode.CREATE);
+                    url,
+                    settings.user(),
+                    settings.password(),
+                    settings.encryption(),
+                    schema == SchemaMode.CREATE,
+                    settings.audit());
             return new OpenStore(provider.get().open(options), null);
         }
         if (url.startsWith(SQLITE)) {

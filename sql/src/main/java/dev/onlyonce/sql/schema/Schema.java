@@ -155,14 +155,25 @@ public final class Schema {
         int wait = number(connection, "SELECT @@SESSION.lock_wait_timeout");
         try (Statement statement = connection.createStatement()) {
             statement.execute("SELECT GET_LOCK('onlyonce_schema', 60)");
+            statement.execute("SET SESSION lock_wait_timeout = 1");
             try {
-                statement.execute("SET SESSION lock_wait_timeout = 1");
-                return migrate(connection);
-            } finally {
-                statement.execute("SET SESSION lock_wait_timeout = " + wait);
-                statement.execute("SELECT RELEASE_LOCK('onlyonce_schema')");
+                int version = migrate(connection);
+                release(statement, wait);
+                return version;
+            } catch (Throwable e) {
+                try {
+                    release(statement, wait);
+                } catch (SQLException more) {
+                    e.addSuppressed(more);
+                }
+                throw e;
             }
         }
+    }
+
+    private static void release(Statement statement, int wait) throws SQLException {
+        statement.execute("SET SESSION lock_wait_timeout = " + wait);
+        statement.execute("SELECT RELEASE_LOCK('onlyonce_schema')");
     }
 
     /**

@@ -89,12 +89,17 @@ public final class BatchRunner {
         }
     }
 
-    /** The batch while it runs: what was claimed, and the answers to the others. */
+    /** The batch while it runs: what was claimed, and the answers to the others, from the entries that were there before. */
     private record Batch(
             List<Item> items,
             Map<EntryId, ClaimRequest> claims,
             Map<EntryId, Integer> attempts,
-            Map<EntryId, Outcome<byte[]>> answers) {}
+            Map<EntryId, Outcome<byte[]>> answers,
+            Map<EntryId, Entry> before) {
+        Batch(List<Item> items, Map<EntryId, ClaimRequest> claims) {
+            this(items, claims, new HashMap<>(), new HashMap<>(), new HashMap<>());
+        }
+    }
 
     /**
      * Executes all in a transaction of its own and commits it.
@@ -107,7 +112,7 @@ public final class BatchRunner {
      *     and calling again tells
      */
     public List<Outcome<byte[]>> execute(List<Item> items, Policy policy) throws ActionFailed {
-        Batch batch = new Batch(items, claims(items, policy), new HashMap<>(), new HashMap<>());
+        Batch batch = new Batch(items, claims(items, policy));
         OwnTransaction own = OwnTransaction.begin(calls, kind);
         try {
             List<Outcome<byte[]>> outcomes;
@@ -206,11 +211,17 @@ public final class BatchRunner {
         for (EntryId id : rest) {
             ClaimRequest claim = requireNonNull(batch.claims.get(id));
             Optional<Entry> entry = Optional.ofNullable(found.get(id)).map(sealing::shown);
-            Outcome<byte[]> answer = entry.map(e -> answer(claim, e)).orElseGet(BatchRunner::inFlight);
+            Outcome<byte[]> answer = entry.map(e -> answer(Key.of(id, claim.operation()), claim.fingerprint(), e))
+                    .orElseGet(BatchRunner::inFlight);
             Optional<Integer> attempt = entry.isEmpty()
                     ? statements.replace(connection, claim, waitMax)
                     : isFree(entry.get(), answer) ? statements.take(connection, claim, waitMax) : Optional.empty();
-            attempt.ifPresentOrElse(a -> batch.attempts.put(id, a), () -> batch.answers.put(id, answer));
+            if (attempt.isPresent()) {
+                batch.attempts.put(id, attempt.get());
+            } else {
+                batch.answers.put(id, answer);
+                entry.ifPresent(e -> batch.before.put(id, e));
+            }
         }
     }
 
@@ -218,8 +229,8 @@ public final class BatchRunner {
         return new Outcome.InFlight<>(false, RETRY_AFTER);
     }
 
-    private static Outcome<byte[]> answer(ClaimRequest claim, Entry entry) {
-        return Registry.answer(Key.of(claim.id(), claim.operation()), claim.fingerprint(), entry, RETRY_AFTER);
+    private static Outcome<byte[]> answer(Key key, Fingerprint fingerprint, Entry entry) {
+        return Registry.answer(key, fingerprint, entry, RETRY_AFTER);
     }
 
     private static boolean isFree(Entry entry, Outcome<byte[]> answer) {
@@ -271,11 +282,19 @@ public final class BatchRunner {
                 batch.answers.put(id, new Outcome.Executed<>(new byte[0], requireNonNull(end.expiresAt()))));
     }
 
-    /** The first item of an id gets the entry's answer, a later one is compared with the first. */
+    /**
+     * Each item of an id that was there before is compared with its entry. Of a new id, the first item gets the entry's answer, and a
+     * later one is compared with the first.
+     */
     private static List<Outcome<byte[]>> outcomes(Batch batch) {
         List<Outcome<byte[]>> outcomes = new ArrayList<>();
         Map<EntryId, Item> first = new HashMap<>();
         for (Item item : batch.items) {
+            Entry entry = batch.before.get(item.id());
+            if (entry != null) {
+                outcomes.add(answer(item.key, item.fingerprint, entry));
+                continue;
+            }
             Outcome<byte[]> answer = requireNonNull(batch.answers.get(item.id()));
             Item before = first.putIfAbsent(item.id(), item);
             if (before != null && !before.fingerprint.matches(item.fingerprint)) {

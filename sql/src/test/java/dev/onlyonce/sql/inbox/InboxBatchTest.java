@@ -154,6 +154,9 @@ class InboxBatchTest {
                     .containsExactly(NOW, BEFORE, new Applied.Mismatched());
             assertThat(bench.apply(message("b", "k", "1"), message("a", "k", "other")))
                     .containsExactly(NOW, new Applied.Mismatched());
+            // Each is compared with what was applied, not with the one before it in the batch.
+            assertThat(bench.apply(message("a", "k", "other"), message("a", "k", "1"), message("a", "k", "other")))
+                    .containsExactly(new Applied.Mismatched(), BEFORE, new Applied.Mismatched());
             assertThat(bench.effects()).containsExactly("a", "b");
         });
     }

@@ -1,0 +1,97 @@
+package dev.onlyonce.amqp;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Delivery;
+import dev.onlyonce.messages.ReceivedMessage;
+import dev.onlyonce.messages.adapter.Desk;
+import dev.onlyonce.messages.adapter.Lane;
+import dev.onlyonce.messages.adapter.Letter;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Consumes one channel, on one thread.
+ *
+ * <ol>
+ *   <li>What has arrived joins the lane. The prefetch bounds the lane: the broker delivers no more until messages are acknowledged.
+ *   <li>The messages that are due are applied, all in one batch.
+ *   <li>Those that are done leave the lane. Those that are given up leave it when the broker has confirmed their dead letters. The others
+ *       stay, unacknowledged, and wait with growing pauses.
+ *   <li>Last, those that are done are acknowledged. If that fails, or the process dies before, they are delivered again and recognised.
+ * </ol>
+ *
+ * <p>It ends when the channel does. Its lane ends with it: the broker delivers all that was not acknowledged again.
+ */
+final class ConsumeLoop {
+    private static final Duration IDLE_MAX = Duration.ofMillis(500);
+
+    private final Channel channel;
+    private final Source source;
+    private final Desk<Delivery> desk;
+    private final Mailbox mailbox;
+    private final Lane<Delivery> lane = new Lane<>();
+    /** Delivery tags begin with 1 on each channel; this makes them unique. */
+    private final String name = UUID.randomUUID().toString();
+
+    ConsumeLoop(Channel channel, Source source, Desk<Delivery> desk) {
+        this.channel = channel;
+        this.source = source;
+        this.desk = desk;
+        this.mailbox = new Mailbox(channel);
+    }
+
+    /** Throws when the channel has ended. */
+    void run(BooleanSupplier running) throws IOException, InterruptedException {
+        channel.basicQos(source.prefetch());
+        channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
+        while (running.getAsBoolean()) {
+            mailbox.take(idle()).forEach(this::receive);
+            List<Letter<Delivery>> due = lane.due(desk.now());
+            if (!due.isEmpty()) {
+                Set<Letter<Delivery>> done = desk.work(due);
+                lane.done(done);
+                acknowledge(done);
+            }
+        }
+    }
+
+    private Duration idle() {
+        return Duration.ofNanos(Math.min(IDLE_MAX.toNanos(), lane.idleNanos(desk.now())));
+    }
+
+    private void receive(Delivery delivery) {
+        String coordinates = name + "-" + delivery.getEnvelope().getDeliveryTag();
+        ReceivedMessage message = Deliveries.message(source.queue(), coordinates, delivery);
+        lane.add(desk.receive(message, Deliveries.order(message, source.orderBy()), delivery));
+    }
+
+    /**
+     * One acknowledgement for all that are done before the first that is not, and one for each of the others. Only tags that were not
+     * acknowledged before may be used: with another, the broker takes all for acknowledged.
+     */
+    private void acknowledge(Set<Letter<Delivery>> done) throws IOException {
+        Letter<Delivery> open = lane.first();
+        long end = open == null ? Long.MAX_VALUE : tag(open);
+        long last = done.stream()
+                .mapToLong(ConsumeLoop::tag)
+                .filter(tag -> tag < end)
+                .max()
+                .orElse(0);
+        if (last > 0) {
+            channel.basicAck(last, true);
+        }
+        for (Letter<Delivery> letter : done) {
+            if (tag(letter) > end) {
+                channel.basicAck(tag(letter), false);
+            }
+        }
+    }
+
+    private static long tag(Letter<Delivery> letter) {
+        return letter.record().getEnvelope().getDeliveryTag();
+    }
+}

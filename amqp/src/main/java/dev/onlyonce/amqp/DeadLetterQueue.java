@@ -1,0 +1,99 @@
+package dev.onlyonce.amqp;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Delivery;
+import dev.onlyonce.messages.PoisonMessage;
+import dev.onlyonce.messages.adapter.DeadLetterHeaders;
+import dev.onlyonce.messages.adapter.DeadLetters;
+import dev.onlyonce.messages.adapter.Letter;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where messages go that are given up: as they came, with the reason in headers. */
+final class DeadLetterQueue implements DeadLetters<Delivery> {
+    private static final int PERSISTENT = 2;
+    /** RabbitMQ sends copies to the routing keys in these headers: a dead letter would come back to the queue. */
+    private static final Set<String> COPIES = Set.of("CC", "BCC");
+
+    private static final Logger log = LoggerFactory.getLogger(DeadLetterQueue.class);
+
+    private final Publisher publisher;
+    private final Destination destination;
+    private final String group;
+
+    DeadLetterQueue(Publisher publisher, Destination destination, String group) {
+        this.publisher = publisher;
+        this.destination = destination;
+        this.group = group;
+    }
+
+    @Override
+    public Set<Letter<Delivery>> send(Map<Letter<Delivery>, PoisonMessage> letters) {
+        Set<Letter<Delivery>> there = new HashSet<>();
+        for (Map.Entry<Letter<Delivery>, PoisonMessage> each : letters.entrySet()) {
+            Publisher.Answer answer = send(each.getKey(), each.getValue());
+            if (answer instanceof Publisher.Confirmed) {
+                there.add(each.getKey());
+            } else {
+                log.error(
+                        "The dead letter of {} {} could not be published to {} and is tried again: {}",
+                        each.getKey().message().topic(),
+                        each.getKey().message().coordinates(),
+                        destination,
+                        answer);
+            }
+            if (answer instanceof Publisher.Doubtful) {
+                // The others would wait for the same broker.
+                break;
+            }
+        }
+        return there;
+    }
+
+    private Publisher.Answer send(Letter<Delivery> letter, PoisonMessage why) {
+        Delivery delivery = letter.record();
+        AMQP.BasicProperties properties = delivery.getProperties();
+        Map<String, Object> headers = new HashMap<>();
+        if (properties.getHeaders() != null) {
+            headers.putAll(properties.getHeaders());
+        }
+        headers.keySet().removeAll(COPIES);
+        Map<String, String> added = DeadLetterHeaders.of(letter, why, group);
+        headers.putAll(added);
+        headers.put(
+                DeadLetterHeaders.PREFIX + "exchange", delivery.getEnvelope().getExchange());
+        headers.put(
+                DeadLetterHeaders.PREFIX + "routing-key", delivery.getEnvelope().getRoutingKey());
+        try {
+            Publisher.Answer answer = publisher.publish(destination, dead(properties, headers), delivery.getBody());
+            if (answer instanceof Publisher.Unsendable) {
+                // With the added ones the headers are larger than a frame.
+                return publisher.publish(destination, dead(properties, new HashMap<>(added)), delivery.getBody());
+            }
+            return answer;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Publisher.Doubtful("interrupted");
+        }
+    }
+
+    /** It does not expire. The broker refuses a user id that is not this connection's. */
+    private static AMQP.BasicProperties dead(AMQP.BasicProperties properties, Map<String, Object> headers) {
+        return properties
+                .builder()
+                .headers(headers)
+                .deliveryMode(PERSISTENT)
+                .expiration(null)
+                .userId(null)
+                .build();
+    }
+
+    @Override
+    public void close() {
+        publisher.close();
+    }
+}

@@ -1,0 +1,7 @@
+package dev.onlyonce.testkit.messages;
+
+/** Some of the contract. */
+interface ConsumerPart {
+    /** What the tests work with. */
+    ConsumerBench bench();
+}
