@@ -51,7 +51,7 @@ final class BooksOptions {
     }
 
     /** Starts bookkeepers, if any are wanted. */
-    @Nullable Havoc start(long seed) {
+    @Nullable Havoc start(Class<?> program, long seed) {
         if (bookkeepers == 0) {
             return null;
         }
@@ -59,7 +59,7 @@ final class BooksOptions {
             throw new CannotRun(CannotRun.USAGE, "--bookkeepers needs --broker, --db and a --kill-every that is positive");
         }
         Havoc.Plan plan = new Havoc.Plan(
-                Havoc.bookkeeper(db, broker), bookkeepers, killEvery, bounce == null ? 0 : BOUNCE_EVERY, seed);
+                Havoc.bookkeeper(program, db, broker), bookkeepers, killEvery, bounce == null ? 0 : BOUNCE_EVERY, seed);
         return new Havoc(plan, () -> bounce(bounce));
     }
 

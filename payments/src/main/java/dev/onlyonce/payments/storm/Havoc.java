@@ -59,14 +59,14 @@ public final class Havoc implements AutoCloseable {
         thread.start();
     }
 
-    /** The command line of a bookkeeper in this program. */
-    public static List<String> bookkeeper(String db, String broker) {
+    /** The command line of a bookkeeper in this program, whose main class is given. */
+    static List<String> bookkeeper(Class<?> program, String db, String broker) {
         String classPath = System.getProperty("java.class.path", "");
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElse("java"));
         command.addAll(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         boolean jar = classPath.endsWith(".jar") && !classPath.contains(File.pathSeparator);
-        command.addAll(jar ? List.of("-jar", classPath) : List.of("-cp", classPath, "dev.onlyonce.payments.Main"));
+        command.addAll(jar ? List.of("-jar", classPath) : List.of("-cp", classPath, program.getName()));
         command.addAll(List.of("bookkeeper", "--db", db, "--broker", broker));
         return command;
     }

@@ -103,7 +103,8 @@ public final class StormCommand implements Callable<Integer> {
         Storm storm = new Storm(options, progress(out, live));
         CountDownLatch ended = new CountDownLatch(1);
         Runtime.getRuntime().addShutdownHook(interrupter(Thread.currentThread(), ended));
-        try (Havoc havoc = books.start(options.seed())) {
+        Class<?> program = requireNonNull(spec).root().userObject().getClass();
+        try (Havoc havoc = books.start(program, options.seed())) {
             Storm.Report report = storm.run();
             out.print(live ? System.lineSeparator() : "");
             report.verdict().lines(report.networkFaults()).forEach(out::println);
