@@ -198,7 +198,6 @@ class AmqpInboxTest {
                 new AMQP.BasicProperties.Builder()
                         .messageId("m")
                         .userId("guest")
-                        .expiration("600000")
                         .headers(headers),
                 bytes("x"));
         broker.flush();
@@ -214,7 +213,7 @@ class AmqpInboxTest {
             GetResponse dead = dead(1).get(0);
             assertThat(Broker.header(dead, "number")).isEqualTo("7");
             assertThat(Broker.header(dead, "CC")).isNull();
-            assertThat(dead.getProps().getExpiration()).isNull();
+            assertThat(dead.getProps().getUserId()).isNull();
             Broker.until(() -> inbox.counts().dead() >= 1);
         }
         assertThat(seen).startsWith("7", "true", "guest", queue);

@@ -41,6 +41,11 @@ final class AuditStreams {
     /** No call makes more changes of one partition, and no server makes more calls in a millisecond than the sequence has room for. */
     private static final int PLACE_BITS = 8;
 
+    /** Whether a record has the entry's first change with it, made by the same or by another. */
+    private static final int WITHOUT_FIRST = 0;
+
+    private static final int SAME_MAKER = 1;
+
     private static final int LOW_MAX = (1 << LOW_BITS) - 1;
     private static final int PLACE_MAX = (1 << PLACE_BITS) - 1;
 
@@ -211,8 +216,9 @@ final class AuditStreams {
     private static Change change(int partition, long number, ByteBuffer in) {
         int from = in.get();
         int to = in.get();
-        boolean isSecond = in.get() == 1;
+        int first = in.get();
         int attempt = in.getInt();
+        Instant created = StoredEntry.instant(in.getDouble());
         Instant at = StoredEntry.instant(in.getDouble());
         EntryId id = Partitions.id(bytes(StoredEntry.text(in)));
         Transition transition = new Transition(
@@ -224,12 +230,12 @@ final class AuditStreams {
                 StoredEntry.text(in),
                 StoredEntry.text(in));
         AuditRecord record = new AuditRecord(number, transition, at);
-        if (!isSecond) {
+        if (first == WITHOUT_FIRST) {
             return new Change(number, partition, List.of(record));
         }
-        Instant created = StoredEntry.instant(in.getDouble());
-        Transition first = first(id, transition.operation(), State.of(from), StoredEntry.text(in));
-        return new Change(number, partition, List.of(new AuditRecord(number, first, created), record));
+        String maker = first == SAME_MAKER ? transition.who() : StoredEntry.text(in);
+        Transition made = first(id, transition.operation(), State.of(from), maker);
+        return new Change(number, partition, List.of(new AuditRecord(number, made, created), record));
     }
 
     int purge(Duration retention, int limit) {

@@ -63,6 +63,7 @@ class ChargingTest {
                 null,
                 null,
                 false,
+                null,
                 null);
     }
 }
