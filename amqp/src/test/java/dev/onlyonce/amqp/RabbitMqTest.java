@@ -21,8 +21,7 @@ class RabbitMqTest {
     static void find() {
         if (!RabbitMqServer.isInstalled()) {
             System.err.println(
-                    "==== NOT TESTED ON RABBITMQ: rabbitmq-server is not on the PATH. AMQP was tested on Qpid alone."
-                            + " ====");
+                    "==== NOT TESTED ON RABBITMQ: rabbitmq-server is not on the PATH. AMQP was tested on Qpid alone. ====");
         }
         assumeTrue(RabbitMqServer.isInstalled(), "rabbitmq-server is not on the PATH");
     }

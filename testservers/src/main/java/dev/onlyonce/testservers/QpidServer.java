@@ -61,15 +61,15 @@ public final class QpidServer implements AutoCloseable {
         QpidServer server = new QpidServer(port, home);
         try {
             Files.writeString(initial(home), """
-                {"name": "test", "modelVersion": "9.1",
-                 "authenticationproviders": [{"name": "plain", "type": "Plain", "secureOnlyMechanisms": [],
-                   "users": [{"name": "guest", "type": "managed", "password": "guest"}]}],
-                 "ports": [{"name": "amqp", "port": "%d", "bindingAddress": "127.0.0.1", "protocols": ["AMQP_0_9_1"],
-                   "authenticationProvider": "plain",
-                   "virtualhostaliases": [{"name": "default", "type": "defaultAlias"}, {"name": "name", "type": "nameAlias"}]}],
-                 "virtualhostnodes": [{"name": "default", "type": "JSON", "defaultVirtualHostNode": "true",
-                   "virtualHostInitialConfiguration": "{\\"type\\": \\"DERBY\\"}"}]}
-                """.formatted(port));
+                    {"name": "test", "modelVersion": "9.1",
+                     "authenticationproviders": [{"name": "plain", "type": "Plain", "secureOnlyMechanisms": [],
+                       "users": [{"name": "guest", "type": "managed", "password": "guest"}]}],
+                     "ports": [{"name": "amqp", "port": "%d", "bindingAddress": "127.0.0.1", "protocols": ["AMQP_0_9_1"],
+                       "authenticationProvider": "plain",
+                       "virtualhostaliases": [{"name": "default", "type": "defaultAlias"}, {"name": "name", "type": "nameAlias"}]}],
+                     "virtualhostnodes": [{"name": "default", "type": "JSON", "defaultVirtualHostNode": "true",
+                       "virtualHostInitialConfiguration": "{\\"type\\": \\"DERBY\\"}"}]}
+                    """.formatted(port));
             server.process.start(server::answers, Duration.ZERO);
         } catch (IOException e) {
             server.close();
