@@ -180,6 +180,8 @@ class ItemFailureTest {
     @DisplayName(
             "of 256 settlements with a mebibyte each, and of results of ten, is taken and read back in bounded parts")
     void large() {
+        store.close();
+        store = RedisStore.builder(server.url()).timeout(Duration.ofSeconds(30)).build();
         List<ClaimRequest> claims = claims("key-", 256);
         byte[] result = new byte[MIB];
         ThreadLocalRandom.current().nextBytes(result);

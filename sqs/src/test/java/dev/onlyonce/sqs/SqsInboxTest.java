@@ -3,26 +3,19 @@ package dev.onlyonce.sqs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onlyonce.NotExecuted;
 import dev.onlyonce.messages.MessageCounts;
 import dev.onlyonce.messages.MessageDecoder;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.RetryLimits;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sqs.model.Message;
-import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 @DisplayName("An SQS consumer")
 class SqsInboxTest {
@@ -162,41 +155,6 @@ class SqsInboxTest {
     }
 
     @Test
-    @DisplayName("N4 gives up bad input with a reason, and goes on with the next message")
-    void badInput() {
-        String queue = broker.queue();
-        broker.send(queue, null, "x");
-        broker.send(queue, "i".repeat(10_000), "x");
-        broker.send(queue, "large", "x".repeat(1 << 20));
-        broker.send(queue, null, binaryId(new byte[] {(byte) 0xc3, 0x28}), "x").join();
-        broker.send(queue, null, binaryId("con\u0007trol".getBytes(StandardCharsets.UTF_8)), "x")
-                .join();
-        broker.send(queue, " ", "x");
-        broker.send(queue, "good", "good");
-        try (SqsInbox inbox =
-                builder(queue).bodyBytesMax(1000).transactional((c, text, message) -> Ledger.write(c, text))) {
-            inbox.start();
-            List<Message> dead = broker.take(queue + "-dead", 6);
-            assertThat(reasons(dead))
-                    .containsExactlyInAnyOrder(
-                            "missing_id", "malformed_id", "too_large", "undecodable", "malformed_id", "malformed_id");
-            assertThat(dead).anyMatch(message -> message.body().length() == 1 << 20);
-            Broker.until(() -> inbox.counts().applied() == 1);
-        }
-        assertThat(ledger.effects()).containsExactly("good");
-        assertThat(broker.size(queue)).isZero();
-    }
-
-    private static Map<String, MessageAttributeValue> binaryId(byte[] id) {
-        return Map.of(
-                "message-id",
-                MessageAttributeValue.builder()
-                        .dataType("Binary")
-                        .binaryValue(SdkBytes.fromByteArray(id))
-                        .build());
-    }
-
-    @Test
     @DisplayName("N4 gives back a message that fails, counts its deliveries, and lets the others pass")
     void retries() {
         String queue = broker.queue();
@@ -222,33 +180,6 @@ class SqsInboxTest {
         }
         assertThat(ledger.effects()).containsExactly("c", "a");
         assertThat(broker.size(queue)).isZero();
-    }
-
-    @Test
-    @DisplayName("N4 with effects outside the database applies at most once, and an unknown outcome blocks nobody")
-    void leased() {
-        String queue = broker.fifo();
-        broker.send(queue, "g", "1", "retry");
-        broker.send(queue, "g", "2", "unknown");
-        broker.send(queue, "g", "3", "fine");
-        broker.send(queue, "g", "3", "fine");
-        broker.send(queue, "g", "3", "other");
-        Queue<String> calls = new ConcurrentLinkedQueue<>();
-        try (SqsInbox inbox = builder(queue).leased("ship", (claim, body, message) -> {
-            calls.add(body);
-            if (body.equals("retry") && calls.size() == 1) {
-                throw new NotExecuted("the line was busy");
-            }
-            if (body.equals("unknown")) {
-                throw new IllegalStateException("the line went dead");
-            }
-        })) {
-            inbox.start();
-            assertThat(reasons(broker.take(queue.replace(".fifo", "-dead.fifo"), 1)))
-                    .containsExactly("mismatch");
-            Broker.until(() -> inbox.counts().applied() == 2);
-        }
-        assertThat(calls).containsExactly("retry", "retry", "unknown", "fine");
     }
 
     @Test

@@ -1,29 +1,24 @@
 package dev.onlyonce.testkit.messages;
 
-import java.util.function.UnaryOperator;
-
 /** A message that no handler may see, and the reason that its dead letter has. */
-@SuppressWarnings("ImmutableEnumChecker") // lambdas without state
 public enum BadInput {
     /** There is no id. */
-    MISSING_ID("missing_id", good -> new SentMessage(good.key(), null, good.body())),
+    MISSING_ID("missing_id"),
     /** The id is there, and empty. */
-    EMPTY_ID("malformed_id", good -> new SentMessage(good.key(), new byte[0], good.body())),
+    EMPTY_ID("malformed_id"),
     /** The id has 10,000 characters. */
-    LONG_ID("malformed_id", good -> new SentMessage(good.key(), SentMessage.bytes("i".repeat(10_000)), good.body())),
+    LONG_ID("malformed_id"),
     /** The id has a control character. */
-    CONTROL_IN_ID("malformed_id", good -> new SentMessage(good.key(), SentMessage.bytes("con\u0007trol"), good.body())),
+    CONTROL_IN_ID("malformed_id"),
     /** The id is not valid UTF-8. */
-    ENCODING_OF_ID("undecodable", good -> new SentMessage(good.key(), new byte[] {(byte) 0xc3, 0x28}, good.body())),
+    ENCODING_OF_ID("undecodable"),
     /** The body cannot be decoded. */
-    BODY("undecodable", good -> SentMessage.of(good.key(), "undecodable", ConsumerSetup.UNDECODABLE));
+    BODY("undecodable");
 
     private final String reason;
-    private final UnaryOperator<SentMessage> spoil;
 
-    BadInput(String reason, UnaryOperator<SentMessage> spoil) {
+    BadInput(String reason) {
         this.reason = reason;
-        this.spoil = spoil;
     }
 
     String reason() {
@@ -31,6 +26,14 @@ public enum BadInput {
     }
 
     SentMessage message(String key) {
-        return spoil.apply(SentMessage.of(key, "spoilt", "bad"));
+        byte[] body = SentMessage.bytes("bad");
+        return switch (this) {
+            case MISSING_ID -> new SentMessage(key, null, body);
+            case EMPTY_ID -> new SentMessage(key, new byte[0], body);
+            case LONG_ID -> new SentMessage(key, SentMessage.bytes("i".repeat(10_000)), body);
+            case CONTROL_IN_ID -> new SentMessage(key, SentMessage.bytes("con\u0007trol"), body);
+            case ENCODING_OF_ID -> new SentMessage(key, new byte[] {(byte) 0xc3, 0x28}, body);
+            case BODY -> SentMessage.of(key, "undecodable", ConsumerSetup.UNDECODABLE);
+        };
     }
 }

@@ -18,7 +18,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A topic, a database with the effects of its messages, and consumers between them. */
-final class ConsumerBench implements AutoCloseable {
+final class ConsumerBench {
     /** Enough for a test that does not look at tries. */
     static final int MANY_TRIES = 10_000;
 
@@ -118,22 +118,13 @@ final class ConsumerBench implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
+    void close() throws Exception {
         source.start();
         started.forEach(RunningConsumer::close);
         topic.close();
         once.close();
         if (database instanceof AutoCloseable closeable) {
-            closeNow(closeable);
-        }
-    }
-
-    private static void closeNow(AutoCloseable database) {
-        try {
-            database.close();
-        } catch (Exception e) {
-            throw new IllegalStateException("the database could not be closed", e);
+            closeable.close();
         }
     }
 }
