@@ -52,7 +52,17 @@ class RoomsTest {
             Map.entry("server", Set.of("check", "client", "core", "dynamodb", "http", "micrometer", "redis", "sql")),
             Map.entry(
                     "payments",
-                    Set.of("client", "core", "faults", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
+                    Set.of(
+                            "client",
+                            "core",
+                            "faults",
+                            "http",
+                            "kafka",
+                            "messages",
+                            "micrometer",
+                            "servlet",
+                            "spring-boot-starter",
+                            "sql")),
             Map.entry(
                     "benchmarks",
                     Set.of(

@@ -24,10 +24,12 @@ import java.util.function.BooleanSupplier;
  *   <li>Last, those that are done are acknowledged. If that fails, or the process dies before, they are delivered again and recognised.
  * </ol>
  *
- * <p>It ends when the channel does. Its lane ends with it: the broker delivers all that was not acknowledged again.
+ * <p>When no message comes for a while, it subscribes again. It ends when the channel does. Its lane ends with it: the broker delivers all that was not acknowledged again.
  */
 final class ConsumeLoop {
     private static final Duration IDLE_MAX = Duration.ofMillis(500);
+    /** How long to wait for a message before subscribing again. */
+    private static final Duration SILENCE_MAX = Duration.ofSeconds(10);
 
     private final Channel channel;
     private final Source source;
@@ -47,9 +49,17 @@ final class ConsumeLoop {
     /** Throws when the channel has ended. */
     void run(BooleanSupplier running) throws IOException, InterruptedException {
         channel.basicQos(source.prefetch());
-        channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
+        subscribe();
+        long heardNanos = desk.now();
         while (running.getAsBoolean()) {
             mailbox.take(idle()).forEach(this::receive);
+            if (!lane.isEmpty()) {
+                heardNanos = desk.now();
+            } else if (desk.now() - heardNanos > SILENCE_MAX.toNanos()) {
+                channel.basicCancel(mailbox.getConsumerTag());
+                subscribe();
+                heardNanos = desk.now();
+            }
             List<Letter<Delivery>> due = lane.due(desk.now());
             if (!due.isEmpty()) {
                 Set<Letter<Delivery>> done = desk.work(due);
@@ -57,6 +67,14 @@ final class ConsumeLoop {
                 acknowledge(done);
             }
         }
+    }
+
+    /**
+     * Again after some silence: not every broker says that the queue was deleted, and a consumer that has lost its queue hears nothing, also
+     * when there is a new one of the same name.
+     */
+    private void subscribe() throws IOException {
+        channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
     }
 
     private Duration idle() {

@@ -112,6 +112,21 @@ class ConnectionsLostTest {
     }
 
     @Test
+    @DisplayName("N4 because its queue was deleted goes on when the queue is back")
+    void queueDeleted() {
+        send(0, 10);
+        try (AmqpInbox inbox = builder(broker.port()).transactional((c, body, message) -> Ledger.write(c, body))) {
+            inbox.start();
+            Broker.until(() -> inbox.counts().applied() == 10);
+            broker.delete(queue);
+            broker.declare(queue);
+            send(10, 20);
+            Broker.until(() -> inbox.counts().applied() == 20);
+        }
+        assertThat(ledger.effects()).hasSize(20).doesNotHaveDuplicates();
+    }
+
+    @Test
     @DisplayName("N4 to an exclusive queue leaves it to the one that stands by, in order")
     void standBy() {
         send(0, 200);
