@@ -126,7 +126,9 @@ public final class StormCommand implements Callable<Integer> {
         BooksVerdict verdict = new BooksCheck(url, providerUrl).await(patience);
         verdict.lines().forEach(out::println);
         if (havoc != null) {
-            out.printf("Bookkeepers were killed %d times, the broker was bounced %d times.%n", havoc.kills(), havoc.bounces());
+            out.printf(
+                    "Bookkeepers were killed %d times, the broker was bounced %d times.%n",
+                    havoc.kills(), havoc.bounces());
         }
         return verdict.allWell();
     }
