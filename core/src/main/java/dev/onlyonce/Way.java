@@ -1,12 +1,13 @@
 package dev.onlyonce;
 
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreLimits;
 
 /** The ways to execute an operation. An operation has one: two ways would not see each other's claims in time. */
 public enum Way {
     /** An arbitrary action or a call of another service, under a lease: at most once, and reconciled when in doubt. */
     LEASED,
-    /** All effects are in one SQL database: claim, effect and result commit in one transaction. */
+    /** All effects are where the entries are, in an SQL database or in DynamoDB: effect and result commit in one transaction. */
     TRANSACTIONAL,
     /** Several external effects in a row, each recorded: a retry resumes after the last one. */
     STEPPED,
@@ -16,11 +17,15 @@ public enum Way {
     INBOX;
 
     void check(String operation, Store store) {
-        if (this != LEASED && !store.limits().transactional()) {
+        StoreLimits limits = store.limits();
+        boolean isPossible =
+                this == LEASED || limits.transactional() || (this == TRANSACTIONAL && limits.ownTransactions());
+        if (!isPossible) {
             throw new IllegalArgumentException(
                     "operation " + operation + " cannot be executed the " + this + " way on a "
                             + store.getClass().getSimpleName()
-                            + ", whose entries cannot commit together with the business data: use a SqlStore, or the LEASED way");
+                            + ", whose entries cannot commit together with rows of an SQL database: use a SqlStore, or the "
+                            + (limits.ownTransactions() ? "LEASED or TRANSACTIONAL way" : "LEASED way"));
         }
     }
 }

@@ -41,6 +41,7 @@ class RoomsTest {
             Map.entry("amqp", Set.of("core", "messages", "sql")),
             Map.entry("messages", Set.of("core", "sql")),
             Map.entry("kafka", Set.of("core", "messages", "sql")),
+            Map.entry("sqs", Set.of("core", "messages", "sql")),
             Map.entry("dynamodb", Set.of("core")),
             Map.entry("dynamodb-local", Set.of()),
             Map.entry("cassandra", Set.of("core")),
@@ -51,7 +52,17 @@ class RoomsTest {
             Map.entry("server", Set.of("check", "client", "core", "dynamodb", "http", "micrometer", "redis", "sql")),
             Map.entry(
                     "payments",
-                    Set.of("client", "core", "faults", "http", "micrometer", "servlet", "spring-boot-starter", "sql")),
+                    Set.of(
+                            "client",
+                            "core",
+                            "faults",
+                            "http",
+                            "kafka",
+                            "messages",
+                            "micrometer",
+                            "servlet",
+                            "spring-boot-starter",
+                            "sql")),
             Map.entry(
                     "benchmarks",
                     Set.of(

@@ -63,3 +63,16 @@ CREATE TABLE IF NOT EXISTS customer_settings (
   email_receipts BOOLEAN     NOT NULL,
   PRIMARY KEY (tenant, customer_id)
 );
+CREATE TABLE IF NOT EXISTS book_line (
+  event_id   VARCHAR(64) NOT NULL,
+  line       SMALLINT    NOT NULL,
+  event_type VARCHAR(32) NOT NULL,
+  tenant     VARCHAR(64) NOT NULL,
+  account    VARCHAR(32) NOT NULL,
+  currency   VARCHAR(3)  NOT NULL,
+  debit      BIGINT      NOT NULL CHECK (debit >= 0),
+  credit     BIGINT      NOT NULL CHECK (credit >= 0),
+  posted_at  BIGINT      NOT NULL,
+  PRIMARY KEY (event_id, line)
+);
+CREATE INDEX IF NOT EXISTS book_line_by_tenant ON book_line (tenant, account, currency);

@@ -60,8 +60,8 @@ public final class AmqpRelay implements DeliveryHandler, AutoCloseable {
     @Override
     public Delivery deliver(OutboxRow row) throws Exception {
         OutgoingMessage outgoing = OutgoingMessage.of(row.payload());
-        Publisher.Answer answer = publisher.publish(
-                Destination.of(outgoing.destination()), properties(outgoing, row), outgoing.body());
+        Publisher.Answer answer =
+                publisher.publish(Destination.of(outgoing.destination()), properties(outgoing, row), outgoing.body());
         if (answer instanceof Publisher.Confirmed) {
             return new Delivery.Delivered(null, Codec.json(String.class).encode(row.downstreamKey()));
         }
@@ -72,8 +72,7 @@ public final class AmqpRelay implements DeliveryHandler, AutoCloseable {
 
     private AMQP.BasicProperties properties(OutgoingMessage outgoing, OutboxRow row) {
         Map<String, Object> headers = new HashMap<>();
-        CloudEvent.attributes(outgoing, row, source)
-                .forEach((name, value) -> headers.put(CLOUD_EVENTS + name, value));
+        CloudEvent.attributes(outgoing, row, source).forEach((name, value) -> headers.put(CLOUD_EVENTS + name, value));
         byte[] key = outgoing.key();
         if (key != null) {
             headers.put(CLOUD_EVENTS + "partitionkey", LongStringHelper.asLongString(key));

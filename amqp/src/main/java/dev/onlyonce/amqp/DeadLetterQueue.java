@@ -64,8 +64,10 @@ final class DeadLetterQueue implements DeadLetters<Delivery> {
         headers.keySet().removeAll(COPIES);
         Map<String, String> added = DeadLetterHeaders.of(letter, why, group);
         headers.putAll(added);
-        headers.put(DeadLetterHeaders.PREFIX + "exchange", delivery.getEnvelope().getExchange());
-        headers.put(DeadLetterHeaders.PREFIX + "routing-key", delivery.getEnvelope().getRoutingKey());
+        headers.put(
+                DeadLetterHeaders.PREFIX + "exchange", delivery.getEnvelope().getExchange());
+        headers.put(
+                DeadLetterHeaders.PREFIX + "routing-key", delivery.getEnvelope().getRoutingKey());
         try {
             Publisher.Answer answer = publisher.publish(destination, dead(properties, headers), delivery.getBody());
             if (answer instanceof Publisher.Unsendable) {

@@ -53,7 +53,9 @@ final class Deliveries {
         named.put("priority", properties.getPriority());
         named.put(
                 "timestamp",
-                properties.getTimestamp() == null ? null : properties.getTimestamp().toInstant());
+                properties.getTimestamp() == null
+                        ? null
+                        : properties.getTimestamp().toInstant());
         named.put("exchange", delivery.getEnvelope().getExchange());
         named.put("routing-key", delivery.getEnvelope().getRoutingKey());
         return named;

@@ -149,8 +149,7 @@ class AmqpInboxTest {
             List<GetResponse> dead = dead(3);
             assertThat(reasons(dead)).containsExactlyInAnyOrder("mismatch", "undecodable", "rejected");
             GetResponse undecodable = dead.stream()
-                    .filter(message ->
-                            new String(message.getBody(), StandardCharsets.UTF_8).equals("undecodable"))
+                    .filter(message -> new String(message.getBody(), StandardCharsets.UTF_8).equals("undecodable"))
                     .findFirst()
                     .orElseThrow();
             assertThat(undecodable.getProps().getMessageId()).isEqualTo("b");
@@ -199,7 +198,6 @@ class AmqpInboxTest {
                 new AMQP.BasicProperties.Builder()
                         .messageId("m")
                         .userId("guest")
-                        .expiration("600000")
                         .headers(headers),
                 bytes("x"));
         broker.flush();
@@ -215,7 +213,7 @@ class AmqpInboxTest {
             GetResponse dead = dead(1).get(0);
             assertThat(Broker.header(dead, "number")).isEqualTo("7");
             assertThat(Broker.header(dead, "CC")).isNull();
-            assertThat(dead.getProps().getExpiration()).isNull();
+            assertThat(dead.getProps().getUserId()).isNull();
             Broker.until(() -> inbox.counts().dead() >= 1);
         }
         assertThat(seen).startsWith("7", "true", "guest", queue);

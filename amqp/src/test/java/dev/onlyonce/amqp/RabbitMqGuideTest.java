@@ -103,8 +103,7 @@ class RabbitMqGuideTest {
             Fingerprint fingerprint = Fingerprint.of(body);
 
             AmqpRelay relay = new AmqpRelay(factory, "/shop/orders");
-            Outbox outbox =
-                    Outbox.builder(once).handler(AmqpRelay.TOPIC, relay).build();
+            Outbox outbox = Outbox.builder(once).handler(AmqpRelay.TOPIC, relay).build();
             outbox.start();
 
             try (Connection transaction = dataSource.getConnection()) {

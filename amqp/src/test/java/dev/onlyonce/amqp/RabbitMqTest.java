@@ -3,10 +3,12 @@ package dev.onlyonce.amqp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.GetResponse;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.testservers.RabbitMqServer;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -27,6 +29,15 @@ class RabbitMqTest {
     @Nested
     @DisplayName("an AMQP consumer")
     class Consumer extends AmqpInboxTest {
+        @Override
+        Broker broker() {
+            return Broker.rabbitMq();
+        }
+    }
+
+    @Nested
+    @DisplayName("a consumer by contract")
+    class Contract extends AmqpConsumerTest {
         @Override
         Broker broker() {
             return Broker.rabbitMq();
@@ -77,7 +88,10 @@ class RabbitMqTest {
         String exchange = "dlx" + queue;
         broker.channel().exchangeDeclare(exchange, "direct", true);
         broker.channel().queueBind(queue + ".dead", exchange, "orders");
-        broker.send(queue, "k", "id", "poison");
+        broker.publish(
+                queue,
+                new AMQP.BasicProperties.Builder().messageId("id").expiration("600000"),
+                "poison".getBytes(StandardCharsets.UTF_8));
         broker.flush();
         try (Ledger ledger = new Ledger();
                 AmqpInbox inbox = AmqpInbox.builder(ledger.once, broker.factory(), Ledger::text)
@@ -91,6 +105,7 @@ class RabbitMqTest {
             GetResponse dead = broker.read(queue + ".dead", 1).get(0);
             assertThat(dead.getEnvelope().getExchange()).isEqualTo(exchange);
             assertThat(Broker.header(dead, "onlyonce-dead-reason")).isEqualTo("rejected");
+            assertThat(dead.getProps().getExpiration()).isNull();
         }
         broker.untilEmpty(queue);
         broker.channel().exchangeDelete(exchange);

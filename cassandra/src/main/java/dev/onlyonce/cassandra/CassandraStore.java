@@ -19,9 +19,8 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreLimits;
-import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Transition;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -42,7 +41,6 @@ public final class CassandraStore implements Store {
     /** A transaction writes the result twice, and Cassandra refuses mutations of more than 16 MiB. */
     private static final int RESULT_BYTES_MAX = 4 << 20;
 
-    private static final int NAME_LENGTH_MAX = 255;
     private static final int THREADS = 64;
 
     private final CqlSession session;
@@ -70,8 +68,7 @@ public final class CassandraStore implements Store {
     private CassandraStore(Builder builder) {
         CassandraUrl url = builder.url();
         sealing = new Sealing(builder.encryption);
-        session =
-                SessionOpening.open(url, new SessionOpening.Settings(builder.dataCentre, builder.tls, builder.timeout));
+        session = SessionOpening.open(url, builder.session());
         threads = threads();
         try {
             schema = new Schema(session, url.keyspace());
@@ -147,28 +144,11 @@ public final class CassandraStore implements Store {
 
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
-        requests.forEach(CassandraStore::check);
+        requests.forEach(Names::check);
         changes.expiry().check(clock.spread());
         return items.run(new Verbs.Claim(changes), requests).stream()
                 .map(sealing::open)
                 .toList();
-    }
-
-    private static void check(ClaimRequest claim) {
-        check("tenant", claim.id().tenant());
-        check("scope", claim.id().scope());
-        check("key", claim.id().key());
-        check("operation", claim.operation());
-        check("owner", claim.owner());
-    }
-
-    private static void check(String what, String name) {
-        if (name.length() > NAME_LENGTH_MAX) {
-            throw new StoreRejected(what + " has " + name.length() + " characters; at most " + NAME_LENGTH_MAX, null);
-        }
-        if (name.indexOf(0) >= 0 || !StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
-            throw new StoreRejected(what + " has a NUL or half a surrogate pair", null);
-        }
     }
 
     @Override
@@ -288,6 +268,7 @@ public final class CassandraStore implements Store {
         private int replication = 3;
         private Serial serial = Serial.SERIAL;
         private boolean tls;
+        private @Nullable Path ca;
         private Duration timeout = Duration.ofSeconds(5);
         private Duration clockTolerance = Duration.ofMinutes(10);
         private int shards = 16;
@@ -304,6 +285,10 @@ public final class CassandraStore implements Store {
             return password == null
                     ? url
                     : new CassandraUrl(url.servers(), url.keyspace(), user, password, url.settings());
+        }
+
+        private SessionOpening.Settings session() {
+            return new SessionOpening.Settings(dataCentre, tls || ca != null, ca, timeout);
         }
 
         /** Among contenders a transaction takes several tries, each of which may time out. */
@@ -342,9 +327,15 @@ public final class CassandraStore implements Store {
             return this;
         }
 
-        /** Connects over TLS; the certificate is verified with the trust store of the JVM. */
+        /** Connects over TLS; the certificate and the host name are verified, with the trust store of the JVM. */
         public Builder tls(boolean tls) {
             this.tls = tls;
+            return this;
+        }
+
+        /** Connects over TLS, and trusts only the authorities in this PEM file. */
+        public Builder ca(Path ca) {
+            this.ca = ca;
             return this;
         }
 

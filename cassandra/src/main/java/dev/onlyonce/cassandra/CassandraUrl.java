@@ -3,6 +3,7 @@ package dev.onlyonce.cassandra;
 import java.net.InetSocketAddress;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,7 +81,8 @@ record CassandraUrl(
                 throw new IllegalArgumentException(
                         "\"" + setting
                                 + "\" is not a setting of the Cassandra store: after the ? of its URL write dc=dc1, replication=3,"
-                                + " serial=SERIAL or LOCAL_SERIAL, tls=true, timeout=5s, clockTolerance=10m, shards=16 or"
+                                + " serial=SERIAL or LOCAL_SERIAL, tls=true, ca=/path/ca.pem, timeout=5s,"
+                                + " clockTolerance=10m, shards=16 or"
                                 + " auditRetention=9600h, separated by &",
                         e);
             }
@@ -93,12 +95,20 @@ record CassandraUrl(
             case "replication" -> builder.replication(Integer.parseInt(value));
             case "serial" -> builder.serial(CassandraStore.Serial.valueOf(value));
             case "tls" -> builder.tls(parseBoolean(value));
+            case "ca" -> builder.ca(path(value));
             case "timeout" -> builder.timeout(Duration.parse("PT" + value));
             case "clockTolerance" -> builder.clockTolerance(Duration.parse("PT" + value));
             case "shards" -> builder.shards(Integer.parseInt(value));
             case "auditRetention" -> builder.auditRetention(Duration.parse("PT" + value));
             default -> throw new IllegalArgumentException(name);
         }
+    }
+
+    private static Path path(String value) {
+        if (value.isEmpty()) {
+            throw new IllegalArgumentException(value);
+        }
+        return Path.of(value);
     }
 
     /** Strict: a misspelt yes must not leave a connection in the clear. */

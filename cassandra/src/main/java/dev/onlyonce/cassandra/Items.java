@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Gives every item that was refused, in doubt, or not guessed to the {@link Contest}.
  * </ol>
  *
- * <p>An item that fails costs the others nothing: if it was not changed, it is answered as busy.
+ * <p>An item that fails costs the others nothing: if it was not changed, it is answered as busy or unavailable.
  */
 final class Items {
     private final Contest contest;
@@ -172,15 +172,18 @@ final class Items {
             }
         }
         for (StoreException failure : failures) {
-            boolean isBusy = failure instanceof StoreBusy && verb.busy().isPresent();
-            if (failures.size() == results.size() && !isBusy) {
+            boolean isAnswered = verb.refused(failure).isPresent();
+            if (failures.size() == results.size() && !(failure instanceof StoreBusy && isAnswered)) {
                 throw failure;
-            } else if (verb.busy().isEmpty()) {
+            } else if (!isAnswered) {
                 throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
             }
         }
-        return results.stream()
-                .map(result -> result.answer().or(verb::busy).orElseThrow())
-                .toList();
+        return results.stream().map(result -> answer(verb, result)).toList();
+    }
+
+    private static <Q, A> A answer(Verb<Q, A> verb, Result<A> result) {
+        StoreException failure = result.failure();
+        return (failure == null ? result.answer() : verb.refused(failure)).orElseThrow();
     }
 }

@@ -10,6 +10,7 @@ import com.datastax.oss.driver.api.core.config.ProgrammaticDriverConfigLoaderBui
 import dev.onlyonce.store.StoreUnavailable;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,8 +33,24 @@ final class SessionOpening {
      * How to connect.
      *
      * @param dataCentre whose nodes are asked; null for that of the servers in the URL
+     * @param ca authorities to trust; null for those that the JVM trusts
      */
-    record Settings(@Nullable String dataCentre, boolean tls, Duration timeout) {}
+    record Settings(
+            @Nullable String dataCentre,
+            boolean tls,
+            @Nullable Path ca,
+            Duration timeout) {
+        /** How it connects, and what to look at if it cannot. */
+        String manner() {
+            if (!tls) {
+                return "";
+            }
+            return " over TLS (does that port speak TLS, and does "
+                    + (ca == null
+                            ? "this JVM trust its certificate?)"
+                            : "its certificate come from an authority in " + ca + "?)");
+        }
+    }
 
     /**
      * Opens a session.
@@ -51,15 +68,19 @@ final class SessionOpening {
         if (user != null && password != null) {
             builder.withAuthCredentials(user, password);
         }
+        Path ca = settings.ca();
+        if (ca != null) {
+            builder.withSslEngineFactory(Authorities.tls(ca));
+        }
         try {
             return checked(builder.build(), settings.dataCentre());
         } catch (StoreUnavailable e) {
             throw e;
         } catch (RuntimeException e) {
-            String tls = settings.tls()
-                    ? " over TLS (does that port speak TLS, and does this JVM trust its certificate?)"
-                    : "";
-            throw new StoreUnavailable("Cassandra at " + url.shown() + " cannot be used" + tls + ": " + reason(e), e);
+            throw new StoreUnavailable(
+                    "Cassandra at " + url.shown() + " cannot be used" + settings.manner() + ": "
+                            + reason(e, settings.tls()),
+                    e);
         }
     }
 
@@ -98,7 +119,7 @@ final class SessionOpening {
                 .withBoolean(DefaultDriverOption.REQUEST_DEFAULT_IDEMPOTENCE, false)
                 .withBoolean(DefaultDriverOption.REQUEST_WARN_IF_SET_KEYSPACE, false)
                 .withBoolean(DefaultDriverOption.NETTY_DAEMON, true);
-        if (settings.tls()) {
+        if (settings.tls() && settings.ca() == null) {
             config.withString(DefaultDriverOption.SSL_ENGINE_FACTORY_CLASS, POLICIES + "ssl.DefaultSslEngineFactory");
         }
         if (settings.dataCentre() == null) {
@@ -111,8 +132,8 @@ final class SessionOpening {
         return config.build();
     }
 
-    /** The most telling message of all that there are: wrong credentials first, then a refused connection, then the first cause. */
-    private static String reason(Throwable failure) {
+    /** The most telling message of all that there are: wrong credentials first, then a refused connection, then the last cause. */
+    private static String reason(Throwable failure, boolean tls) {
         List<Throwable> all = new ArrayList<>();
         collect(failure, all);
         for (Throwable each : all) {
@@ -125,7 +146,9 @@ final class SessionOpening {
                 return Failures.message(each);
             }
         }
-        return Failures.message(all.get(all.size() - 1));
+        // A server that wants TLS hangs up on whoever does not.
+        String hint = tls ? "" : " (does that port want TLS? Then add tls=true or ca=)";
+        return Failures.message(all.get(all.size() - 1)) + hint;
     }
 
     private static void collect(Throwable failure, List<Throwable> all) {

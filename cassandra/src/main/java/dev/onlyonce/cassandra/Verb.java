@@ -1,6 +1,7 @@
 package dev.onlyonce.cassandra;
 
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +29,8 @@ interface Verb<Q, A> {
         return false;
     }
 
-    /** The answer for an item that somebody else keeps changing; empty if the verb has none. */
-    default Optional<A> busy() {
+    /** The answer for an item that a failure left unchanged; empty if the verb has none. */
+    default Optional<A> refused(StoreException failure) {
         return Optional.empty();
     }
 }

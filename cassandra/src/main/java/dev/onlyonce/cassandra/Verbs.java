@@ -14,6 +14,7 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
 import java.util.Optional;
 import java.util.UUID;
@@ -74,8 +75,8 @@ final class Verbs {
         }
 
         @Override
-        public Optional<ClaimResult> busy() {
-            return Optional.of(new ClaimResult.Busy());
+        public Optional<ClaimResult> refused(StoreException failure) {
+            return Optional.of(ClaimResult.refused(failure));
         }
     }
 
@@ -113,7 +114,7 @@ final class Verbs {
         }
 
         @Override
-        public Optional<SettleResult> busy() {
+        public Optional<SettleResult> refused(StoreException failure) {
             return Optional.of(new SettleResult.Busy());
         }
     }
@@ -145,7 +146,7 @@ final class Verbs {
         }
 
         @Override
-        public Optional<RenewResult> busy() {
+        public Optional<RenewResult> refused(StoreException failure) {
             return Optional.of(RenewResult.BUSY);
         }
     }

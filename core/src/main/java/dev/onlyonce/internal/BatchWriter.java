@@ -11,6 +11,7 @@ import dev.onlyonce.store.Time;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -145,19 +146,30 @@ final class BatchWriter {
             requests.add(call.request());
         }
         List<R> results = Splitting.ask(requests, kind::send);
-        StoreBusy busy = null;
+        StoreException refusal = null;
         for (int i = 0; i < calls.size(); i++) {
             PendingCall<Q, R> call = calls.get(i);
             R result = results.get(i);
-            if (result instanceof ClaimResult.Busy || result instanceof SettleResult.Busy) {
-                busy = busy == null ? new StoreBusy("Somebody else holds the row", null) : busy;
-                call.fail(call.isInDoubt() ? doubt(busy) : busy);
-            } else {
+            StoreException refused = refusal(result);
+            if (refused == null) {
                 call.answer(result);
+            } else {
+                call.fail(call.isInDoubt() ? doubt(refused) : refused);
+                refusal = refusal instanceof StoreUnavailable ? refusal : refused;
             }
         }
-        if (busy != null) {
-            onFailure.accept(busy);
+        if (refusal != null) {
+            onFailure.accept(refusal);
         }
+    }
+
+    /** Why one call of a batch was not done; null if it was. The store as a whole is well, so there is no {@link Pause}. */
+    private static <R> @Nullable StoreException refusal(R result) {
+        if (result instanceof ClaimResult.Unavailable unavailable) {
+            return new StoreUnavailable(unavailable.why(), null);
+        }
+        return result instanceof ClaimResult.Busy || result instanceof SettleResult.Busy
+                ? new StoreBusy("Somebody else holds the row", null)
+                : null;
     }
 }

@@ -22,4 +22,17 @@ public sealed interface ClaimResult {
      * may be tried again. It says nothing about the other items of the call.
      */
     record Busy() implements ClaimResult {}
+
+    /**
+     * The store cannot take this item now: the server that has it is down or overloaded. Nobody is known to hold the row, so the key
+     * is not in flight: its caller learns that the store cannot answer. This item changed nothing and may be tried again.
+     *
+     * @param why for the operator
+     */
+    record Unavailable(String why) implements ClaimResult {}
+
+    /** For an item that a failure left unchanged, in a call that answers others. */
+    static ClaimResult refused(StoreException failure) {
+        return failure instanceof StoreBusy ? new Busy() : new Unavailable(String.valueOf(failure.getMessage()));
+    }
 }

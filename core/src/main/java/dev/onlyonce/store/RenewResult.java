@@ -6,6 +6,6 @@ public enum RenewResult {
     RENEWED,
     /** The claim was lost before: nothing was changed. */
     LOST,
-    /** Somebody else holds the row just now; nothing was changed, and the claim may still be held. */
+    /** Somebody else holds the row just now, or its server cannot take it; nothing was changed, and the claim may still be held. */
     BUSY
 }

@@ -28,7 +28,7 @@ public sealed interface SettleResult {
     record Lost(@Nullable State now) implements SettleResult {}
 
     /**
-     * Somebody else holds the row just now; this settlement changed nothing and must be tried again. Only
+     * Somebody else holds the row just now, or its server cannot take it; this settlement changed nothing and must be tried again. Only
      * {@link Store#settle} answers so; the engine repeats the settlement, and applications never see this.
      */
     record Busy() implements SettleResult {}

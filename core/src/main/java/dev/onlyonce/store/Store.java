@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A row that somebody else holds must not hold up its neighbours. A store that can tell which rows those are skips them
  * and answers {@link ClaimResult.Busy}, {@link SettleResult.Busy} or {@link RenewResult#BUSY} for them alone; it does not
  * wait for them. Where it has to wait for a lock, it waits for a short, bounded time and then throws {@link StoreBusy}.
+ * A claim whose server is down or overloaded is {@link ClaimResult.Unavailable}: nobody may be at work on its key.
  *
  * <p>Every change of an entry's state is audited, in the same commit: who, when, from what to what, and why. A call that changes
  * nothing (a duplicate, a lost claim, a repeated call, a heartbeat) leaves no record.

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 
 /** Waits for requests that were sent in parallel. One that fails costs the others nothing. */
 final class Answers {
@@ -16,28 +17,28 @@ final class Answers {
     /**
      * The answers to writes, in their order.
      *
-     * @param busy the answer for an item that was not changed; empty if the verb has none
+     * @param refused the answer for an item that was not changed; empty if the verb has none
      * @throws StoreOutcomeUnknown if any of them may or may not have been executed
      * @throws StoreException if none was
      */
-    static <A> List<A> ofWrites(List<CompletableFuture<A>> requests, Optional<A> busy) {
+    static <A> List<A> ofWrites(List<CompletableFuture<A>> requests, Optional<Function<StoreException, A>> refused) {
         List<A> answers = new ArrayList<>();
         List<StoreException> failures = new ArrayList<>();
-        int refused = 0;
+        int failed = 0;
         for (CompletableFuture<A> request : requests) {
             try {
                 answers.add(request.join());
             } catch (CompletionException e) {
                 StoreException failure = ServiceFailure.of(e);
                 failures.add(failure);
-                refused += failure instanceof StoreBusy && busy.isPresent() ? 0 : 1;
-                busy.ifPresent(answers::add);
+                failed += failure instanceof StoreBusy && refused.isPresent() ? 0 : 1;
+                refused.ifPresent(answer -> answers.add(answer.apply(failure)));
             }
         }
         for (StoreException failure : failures) {
-            if (failure instanceof StoreOutcomeUnknown || refused == requests.size()) {
+            if (failure instanceof StoreOutcomeUnknown || failed == requests.size()) {
                 throw failure;
-            } else if (busy.isEmpty()) {
+            } else if (refused.isEmpty()) {
                 throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
             }
         }

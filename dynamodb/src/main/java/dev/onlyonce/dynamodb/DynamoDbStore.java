@@ -95,16 +95,19 @@ public final class DynamoDbStore implements Store {
         return new Builder(url);
     }
 
-    /** Takes every result: one that an item cannot hold is recorded without its bytes, see {@link Sealing}. */
+    /**
+     * Takes every result: one that an item cannot hold is recorded without its bytes, see {@link Sealing}. The transactional way is
+     * {@link DynamoDbTransactions}.
+     */
     @Override
     public StoreLimits limits() {
-        return new StoreLimits(Integer.MAX_VALUE, false);
+        return new StoreLimits(Integer.MAX_VALUE, false, true);
     }
 
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
         requests.forEach(DynamoDbStore::check);
-        return Answers.ofWrites(send(requests, verbs::claim), Optional.of(new ClaimResult.Busy())).stream()
+        return Answers.ofWrites(send(requests, verbs::claim), Optional.of(ServiceFailure::refusedClaim)).stream()
                 .map(sealing::open)
                 .toList();
     }
@@ -125,7 +128,7 @@ public final class DynamoDbStore implements Store {
     public List<SettleResult> settle(List<Settlement> settlements) {
         // All are sealed before the first one is sent: if one cannot be, nothing was changed.
         List<Settlement> sealed = settlements.stream().map(sealing::seal).toList();
-        return Answers.ofWrites(send(sealed, verbs::settle), Optional.of(new SettleResult.Busy()));
+        return Answers.ofWrites(send(sealed, verbs::settle), Optional.of(failure -> new SettleResult.Busy()));
     }
 
     /**
@@ -151,7 +154,7 @@ public final class DynamoDbStore implements Store {
 
     @Override
     public List<RenewResult> renew(List<Renewal> renewals) {
-        return Answers.ofWrites(send(renewals, verbs::renew), Optional.of(RenewResult.BUSY));
+        return Answers.ofWrites(send(renewals, verbs::renew), Optional.of(failure -> RenewResult.BUSY));
     }
 
     @Override

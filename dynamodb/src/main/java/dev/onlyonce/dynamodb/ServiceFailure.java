@@ -1,5 +1,6 @@
 package dev.onlyonce.dynamodb;
 
+import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
@@ -45,10 +46,20 @@ final class ServiceFailure {
 
     /** Whether the service refused because of load, or of a transaction on the same item: nothing was changed. */
     static boolean isBusy(Throwable cause) {
-        return cause instanceof SdkException e
-                && (RetryUtils.isThrottlingException(e)
-                        || e instanceof TransactionConflictException
-                        || e instanceof TransactionInProgressException);
+        return isThrottled(cause)
+                || cause instanceof TransactionConflictException
+                || cause instanceof TransactionInProgressException;
+    }
+
+    private static boolean isThrottled(@Nullable Throwable cause) {
+        return cause instanceof SdkException e && RetryUtils.isThrottlingException(e);
+    }
+
+    /** The answer for a claim that was not recorded. One that was throttled says nothing about its key, so it is not in flight. */
+    static ClaimResult refusedClaim(StoreException failure) {
+        return isThrottled(failure.getCause())
+                ? new ClaimResult.Unavailable(String.valueOf(failure.getMessage()))
+                : ClaimResult.refused(failure);
     }
 
     /** Whether the request may have been executed although it failed. */

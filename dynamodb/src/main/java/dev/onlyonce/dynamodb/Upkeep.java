@@ -122,7 +122,7 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
         for (ItemKey key : keys) {
             requests.add(table.get(key).thenCompose(found -> found.isEmpty() ? none() : change.apply(found.get())));
         }
-        return Answers.ofWrites(requests, Optional.of(Optional.<A>empty())).stream()
+        return Answers.ofWrites(requests, Optional.of(failure -> Optional.<A>empty())).stream()
                 .flatMap(Optional::stream)
                 .toList();
     }

@@ -7,6 +7,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.OpenClaim;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Settlement;
@@ -108,6 +109,27 @@ class DynamoDbTransactionsTest {
 
     private static State state(String account) {
         return once.find(key(account)).orElseThrow().state();
+    }
+
+    @Test
+    @DisplayName(
+            "are the TRANSACTIONAL way, which can be declared; ways that need SQL are refused, with those that there are")
+    void declared() {
+        String operation = "POST /deposits";
+        try (Onlyonce declared = Onlyonce.builder(store)
+                .operation(operation, o -> o.way(Way.TRANSACTIONAL))
+                .build()) {
+            Key key = Key.of("acme", operation, "declared");
+            assertThat(DynamoDbTransactions.of(declared).execute(key, REQUEST, String.class, (claim, writes) -> "done"))
+                    .isInstanceOf(Outcome.Executed.class);
+            assertThatThrownBy(() -> declared.execute(key, REQUEST, String.class, claim -> "done"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("TRANSACTIONAL");
+        }
+        Onlyonce.Builder queued = Onlyonce.builder(store).operation(operation, o -> o.way(Way.QUEUED));
+        assertThatThrownBy(queued::build)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("use a SqlStore, or the LEASED or TRANSACTIONAL way");
     }
 
     @Test

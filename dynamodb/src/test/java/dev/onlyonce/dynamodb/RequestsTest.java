@@ -119,12 +119,16 @@ class RequestsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
-    @DisplayName("D9 that are throttled are busy, not unknown, after a bounded number of tries with the same token")
+    @DisplayName(
+            "D9 that are throttled are unavailable, not unknown, after a bounded number of tries with the same token")
     void throttled(String code) {
         try (DynamoDbStore store = open()) {
             ClaimRequest claim = Calls.claim("key");
             relay.script(step -> step.refused(code));
-            assertThat(store.claim(List.of(claim))).containsExactly(new ClaimResult.Busy());
+            assertThat(store.claim(List.of(claim)).get(0))
+                    .isInstanceOfSatisfying(
+                            ClaimResult.Unavailable.class,
+                            refused -> assertThat(refused.why()).contains(code));
             assertThat(relay.seen()).containsExactly("PutItem", "PutItem", "PutItem");
             assertThatThrownBy(() -> store.find(List.of(claim.id()))).isInstanceOf(StoreBusy.class);
             relay.script(step -> step);
@@ -138,7 +142,7 @@ class RequestsTest {
 
     @Test
     @DisplayName(
-            "D9 of an engine that are throttled run nothing: a claim is answered as in flight, a result is recorded late")
+            "D9 of an engine that are throttled run nothing: a claim is refused, its key is not in flight, a result is recorded late")
     void throttledEngine() {
         try (DynamoDbStore store = open();
                 Onlyonce once = Onlyonce.builder(store).cacheBytesMax(0).build()) {
@@ -146,8 +150,10 @@ class RequestsTest {
             Fingerprint fingerprint = Fingerprint.of(new byte[] {1});
             AtomicInteger runs = new AtomicInteger();
             relay.script(step -> step.refused("ThrottlingException"));
-            assertThat(once.execute(key, fingerprint, String.class, claim -> "paid " + runs.incrementAndGet()))
-                    .isInstanceOf(Outcome.InFlight.class);
+            assertThatThrownBy(() ->
+                            once.execute(key, fingerprint, String.class, claim -> "paid " + runs.incrementAndGet()))
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("ThrottlingException");
             assertThat(runs).hasValue(0);
             relay.script(step -> step);
             AtomicInteger settlements = new AtomicInteger();

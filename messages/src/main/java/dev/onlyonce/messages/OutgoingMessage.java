@@ -9,13 +9,18 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A message that is to be published when the transaction commits.
  *
  * @param destination where to, as its relay names it, e.g. a topic of Kafka
- * @param key messages with one key belong together: the partition of Kafka, the group of SQS; null for none
+ * @param key messages with one key belong together and leave in the order in which they were accepted: the partition of Kafka, the
+ *     group of SQS; null for none
  * @param type what it says, as CloudEvents name it, e.g. {@code com.example.order.paid}
  * @param contentType of the body, e.g. {@code application/json}
  * @param body not copied: do not modify it
@@ -32,7 +37,8 @@ public record OutgoingMessage(String destination, byte @Nullable [] key, String 
     }
 
     /**
-     * What to hand to the outbox.
+     * What to hand to the outbox. With a key, the message leaves after those of the same tenant with the same destination and key
+     * that were accepted before it.
      *
      * @param relay the outbox's topic whose handler is the relay of a broker, e.g. {@code KafkaRelay.TOPIC}
      */
@@ -49,7 +55,19 @@ public record OutgoingMessage(String destination, byte @Nullable [] key, String 
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new OutboxCall(relay, bytes.toByteArray());
+        return new OutboxCall(relay, bytes.toByteArray(), key == null ? null : orderKey(destination, key));
+    }
+
+    /** Keys may be long, and need not be text. */
+    private static String orderKey(String destination, byte[] key) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(destination.getBytes(StandardCharsets.UTF_8));
+            digest.update((byte) 0);
+            return HexFormat.of().formatHex(digest.digest(key));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
     }
 
     /**

@@ -70,6 +70,13 @@ final class DemoCommand implements Callable<Integer> {
                     "Keeps the payments in this PostgreSQL, MySQL or MariaDB database instead of SQLite in --data.")
     private @Nullable String db;
 
+    @Option(
+            names = "--broker",
+            paramLabel = "HOST:PORT",
+            description =
+                    "Publishes payments and refunds to this Kafka, and keeps the books from there. Default: no broker")
+    private @Nullable String broker;
+
     private DemoCommand() {}
 
     @Override
@@ -145,6 +152,7 @@ final class DemoCommand implements Callable<Integer> {
                         "--payments.db=" + url,
                         "--payments.provider.url=" + provider,
                         "--payments.webhook-secret=" + SECRET,
+                        "--payments.kafka.bootstrap-servers=" + (broker == null ? "" : broker),
                         // Why it does not start is said here, in one line.
                         "--logging.level.org.springframework.boot=OFF");
     }

@@ -1,6 +1,7 @@
 package dev.onlyonce.payments;
 
 import dev.onlyonce.payments.cli.CannotRun;
+import dev.onlyonce.payments.kafka.BookkeeperCommand;
 import dev.onlyonce.payments.provider.ProviderCommand;
 import dev.onlyonce.payments.storm.StormCommand;
 import java.util.Arrays;
@@ -9,12 +10,15 @@ import org.springframework.boot.SpringApplication;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The payments program: {@code demo}, {@code storm}, and the parts of a demo one by one, {@code provider} and {@code app}. */
+/**
+ * The payments program: {@code demo}, {@code storm}, and the parts of a demo one by one, {@code provider}, {@code app} and {@code
+ * bookkeeper}.
+ */
 @Command(
         name = "onlyonce",
         description = "The reference payments system.",
         mixinStandardHelpOptions = true,
-        subcommands = {DemoCommand.class, StormCommand.class, ProviderCommand.class})
+        subcommands = {DemoCommand.class, StormCommand.class, ProviderCommand.class, BookkeeperCommand.class})
 public final class Main implements Runnable {
     @CommandLine.Spec
     private CommandLine.Model.@Nullable CommandSpec spec;

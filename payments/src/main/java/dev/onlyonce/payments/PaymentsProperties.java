@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.net.URI;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -15,6 +16,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param provider how to reach the provider
  * @param waitMax how long a client waits for the provider before it gets 202; {@code onlyonce.operations} uses it
  * @param lease how long a worker's or a request's claim holds without a heartbeat
+ * @param kafka where events are published; nowhere without a broker: then they are posted from the database
  * @param webhookSecret what the provider signs its webhooks with; there is none that everybody knows
  */
 @ConfigurationProperties("payments")
@@ -24,12 +26,21 @@ public record PaymentsProperties(
         @DefaultValue Provider provider,
         @DefaultValue("2s") Duration waitMax,
         @DefaultValue("30s") Duration lease,
+        @DefaultValue Kafka kafka,
         String webhookSecret) {
 
     /** Throws {@link NullPointerException} without a secret. */
     public PaymentsProperties {
         requireNonNull(webhookSecret, "Set payments.webhook-secret to what the provider signs its webhooks with");
     }
+
+    /**
+     * The broker.
+     *
+     * @param bootstrapServers its address, e.g. {@code 127.0.0.1:9092}; empty for none
+     * @param bookkeeper whether this node keeps books too, beside those that {@code onlyonce bookkeeper} runs
+     */
+    public record Kafka(@Nullable String bootstrapServers, @DefaultValue("true") boolean bookkeeper) {}
 
     /**
      * How to reach the provider.

@@ -4,9 +4,12 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.http.WebhookReceiver;
+import dev.onlyonce.payments.books.Bookkeeping;
+import dev.onlyonce.payments.books.LocalBooks;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Dialect;
+import dev.onlyonce.payments.domain.Announcements;
 import dev.onlyonce.payments.domain.ApiKeys;
 import dev.onlyonce.payments.domain.ChargeReconciler;
 import dev.onlyonce.payments.domain.Charging;
@@ -19,6 +22,8 @@ import dev.onlyonce.payments.domain.ProviderEvents;
 import dev.onlyonce.payments.domain.Refunding;
 import dev.onlyonce.payments.domain.Refunds;
 import dev.onlyonce.payments.domain.Transfers;
+import dev.onlyonce.payments.events.EventOutbox;
+import dev.onlyonce.payments.events.EventRelay;
 import dev.onlyonce.payments.provider.Webhooks;
 import dev.onlyonce.spring.WebhookEndpoint;
 import dev.onlyonce.sql.outbox.Outbox;
@@ -29,6 +34,7 @@ import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 
@@ -59,8 +65,21 @@ class Wiring {
     }
 
     @Bean
-    Payments payments(InstantSource clock) {
-        return new Payments(clock);
+    Bookkeeping bookkeeping(InstantSource clock) {
+        return new Bookkeeping(clock);
+    }
+
+    /** Without a broker, events stay in the database and are posted from there; see KafkaWiring. */
+    @Bean
+    EventOutbox eventOutbox(Onlyonce once, ObjectProvider<EventRelay> broker, Database database, Bookkeeping books) {
+        return new EventOutbox(
+                once, broker.getIfAvailable(() -> new EventRelay(new LocalBooks(database, books))));
+    }
+
+    /** The outbox needs the engine, and the engine the reconciler, which looks into the payments: hence late. */
+    @Bean
+    Payments payments(InstantSource clock, @Lazy Announcements events) {
+        return new Payments(clock, events);
     }
 
     @Bean
@@ -99,8 +118,8 @@ class Wiring {
     }
 
     @Bean
-    Refunding.Tables refundTables(Payments payments, Refunds refunds) {
-        return new Refunding.Tables(payments, refunds);
+    Refunding.Tables refundTables(Payments payments, Refunds refunds, Announcements events) {
+        return new Refunding.Tables(payments, refunds, events);
     }
 
     @Bean

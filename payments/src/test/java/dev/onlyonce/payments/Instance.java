@@ -25,26 +25,38 @@ final class Instance implements AutoCloseable {
     private final File log;
     private volatile Process process;
 
-    private Instance(Class<?> main, int port, Path log, List<String> settings) {
+    private Instance(String main, String classPath, int port, Path log) {
         this.port = port;
         this.log = log.toFile();
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         // Short lives: compile little, reserve little.
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Xshare:auto"));
         if (Runtime.version().feature() >= 24) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }
-        command.addAll(List.of("-cp", classPath, main.getName(), "app", "--server.port=" + port));
-        settings.forEach(setting -> command.add("--" + setting));
+        command.addAll(List.of("-cp", classPath, main, "app", "--server.port=" + port));
         Runtime.getRuntime().addShutdownHook(new Thread(this::kill));
     }
 
     /** Starts one; it is healthy some seconds later. */
     static Instance launch(Class<?> main, int port, Path folder, List<String> settings) {
-        Instance instance = new Instance(main, port, folder.resolve("instance-" + port + ".log"), settings);
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return launch(new Instance(main.getName(), classPath, port, log(folder, port)), settings);
+    }
+
+    /** Starts the payments with a class path of its own. */
+    static Instance launch(String classPath, int port, Path folder, List<String> settings) {
+        return launch(new Instance(Main.class.getName(), classPath, port, log(folder, port)), settings);
+    }
+
+    private static Instance launch(Instance instance, List<String> settings) {
+        settings.forEach(setting -> instance.command.add("--" + setting));
         instance.launch();
         return instance;
+    }
+
+    private static Path log(Path folder, int port) {
+        return folder.resolve("instance-" + port + ".log");
     }
 
     URI url() {

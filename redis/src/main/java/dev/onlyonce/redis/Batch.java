@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  *       moves, the server then refuses what is spread over two servers, instead of taking entries that are elsewhere for absent.
  *   <li>A call has a bounded number of bytes, and so have its answers: the script leaves the rest of its items for the next call. Calls
  *       travel together in a pipeline.
- *   <li>An item that fails costs the others nothing: it is answered as busy, if it was not changed.
+ *   <li>An item that fails costs the others nothing: if it was not changed, it is answered as unavailable, a settlement as busy.
  * </ol>
  */
 final class Batch {
@@ -49,6 +49,7 @@ final class Batch {
     private final Settings settings;
     /** What the keys of each partition's entries begin with. */
     private final List<byte[]> bases;
+
     private final AtomicLong warnedNanos = new AtomicLong();
 
     /**
@@ -82,14 +83,14 @@ final class Batch {
      * A verb for lists.
      *
      * @param arguments what the script takes for an item
-     * @param busy the answer for an item that was not changed although others were; empty if the verb has none
+     * @param refused the answer for an item that was not changed although others were; empty if the verb has none
      */
     record Verb<Q, A>(
             Script script,
             Function<Q, EntryId> id,
             Function<Q, List<byte[]>> arguments,
             Reading<Q, A> reading,
-            Optional<A> busy) {}
+            Optional<Function<StoreException, A>> refused) {}
 
     /** An item on its way: where it lives, and its answer or failure when it has one. */
     private static final class Item<Q, A> {
@@ -135,21 +136,21 @@ final class Batch {
         }
         for (StoreException failure : failures) {
             boolean isPartial = failures.size() < all.size();
-            if (verb.busy().isEmpty() && isPartial) {
+            if (verb.refused().isEmpty() && isPartial) {
                 throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
-            } else if (!isPartial && !(link.isCluster() && verb.busy().isPresent())) {
+            } else if (!isPartial && !(link.isCluster() && verb.refused().isPresent())) {
                 throw failure;
             }
         }
         warn(failures, all.size());
         return all.stream()
-                .map(item -> item.answer == null || item.failure != null
-                        ? verb.busy().orElseThrow()
-                        : item.answer)
+                .map(item -> item.failure == null
+                        ? Optional.ofNullable(item.answer).orElseThrow()
+                        : verb.refused().orElseThrow().apply(item.failure))
                 .toList();
     }
 
-    /** Says now and then why items are answered as busy: their callers do not learn it. */
+    /** Says now and then why items are refused: not all callers learn it. */
     private void warn(List<StoreException> failures, int all) {
         long last = warnedNanos.get();
         long now = System.nanoTime();

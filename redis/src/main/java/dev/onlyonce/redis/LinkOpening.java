@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import dev.onlyonce.store.StoreUnavailable;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
@@ -11,6 +12,7 @@ import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
+import java.net.ConnectException;
 import java.time.Duration;
 import java.util.List;
 
@@ -42,10 +44,16 @@ final class LinkOpening {
                 last = e;
             }
         }
-        String tls = uris.stream().anyMatch(RedisURI::isSsl)
-                ? " over TLS (does that port speak TLS, and does this JVM trust its certificate?)"
-                : "";
-        throw new StoreUnavailable("Redis at " + shown(uris) + " cannot be used" + tls + ": " + reason(last), last);
+        Throwable cause = innermost(last);
+        String manner = "";
+        if (uris.stream().anyMatch(RedisURI::isSsl)) {
+            manner = " over TLS (does that port speak TLS, and does this JVM trust its certificate?)";
+        } else if (!(cause instanceof ConnectException || cause instanceof RedisCommandExecutionException)) {
+            // A server that wants TLS hangs up on whoever does not.
+            manner = " (does that port want TLS? Then write rediss://)";
+        }
+        String reason = cause.getMessage() == null ? cause.toString() : cause.getMessage();
+        throw new StoreUnavailable("Redis at " + shown(uris) + " cannot be used" + manner + ": " + reason, last);
     }
 
     private static boolean isCluster(ClientResources resources, RedisURI uri) {
@@ -70,13 +78,13 @@ final class LinkOpening {
                         .toList());
     }
 
-    /** The innermost message says what is wrong; those around it only that something is. */
-    private static String reason(Throwable failure) {
+    /** It says what is wrong; those around it only that something is. */
+    private static Throwable innermost(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null && cause.getCause() != cause) {
             cause = cause.getCause();
         }
-        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+        return cause;
     }
 
     /**

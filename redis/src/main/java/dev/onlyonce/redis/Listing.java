@@ -70,7 +70,9 @@ final class Listing {
         String index = query.state() == State.UNKNOWN ? Partitions.UNKNOWN : Partitions.IDS;
         boolean fromStart =
                 after == null || (query.tenant() != null && after.compareTo(new EntryId(query.tenant(), "", "")) < 0);
-        byte[] first = fromStart || after == null ? from(query.tenant()) : Partitions.joined(bytes("("), Partitions.member(after));
+        byte[] first = fromStart || after == null
+                ? from(query.tenant())
+                : Partitions.joined(bytes("("), Partitions.member(after));
         List<Request> requests = IntStream.range(0, partitions.count())
                 .mapToObj(partition -> Request.command(
                         CommandType.ZRANGEBYLEX,

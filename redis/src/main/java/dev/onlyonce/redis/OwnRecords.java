@@ -31,7 +31,8 @@ record OwnRecords(Pipeline pipeline, Partitions partitions) {
 
     /** The records that are on this entry. */
     List<AuditRecord> of(EntryId id) {
-        return StoredEntry.ownRecords(id, head(pipeline.send(List.of(head(partitions.of(id), id))).get(0)));
+        return StoredEntry.ownRecords(
+                id, head(pipeline.send(List.of(head(partitions.of(id), id))).get(0)));
     }
 
     private Request head(int partition, EntryId id) {

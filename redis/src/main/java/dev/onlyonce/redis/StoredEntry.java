@@ -34,16 +34,21 @@ final class StoredEntry {
     private static final int FIRST_FLAG = 4;
     private static final int OWN_FLAG = 8;
     private static final int TOKEN_BYTES = 16;
-    /** Format, state, flags, attempt and token. */
-    private static final int START_BYTES = 3 + Integer.BYTES + TOKEN_BYTES;
+    /** Format, state, flags and attempt. */
+    private static final int HEAD_START_BYTES = 3 + Integer.BYTES;
     /** Of the tail, without its texts. */
-    private static final int TAIL_BYTES =
-            1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES + 3 * Short.BYTES;
+    private static final int TAIL_BYTES = TOKEN_BYTES
+            + 2 * Double.BYTES
+            + 1
+            + 3 * Double.BYTES
+            + Integer.BYTES
+            + Fingerprint.DIGEST_BYTES
+            + 3 * Short.BYTES;
 
-    private static final int CREATED_AT = START_BYTES;
-    private static final int SETTLED_AT = CREATED_AT + 2 * Double.BYTES;
+    private static final int CREATED_AT = HEAD_START_BYTES;
+    private static final int SETTLED_AT = CREATED_AT + 2 * Double.BYTES + TOKEN_BYTES;
     private static final int NAMES_AT =
-            CREATED_AT + 4 * Double.BYTES + 1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES;
+            SETTLED_AT + 2 * Double.BYTES + 1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES;
 
     private static final int MICROS = 1_000_000;
 
@@ -59,9 +64,9 @@ final class StoredEntry {
         State state = State.of(in.get());
         int flags = in.get();
         int attempt = in.getInt();
-        UUID token = new UUID(in.getLong(), in.getLong());
         Instant created = instant(in.getDouble());
         Instant leaseUntil = instant(in.getDouble());
+        UUID token = new UUID(in.getLong(), in.getLong());
         Instant settled = optional(in.getDouble());
         Instant expires = optional(in.getDouble());
         OnLeaseLost onLeaseLost = OnLeaseLost.of(in.get());
@@ -139,19 +144,17 @@ final class StoredEntry {
         return expires != null && !(state == State.RETRYABLE ? expires : expires.plus(terms.tombstone())).isAfter(now);
     }
 
-    /** What a claim brings for a new entry, up to its token. */
+    /** What a claim brings for a new entry, before its times. */
     static byte[] head(ClaimRequest claim) {
-        return ByteBuffer.allocate(START_BYTES)
+        return ByteBuffer.allocate(HEAD_START_BYTES)
                 .put((byte) FORMAT)
                 .put((byte) claim.start().code())
                 .put((byte) (TOKEN_FLAG | FIRST_FLAG))
                 .putInt(claim.start() == State.PROCESSING ? 1 : 0)
-                .putLong(claim.token().getMostSignificantBits())
-                .putLong(claim.token().getLeastSignificantBits())
                 .array();
     }
 
-    /** The rest, after the times: terms, fingerprint, operation, owner, target. */
+    /** And after them: token, two times that it does not have yet, terms, fingerprint, operation, owner, target. */
     static byte[] tail(ClaimRequest claim) {
         Terms terms = claim.terms();
         String target = claim.fingerprint().target();
@@ -159,6 +162,10 @@ final class StoredEntry {
         byte[] owner = bytes(claim.owner());
         byte[] about = bytes(target == null ? "" : target);
         return ByteBuffer.allocate(TAIL_BYTES + operation.length + owner.length + about.length)
+                .putLong(claim.token().getMostSignificantBits())
+                .putLong(claim.token().getLeastSignificantBits())
+                .putDouble(0)
+                .putDouble(0)
                 .put((byte) terms.onLeaseLost().code())
                 .putDouble((double) terms.lease().toMillis())
                 .putDouble((double) terms.retention().toMillis())

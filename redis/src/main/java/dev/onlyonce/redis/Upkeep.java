@@ -46,13 +46,13 @@ final class Upkeep {
                 Function.identity(),
                 id -> UNUSED,
                 (id, answer, now) -> swept(id, (List<?>) answer),
-                Optional.of(Optional.empty()));
+                Optional.of(failure -> Optional.empty()));
         this.purge = new Batch.Verb<>(
                 Script.of("purge", clock),
                 Function.identity(),
                 id -> UNUSED,
                 (id, answer, now) -> answer instanceof Long count ? count : 0L,
-                Optional.of(0L));
+                Optional.of(failure -> 0L));
     }
 
     List<Transition> sweep(int limit) {

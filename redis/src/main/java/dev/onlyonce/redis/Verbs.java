@@ -35,19 +35,19 @@ final class Verbs {
                 ClaimRequest::id,
                 Verbs::arguments,
                 Verbs::claimed,
-                Optional.of(new ClaimResult.Busy()));
+                Optional.of(ClaimResult::refused));
         settle = new Batch.Verb<>(
                 Script.of("settle", clock),
                 Settlement::id,
                 Verbs::arguments,
                 (item, answer, now) -> settled(answer, now),
-                Optional.of(new SettleResult.Busy()));
+                Optional.of(failure -> new SettleResult.Busy()));
         renew = new Batch.Verb<>(
                 Script.of("renew", clock),
                 Renewal::id,
                 r -> List.of(StoredEntry.token(r.token()), number(r.lease().toMillis())),
                 (item, answer, now) -> Long.valueOf(1).equals(answer) ? RenewResult.RENEWED : RenewResult.LOST,
-                Optional.of(RenewResult.BUSY));
+                Optional.of(failure -> RenewResult.BUSY));
         resolve = new Batch.Verb<>(
                 Script.of("resolve", clock),
                 Resolution::id,

@@ -4,16 +4,19 @@
 --
 -- A script reads the entries, a few with each command, and plans the changes of each item. Then it makes them: the indexes and the
 -- audit of each partition, with one command for all its items, and the entries last. A command costs more than the change that it makes.
+-- So does every string and table that Lua makes: it allocates them one by one, and looks each string up among all that it has.
 local PENDING, PROCESSING, COMPLETED, FAILED, RETRYABLE, UNKNOWN, EXPIRED = 1, 2, 3, 4, 5, 6, 7
 
 -- An entry is a string, and changed as one, because unpacking it would take longer than all the rest. Numbers begin with their
 -- highest byte; StoredEntry.java reads the same.
---   1 format         2 state          3 flags          4 attempt, 4 bytes         8 token, 16 bytes
---  24 created       32 leased until  40 settled (0: not)  48 expires (0: does not)       doubles, in µs
---  56 lease policy  57 lease         65 retention     73 tombstone                       doubles, in ms
+--   1 format         2 state          3 flags          4 attempt, 4 bytes
+--   8 created       16 leased until                                                    doubles, in µs
+--  24 token, 16 bytes
+--  40 settled (0: not)               48 expires (0: does not)                          doubles, in µs
+--  56 lease policy  57 lease         65 retention     73 tombstone                     doubles, in ms
 --  81 fingerprint, 36 bytes         117 operation, owner and target, each with its length in 2 bytes
 -- Then follow why it was settled, with its length, if the entry is the record of that, and the result, to the end.
-local CREATED, LEASE, SETTLED, EXPIRES, LEASE_MS, RETENTION_MS, TOMBSTONE_MS = 24, 32, 40, 48, 57, 65, 73
+local CREATED, LEASE, TOKEN_AT, SETTLED, EXPIRES, LEASE_MS, RETENTION_MS, TOMBSTONE_MS = 8, 16, 24, 40, 48, 57, 65, 73
 local TERMS, PRINT, OPERATION = 56, 81, 117
 local FORMAT = 3
 
@@ -55,17 +58,13 @@ local function has_flag(raw, flag)
 end
 
 local function has_token(raw, token)
-  return has_flag(raw, TOKEN) and sub(raw, 8, 23) == token
+  return has_flag(raw, TOKEN) and sub(raw, TOKEN_AT, SETTLED - 1) == token
 end
 
 -- Where the text ends that begins here with its length.
 local function text_end(raw, at)
   local high, low = byte(raw, at, at + 1)
   return at + 1 + high * 256 + low
-end
-
-local function text(value)
-  return char(floor(#value / 256), #value % 256) .. value
 end
 
 -- The last byte of operation and owner.
@@ -108,7 +107,7 @@ local function shown(raw)
 end
 
 local function leased(raw, lease)
-  return sub(raw, 1, LEASE - 1) .. pack('>d', lease) .. sub(raw, SETTLED)
+  return sub(raw, 1, LEASE - 1) .. pack('>d', lease) .. sub(raw, TOKEN_AT)
 end
 
 -- A time as the score in an index. A number would be converted by Redis, at a multiple of the cost.
@@ -116,9 +115,12 @@ local function score(at)
   return format('%.0f', at)
 end
 
--- The plan: partitions with the changes of their indexes and audit, and what is written to the entries.
+-- The plan. A partition has its commands as a list, and by the name of their index.
 local partitions, by_base = {}, {}
-local created, written = {}, {}
+-- New entries: their items and partitions, and the arguments of MSETNX.
+local created_items, created_partitions, created = {}, {}, {}
+-- Other entries: their items, partitions, keys, values (false: none is left) and native expiries (false: none).
+local items, item_partitions, item_keys, item_values, item_expiries = {}, {}, {}, {}, {}
 
 -- The partition of an entry, and the entry's member in its indexes.
 local function place(key)
@@ -126,7 +128,7 @@ local function place(key)
   local base = sub(key, 1, at + 1)
   local partition = by_base[base]
   if not partition then
-    partition = { base = base, commands = {}, added = {}, removed = {}, records = {} }
+    partition = { base = base }
     by_base[base] = partition
     partitions[#partitions + 1] = partition
   end
@@ -134,34 +136,52 @@ local function place(key)
 end
 
 local function add(partition, index, at, member)
-  local command = partition.added[index]
+  local command = partition[index]
   if not command then
     command = { 'ZADD', partition.base .. index }
-    partition.added[index] = command
-    partition.commands[#partition.commands + 1] = command
+    partition[index] = command
+    partition[#partition + 1] = command
   end
-  command[#command + 1] = at
-  command[#command + 1] = member
+  local last = #command
+  command[last + 1], command[last + 2] = at, member
 end
 
+local REMOVED = { ids = '-ids', leases = '-leases', expiries = '-expiries', unknown = '-unknown' }
 local function remove(partition, index, member)
-  local command = partition.removed[index]
+  local command = partition[REMOVED[index]]
   if not command then
     command = { 'ZREM', partition.base .. index }
-    partition.removed[index] = command
-    partition.commands[#partition.commands + 1] = command
+    partition[REMOVED[index]] = command
+    partition[#partition + 1] = command
   end
   command[#command + 1] = member
 end
 
--- Names are the operation and who changed it; why has its length before it. The first change goes with the next one.
-local function record(partition, member, raw, from, to, attempt_bytes, at_bytes, names, why)
+-- The length of a text as it stands before it.
+local function length(value)
+  local size = #value
+  return char(floor(size / 256), size % 256)
+end
+
+local function text(value)
+  return length(value) .. value
+end
+
+local function owner(raw)
+  return sub(raw, text_end(raw, OPERATION) + 1, names_end(raw))
+end
+
+-- Names are the operation and who changed it; why has its length before it. The first change goes with the next one: 1 says that
+-- whoever made the second made it too, 2 that its maker follows.
+local function record(partition, member, raw, from, to, attempt_bytes, at_bytes, names, why, is_owner)
   local first = (from == PENDING or from == PROCESSING) and has_flag(raw, FIRST)
-  local bytes = char(from, to, first and 1 or 0) .. attempt_bytes .. at_bytes .. text(member) .. names .. why
-  if first then
-    bytes = bytes .. sub(raw, CREATED, LEASE - 1) .. sub(raw, text_end(raw, OPERATION) + 1, names_end(raw))
+  local records = partition.records
+  if not records then
+    records = {}
+    partition.records = records
   end
-  partition.records[#partition.records + 1] = bytes
+  records[#records + 1] = char(from, to, first and (is_owner and 1 or 2) or 0) .. attempt_bytes .. sub(raw, CREATED, LEASE - 1)
+    .. at_bytes .. length(member) .. member .. names .. why .. (first and not is_owner and owner(raw) or '')
 end
 
 -- The operation, and somebody else than the owner.
@@ -174,33 +194,33 @@ local function record_own(partition, member, raw)
   if has_flag(raw, OWN) then
     local why = head_end(raw) + 1
     record(partition, member, raw, PROCESSING, byte(raw, 2), sub(raw, 4, 7), sub(raw, SETTLED, SETTLED + 7),
-      sub(raw, OPERATION, names_end(raw)), sub(raw, why, text_end(raw, why)))
+      sub(raw, OPERATION, names_end(raw)), sub(raw, why, text_end(raw, why)), true)
   end
 end
 
 -- Plans to write a new entry of item i.
 local function create(i, partition, key, value)
-  created[#created + 1] = { i, partition, key, value }
+  local count, last = #created_items + 1, #created
+  created_items[count], created_partitions[count] = i, partition
+  created[last + 1], created[last + 2] = key, value
 end
 
--- Plans a command for the entry of item i.
-local function write(i, partition, ...)
-  written[#written + 1] = { i, partition, ... }
+-- Plans to write the entry of item i, or to delete it.
+local function write(i, partition, key, value, expiry)
+  local count = #items + 1
+  items[count], item_partitions[count], item_keys[count] = i, partition, key
+  item_values[count], item_expiries[count] = value, expiry or false
 end
 
--- Plans to write an entry that has ended; head_bytes are its format, state and flags.
+-- After how many milliseconds Redis may free the memory of an entry that nothing is left of from then on.
 local native_expiries = {}
-local function write_ended(i, partition, key, raw, head_bytes, token, times, rest, last)
-  local value = head_bytes .. sub(raw, 4, 7) .. token .. sub(raw, CREATED, SETTLED - 1) .. times .. rest
-  if not last then
-    return write(i, partition, 'SET', key, value)
+local function native_expiry(last)
+  local found = native_expiries[last]
+  if not found then
+    found = format('%.0f', math.max(0, floor((last - time) / 1000)) + GRACE_MS)
+    native_expiries[last] = found
   end
-  local expiry = native_expiries[last]
-  if not expiry then
-    expiry = format('%.0f', math.max(0, floor((last - time) / 1000)) + GRACE_MS)
-    native_expiries[last] = expiry
-  end
-  write(i, partition, 'SET', key, value, 'PX', expiry)
+  return found
 end
 
 -- Forgets the oldest messages of an audit that has this many records too many.
@@ -223,13 +243,13 @@ end
 
 -- A message has how many records it has, in a byte, and the time; then the records.
 local function index(partition)
-  for _, command in ipairs(partition.commands) do
+  for _, command in ipairs(partition) do
     call(unpack(command))
   end
-  local count = #partition.records
-  if count > 0 then
-    local over = call('INCRBY', partition.base .. 'audited', count) - ARGV[1]
-    call('XADD', partition.base .. 'audit', '*', 'r', char(count) .. time_bytes .. table.concat(partition.records))
+  local records = partition.records
+  if records then
+    local over = call('INCRBY', partition.base .. 'audited', #records) - ARGV[1]
+    call('XADD', partition.base .. 'audit', '*', 'r', char(#records) .. time_bytes .. table.concat(records))
     if over > ARGV[1] / FORGET_PART then
       forget(partition.base, over)
     end
@@ -240,37 +260,41 @@ local function failed(problem)
   return { 'failed', type(problem) == 'table' and problem.err or tostring(problem) }
 end
 
+-- Writes new entries one by one, but for those whose partition has a problem, and those that are there after all: those are no
+-- entries, but values of another type that somebody has put there, which no read of entries shows.
+local function create_one_by_one(answers)
+  for n, i in ipairs(created_items) do
+    if created_partitions[n].problem then
+      answers[i + 1] = created_partitions[n].problem
+    elseif not call('SET', created[2 * n - 1], created[2 * n], 'NX') then
+      answers[i + 1] = failed('WRONGTYPE the key of an entry holds something else')
+    end
+  end
+end
+
 -- Makes the planned changes. An error in the index of a partition fails the items of that partition alone, and their entries stay as
 -- they were: an index may have a member too many, and those are corrected when they are used.
 local function make_changes(answers)
+  local has_problem = false
   for _, partition in ipairs(partitions) do
     local ok, problem = pcall(index, partition)
     if not ok then
-      partition.problem = failed(problem)
+      partition.problem, has_problem = failed(problem), true
     end
   end
-  local all = {}
-  for _, new in ipairs(created) do
-    if new[2].problem then
-      answers[new[1] + 1] = new[2].problem
+  if #created > 0 and (has_problem or call('MSETNX', unpack(created)) == 0) then
+    create_one_by_one(answers)
+  end
+  for n, i in ipairs(items) do
+    local problem, value, expiry = item_partitions[n].problem, item_values[n], item_expiries[n]
+    if problem then
+      answers[i + 1] = problem
+    elseif not value then
+      call('DEL', item_keys[n])
+    elseif expiry then
+      call('SET', item_keys[n], value, 'PX', expiry)
     else
-      all[#all + 1] = new[3]
-      all[#all + 1] = new[4]
-    end
-  end
-  -- One that is there after all is no entry: somebody has put another type of value there, which no read of entries shows.
-  if #all > 0 and call('MSETNX', unpack(all)) == 0 then
-    for _, new in ipairs(created) do
-      if not new[2].problem and not call('SET', new[3], new[4], 'NX') then
-        answers[new[1] + 1] = failed('WRONGTYPE the key of an entry holds something else')
-      end
-    end
-  end
-  for _, change in ipairs(written) do
-    if change[2].problem then
-      answers[change[1] + 1] = change[2].problem
-    else
-      call(unpack(change, 3))
+      call('SET', item_keys[n], value)
     end
   end
   return answers
@@ -316,30 +340,31 @@ local function expiry(retention_ms)
 end
 
 -- Ends a claim, an abandoned entry or a doubt; the caller has checked that the state allows it. The first change needs no memory, so
--- that a server without any takes settlements. Answers when it expires, 0 for never.
+-- that a server without any takes settlements. Without a token, somebody else than the owner does it. Answers when it expires, 0 for
+-- never.
 local function settle(i, key, raw, to, token, result, named, why)
   local partition, member = place(key)
-  local from = byte(raw, 2)
+  local from, flags = byte(raw, 2), (token and TOKEN or 0) + (result and RESULT or 0)
   remove(partition, from == UNKNOWN and 'unknown' or 'leases', member)
-  local at, last, times = 0, nil, nil
+  local at, times, native = 0, nil, nil
   if to == UNKNOWN then
     add(partition, 'unknown', '0', member)
     times = time_bytes .. pack('>d', 0)
   else
     local ended = expiry(number(raw, RETENTION_MS))
     at, times = ended.at, ended.bytes
-    last = ending(to, at, number(raw, TOMBSTONE_MS))
+    native = native_expiry(ending(to, at, number(raw, TOMBSTONE_MS)))
     add(partition, 'expiries', ended.score, member)
   end
-  local flags = (token and TOKEN or 0) + (result and RESULT or 0)
-  local rest = sub(raw, TERMS, head_end(raw))
-  if ARGV[2] ~= '1' and token and (to == COMPLETED or to == FAILED) and time <= number(raw, LEASE) then
+  local own = ARGV[2] ~= '1' and token and (to == COMPLETED or to == FAILED) and time <= number(raw, LEASE)
+  if own then
     flags = flags + OWN + has(byte(raw, 3), FIRST)
-    rest = rest .. why
   else
-    record(partition, member, raw, from, to, sub(raw, 4, 7), time_bytes, named, why)
+    record(partition, member, raw, from, to, sub(raw, 4, 7), time_bytes, named, why, token)
   end
-  write_ended(i, partition, key, raw, char(FORMAT, to, flags), token or NO_TOKEN, times, result and rest .. result or rest, last)
+  local kept = token and sub(raw, 4, SETTLED - 1) or sub(raw, 4, TOKEN_AT - 1) .. NO_TOKEN
+  write(i, partition, key,
+    char(FORMAT, to, flags) .. kept .. times .. sub(raw, TERMS, head_end(raw)) .. (own and why or '') .. (result or ''), native)
   return at
 end
 

@@ -10,6 +10,6 @@ return answer(2, function(i, key, raw, at)
   remove(partition, 'ids', member)
   record_own(partition, member, raw)
   record(partition, member, raw, state, 0, sub(raw, 4, 7), time_bytes, names(raw, ARGV[at]), ARGV[at + 1])
-  write(i, partition, 'DEL', key)
+  write(i, partition, key, false)
   return { operation(raw), shown(raw), attempt(raw) }
 end)

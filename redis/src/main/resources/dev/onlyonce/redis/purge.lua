@@ -11,7 +11,7 @@ return answer(1, function(i, key, raw)
     if ARGV[2] == '1' then
       record_own(partition, member, raw)
     end
-    write(i, partition, 'DEL', key)
+    write(i, partition, key, false)
     return 1
   end
   local state, expires = byte(raw, 2), number(raw, EXPIRES)
@@ -21,8 +21,7 @@ return answer(1, function(i, key, raw)
     if ARGV[2] == '1' then
       record_own(partition, member, raw)
     end
-    write_ended(i, partition, key, raw, char(FORMAT, EXPIRED, has(byte(raw, 3), TOKEN)), sub(raw, 8, 23),
-      sub(raw, SETTLED, TERMS - 1), sub(raw, TERMS, head_end(raw)), last)
+    write(i, partition, key, char(FORMAT, EXPIRED, has(byte(raw, 3), TOKEN)) .. sub(raw, 4, head_end(raw)), native_expiry(last))
     return 1
   end
   if expires > 0 then

@@ -6,6 +6,6 @@ return answer(2, function(i, key, raw, at)
   local partition, member = place(key)
   local lease = time + ARGV[at + 1] * 1000
   add(partition, 'leases', score(lease), member)
-  write(i, partition, 'SET', key, leased(raw, lease))
+  write(i, partition, key, leased(raw, lease))
   return 1
 end)

@@ -63,10 +63,10 @@ class ClusterFailureTest {
             int before = Thread.activeCount();
             cluster.servers().get(0).freeze();
             List<ClaimRequest> claims = claims("key");
-            // The first call finds out; after it, only the partitions of that server are busy.
+            // The first call finds out; after it, only the partitions of that server are refused.
             assertThat(failure(() -> store.claim(claims))).isInstanceOf(StoreOutcomeUnknown.class);
             List<ClaimResult> results = store.claim(claims);
-            assertThat(results).hasAtLeastOneElementOfType(ClaimResult.Busy.class);
+            assertThat(results).hasAtLeastOneElementOfType(ClaimResult.Unavailable.class);
             assertThat(results.stream().filter(ClaimResult.Claimed.class::isInstance))
                     .hasSizeGreaterThan(claims.size() / 2);
             for (int i = 0; i < 20; i++) {
@@ -75,7 +75,7 @@ class ClusterFailureTest {
                 assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMillis(450));
             }
             Calls.untilTaken(() -> {
-                if (store.claim(claims).stream().anyMatch(ClaimResult.Busy.class::isInstance)) {
+                if (store.claim(claims).stream().anyMatch(ClaimResult.Unavailable.class::isInstance)) {
                     throw new StoreOutcomeUnknown("not yet", null);
                 }
                 return true;

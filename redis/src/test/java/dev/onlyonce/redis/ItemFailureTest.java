@@ -70,7 +70,7 @@ class ItemFailureTest {
         for (int i = 0; i < claims.size(); i++) {
             EntryId id = claims.get(i).id();
             boolean isBad = PARTITIONS.of(id) == bad;
-            assertThat(results.get(i)).isInstanceOf(isBad ? ClaimResult.Busy.class : ClaimResult.Claimed.class);
+            assertThat(results.get(i)).isInstanceOf(isBad ? ClaimResult.Unavailable.class : ClaimResult.Claimed.class);
             assertThat(store.find(List.of(id)).get(0).isEmpty()).isEqualTo(isBad);
         }
         assertThatThrownBy(() -> store.claim(claims.subList(0, 1)))
@@ -116,7 +116,7 @@ class ItemFailureTest {
         client.connect(ByteArrayCodec.INSTANCE).sync().rpush(bad, bad);
         client.shutdown();
         List<ClaimResult> results = new ArrayList<>(store.claim(claims));
-        assertThat(results.remove(3)).isInstanceOf(ClaimResult.Busy.class);
+        assertThat(results.remove(3)).isInstanceOf(ClaimResult.Unavailable.class);
         assertThat(results).hasOnlyElementsOfType(ClaimResult.Claimed.class);
     }
 
@@ -180,6 +180,8 @@ class ItemFailureTest {
     @DisplayName(
             "of 256 settlements with a mebibyte each, and of results of ten, is taken and read back in bounded parts")
     void large() {
+        store.close();
+        store = RedisStore.builder(server.url()).timeout(Duration.ofSeconds(30)).build();
         List<ClaimRequest> claims = claims("key-", 256);
         byte[] result = new byte[MIB];
         ThreadLocalRandom.current().nextBytes(result);

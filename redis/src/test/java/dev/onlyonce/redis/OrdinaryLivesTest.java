@@ -72,13 +72,7 @@ class OrdinaryLivesTest {
         ClaimRequest claim = Calls.claim(key);
         Terms terms = new Terms(LEASE, OnLeaseLost.UNKNOWN, RETENTION, tombstone);
         return new ClaimRequest(
-                claim.id(),
-                claim.operation(),
-                claim.fingerprint(),
-                claim.token(),
-                claim.owner(),
-                terms,
-                claim.start());
+                claim.id(), claim.operation(), claim.fingerprint(), claim.token(), claim.owner(), terms, claim.start());
     }
 
     private static ClaimRequest completed(Store store, String key, Duration tombstone) {
@@ -239,8 +233,7 @@ class OrdinaryLivesTest {
                 }
                 assertThat(seen).hasSize(80).doesNotHaveDuplicates();
                 for (ClaimRequest claim : claims) {
-                    assertThat(seen.stream()
-                                    .filter(r -> r.transition().id().equals(claim.id())))
+                    assertThat(seen.stream().filter(r -> r.transition().id().equals(claim.id())))
                             .containsExactlyElementsOf(store.history(claim.id()));
                 }
             }

@@ -32,8 +32,7 @@ final class RedisClock implements AutoCloseable {
     RedisClock(String url) {
         this.url = url;
         link = LinkOpening.open(RedisUrl.of(url).servers(), resources);
-        partitions = new Partitions(
-                "onlyonce", link.isCluster() ? Partitions.COUNT_CLUSTER : Partitions.COUNT_SINGLE);
+        partitions = new Partitions("onlyonce", link.isCluster() ? Partitions.COUNT_CLUSTER : Partitions.COUNT_SINGLE);
         pipeline =
                 new Pipeline(link, new ServerCheck(link, Duration.ofSeconds(10), true, false), Duration.ofSeconds(10));
     }

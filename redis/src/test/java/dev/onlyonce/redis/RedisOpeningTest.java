@@ -140,8 +140,10 @@ class RedisOpeningTest {
     @DisplayName("with another number of partitions than the entries have is refused; without one it takes theirs")
     void partitions() {
         RedisStore.builder(url("secret-1")).prefix("few").partitions(4).build().close();
-        assertThatThrownBy(
-                        () -> RedisStore.builder(url("secret-1")).prefix("few").partitions(64).build())
+        assertThatThrownBy(() -> RedisStore.builder(url("secret-1"))
+                        .prefix("few")
+                        .partitions(64)
+                        .build())
                 .isInstanceOf(StoreRejected.class)
                 .hasMessageContaining("partitions 4")
                 .hasMessageContaining("partitions 64");
@@ -261,7 +263,9 @@ class RedisOpeningTest {
                 tls.getServerSocketFactory().createServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             accepting = new Thread(() -> accept(socket));
             accepting.start();
-            assertThatThrownBy(() -> RedisStore.open("rediss://127.0.0.1:" + socket.getLocalPort()))
+            assertThatThrownBy(() -> RedisStore.builder("rediss://127.0.0.1:" + socket.getLocalPort())
+                            .timeout(Duration.ofSeconds(60))
+                            .build())
                     .isInstanceOf(StoreUnavailable.class)
                     .hasMessageContaining("over TLS")
                     .hasMessageContaining("does this JVM trust its certificate")

@@ -116,7 +116,7 @@ class SlotMigrationTest {
     }
 
     @Test
-    @DisplayName("E4 C1 claims no entry again that is still, or already, on the other server; each is busy or there")
+    @DisplayName("E4 C1 claims no entry again that is still, or already, on the other server; each is refused or there")
     void halfMoved() {
         try (RedisStore store = RedisStore.open(cluster.url())) {
             int partition = 7;
@@ -137,7 +137,7 @@ class SlotMigrationTest {
                 for (ClaimRequest claim : all) {
                     assertThat(store.claim(List.of(again(claim))).get(0))
                             .as("step " + steps + ", " + claim.id().key())
-                            .isInstanceOfAny(ClaimResult.Existing.class, ClaimResult.Busy.class);
+                            .isInstanceOfAny(ClaimResult.Existing.class, ClaimResult.Unavailable.class);
                     // A look-up needs one key and follows it.
                     assertThat(store.find(List.of(claim.id())).get(0))
                             .as("step " + steps + ", " + claim.id().key())

@@ -9,11 +9,8 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
-/**
- * The Redis that an application has described for Spring Data, as the URL of a store. Reads the settings themselves: the application
- * need not have Spring Data.
- */
-final class DataRedis {
+/** The Redis that an application has described for Spring Data. */
+final class DataRedis implements DescribedStore {
     private static final String PREFIX = "spring.data.redis.";
     private static final int PORT = 6379;
 
@@ -31,8 +28,13 @@ final class DataRedis {
         return binder.bind(PREFIX + name, Bindable.listOf(String.class)).orElse(List.of());
     }
 
-    /** How to open it; throws {@link InvalidSettings} for what the store cannot do. */
-    StoreOptions options(@Nullable Encryption encryption, AuditLevel audit) {
+    @Override
+    public String prefix() {
+        return "spring.data.redis";
+    }
+
+    @Override
+    public StoreOptions options(@Nullable Encryption encryption, boolean create, AuditLevel audit) {
         int database = binder.bind(PREFIX + "database", Integer.class).orElse(0);
         if (database != 0) {
             throw new InvalidSettings(

@@ -60,14 +60,13 @@ public class OnlyonceAutoConfiguration {
             ObjectProvider<Encryption> encryption,
             Time time,
             Environment environment) {
-        Store store = properties.store().redis()
-                ? openRedis(
-                        properties.store(),
-                        new DataRedis(environment)
-                                .options(
-                                        encryption.getIfAvailable(),
-                                        properties.store().audit()))
-                : open(properties, dataSources, encryption, time);
+        checkOne(properties.store());
+        boolean create = properties.store().schema() == SchemaMode.CREATE;
+        AuditLevel audit = properties.store().audit();
+        Store store = DescribedStore.of(properties.store(), environment)
+                .map(described ->
+                        openUrl(described.options(encryption.getIfAvailable(), create, audit), described.prefix()))
+                .orElseGet(() -> open(properties, dataSources, encryption, time));
         OnlyonceProperties.CacheSettings cache = properties.cache();
         return cache.url() == null ? store : cached(store, cache, cache.url(), encryption.getIfAvailable());
     }
@@ -96,7 +95,6 @@ public class OnlyonceAutoConfiguration {
             ObjectProvider<DataSource> dataSources,
             ObjectProvider<Encryption> encryption,
             Time time) {
-        checkOne(properties.store());
         if (properties.store().memory()) {
             return inMemory(time);
         }
@@ -145,6 +143,12 @@ public class OnlyonceAutoConfiguration {
         if (settings.redis()) {
             given.add("onlyonce.store.redis");
         }
+        if (settings.dynamodb()) {
+            given.add("onlyonce.store.dynamodb");
+        }
+        if (settings.cassandra()) {
+            given.add("onlyonce.store.cassandra");
+        }
         if (settings.sqlite() != null) {
             given.add("onlyonce.store.sqlite");
         }
@@ -159,17 +163,13 @@ public class OnlyonceAutoConfiguration {
         }
     }
 
-    private static Store openRedis(OnlyonceProperties.StoreSettings settings, StoreOptions options) {
-        checkOne(settings);
-        return openUrl(options, "spring.data.redis");
-    }
-
     private static Store openUrl(StoreOptions options, String setting) {
         StoreProvider provider = StoreProvider.of(options.url())
                 .orElseThrow(() -> new InvalidSettings(
                         "No store on the class path opens " + setting + "=" + options,
-                        "Add the module of that store (dev.onlyonce:onlyonce-redis for redis://…). SQL databases are taken from"
-                                + " the application's DataSource, not from this setting.",
+                        "Add the module of that store (dev.onlyonce:onlyonce-redis for redis://…, onlyonce-dynamodb,"
+                                + " onlyonce-cassandra). SQL databases are taken from the application's DataSource, not from this"
+                                + " setting.",
                         null));
         try {
             return provider.open(options);

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -74,6 +75,9 @@ public record OnlyonceProperties(
      *
      * @param memory Whether entries are kept in this process's memory and end with it: for tests. Short: onlyonce.store=memory.
      * @param redis Whether entries are kept in the Redis that spring.data.redis describes. Short: onlyonce.store=redis.
+     * @param dynamodb Whether entries are kept in the DynamoDB that spring.cloud.aws describes, in the table onlyonce. Short:
+     *     onlyonce.store=dynamodb.
+     * @param cassandra Whether entries are kept in the Cassandra that spring.cassandra describes. Short: onlyonce.store=cassandra.
      * @param sqlite A SQLite file to use instead of the application's DataSource.
      * @param url A store that is no SQL database, like redis://127.0.0.1:6379, instead of the application's DataSource. Its module
      *     must be on the class path.
@@ -91,6 +95,8 @@ public record OnlyonceProperties(
     public record StoreSettings(
             @DefaultValue("false") boolean memory,
             @DefaultValue("false") boolean redis,
+            @DefaultValue("false") boolean dynamodb,
+            @DefaultValue("false") boolean cassandra,
             @Nullable String sqlite,
             @Nullable String url,
             @Nullable String user,
@@ -103,12 +109,16 @@ public record OnlyonceProperties(
             @DefaultValue("all") AuditLevel audit,
             @DefaultValue("400d") Duration auditRetention) {
 
-        /** What {@code onlyonce.store=memory} and {@code =redis} mean; the binder calls this. */
+        /** The values of {@code onlyonce.store}. */
+        private static final Set<String> KINDS = Set.of("memory", "redis", "dynamodb", "cassandra");
+
+        /** What {@code onlyonce.store=memory} and the like mean; the binder calls this. */
         public static StoreSettings of(String kind) {
             String name = kind.toLowerCase(Locale.ROOT);
-            if (!name.equals("memory") && !name.equals("redis")) {
-                throw new IllegalArgumentException("onlyonce.store takes the values memory and redis only, and not \""
-                        + kind + "\"; for a SQLite file set onlyonce.store.sqlite");
+            if (!KINDS.contains(name)) {
+                throw new IllegalArgumentException(
+                        "onlyonce.store takes the values memory, redis, dynamodb and cassandra only, and not \"" + kind
+                                + "\"; for a SQLite file set onlyonce.store.sqlite");
             }
             return new Binder(new MapConfigurationPropertySource(Map.of("store." + name, "true")))
                     .bind("store", StoreSettings.class)

@@ -123,6 +123,8 @@ class DictionaryTest {
             "store",
             "store.memory",
             "store.redis",
+            "store.dynamodb",
+            "store.cassandra",
             "store.sqlite",
             "store.url",
             "store.user",

@@ -13,6 +13,7 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.testservers.CassandraCluster;
 import dev.onlyonce.testservers.DynamoDbServer;
 import dev.onlyonce.testservers.RedisServer;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -88,14 +89,14 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("Another word than memory and redis is refused")
+    @DisplayName("Another word than the names of stores is refused")
     void otherWord() {
         runner.withPropertyValues("onlyonce.store=etcd")
                 .run(context -> assertThat(context)
                         .hasFailed()
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("memory and redis only")
+                        .hasMessageContaining("memory, redis, dynamodb and cassandra only")
                         .hasMessageContaining("onlyonce.store.sqlite"));
     }
 
@@ -114,12 +115,15 @@ class StoreStartUpTest extends StartUp {
         try (RedisServer server = RedisServer.start()) {
             sql.withPropertyValues(
                             "onlyonce.store.url=" + server.url(),
+                            "onlyonce.store.audit=exceptions",
                             "onlyonce.encryption.current=1",
                             "onlyonce.encryption.keys.1=MDEyMzQ1Njc4OWFiY2RlZg==")
                     .run(context -> {
                         assertThat(context).hasNotFailed();
                         assertThat(context.getBean(Store.class).isSealing()).isTrue();
                         assertThat(context.getBean(Store.class)).isNotInstanceOf(SqlStore.class);
+                        assertThat(server.command("EXISTS", "onlyonce:{0}:own-records"))
+                                .isEqualTo(":1");
                     });
             refuses(
                     runner.withPropertyValues("onlyonce.store.url=" + server.url() + "?evict=no"),
@@ -189,6 +193,47 @@ class StoreStartUpTest extends StartUp {
     }
 
     @Test
+    @DisabledIfSystemProperty(
+            named = DynamoDbServer.PROPERTY,
+            matches = "false",
+            disabledReason = "-Ddynamodb.local=false")
+    @DisplayName(
+            "onlyonce.store=dynamodb keeps them in the DynamoDB of spring.cloud.aws, with its credentials and table names")
+    void cloudAws() {
+        try (DynamoDbServer server = DynamoDbServer.start()) {
+            String[] credentials = {
+                "spring.cloud.aws.region.static=eu-central-1",
+                "spring.cloud.aws.credentials.access-key=local",
+                "spring.cloud.aws.credentials.secret-key=very-secret"
+            };
+            for (String endpoint : new String[] {"spring.cloud.aws.endpoint=", "spring.cloud.aws.dynamodb.endpoint="}) {
+                sql.withPropertyValues(credentials)
+                        .withPropertyValues("onlyonce.store=dynamodb", endpoint + server.endpoint())
+                        .run(context -> {
+                            assertThat(context).hasNotFailed();
+                            assertThat(context.getBean(Store.class)).isNotInstanceOf(SqlStore.class);
+                        });
+            }
+            refuses(
+                    runner.withPropertyValues(credentials)
+                            .withPropertyValues(
+                                    "spring.cloud.aws.endpoint=http://127.0.0.1:1",
+                                    "spring.cloud.aws.dynamodb.endpoint=" + server.endpoint(),
+                                    "spring.cloud.aws.dynamodb.table-prefix=test-",
+                                    "onlyonce.store.dynamodb=true",
+                                    "onlyonce.store.schema=validate"),
+                    "cannot be kept in dynamodb:test-onlyonce?region=eu-central-1&endpoint=" + server.endpoint(),
+                    "Check spring.cloud.aws");
+            refuses(
+                    runner.withPropertyValues(credentials)
+                            .withPropertyValues(
+                                    "onlyonce.store=dynamodb", "spring.cloud.aws.credentials.profile.name=other"),
+                    "spring.cloud.aws.credentials.profile.name is set",
+                    "AWS_PROFILE");
+        }
+    }
+
+    @Test
     @DisplayName("E2 what a store may lose by its owner's decision is a detail of the health, which stays up")
     void acceptedRisks() {
         try (RedisServer server = RedisServer.start("appendonly no")) {
@@ -215,7 +260,44 @@ class StoreStartUpTest extends StartUp {
                     runner.withPropertyValues("onlyonce.store.url=" + cluster.url("starter") + "?retries=3"),
                     "\"retries=3\" is not a setting of the Cassandra store",
                     "onlyonce.store.url");
+            // The keyspace is there now; a new one would want three nodes.
+            InetSocketAddress server = cluster.servers().get(0).address();
+            runner.withPropertyValues(
+                            "onlyonce.store=cassandra",
+                            "spring.cassandra.contact-points=" + server.getHostString(),
+                            "spring.cassandra.port=" + server.getPort(),
+                            "spring.cassandra.local-datacenter=datacenter1",
+                            "spring.cassandra.keyspace-name=starter")
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(context.getBean(Store.class).schemaVersion()).isEqualTo(1);
+                    });
         }
+    }
+
+    @Test
+    @DisplayName(
+            "onlyonce.store=cassandra knows the servers, the data centre and TLS of spring.cassandra, and no SSL bundles")
+    void springCassandra() {
+        refuses(
+                runner.withPropertyValues(
+                        "onlyonce.store=cassandra",
+                        "spring.cassandra.contact-points=127.0.0.1:1,127.0.0.1",
+                        "spring.cassandra.port=2",
+                        "spring.cassandra.local-datacenter=dc1",
+                        "spring.cassandra.username=app",
+                        "spring.cassandra.password=very-secret",
+                        "spring.cassandra.ssl.enabled=true"),
+                "cannot be kept in cassandra://127.0.0.1:1,127.0.0.1:2?dc=dc1&tls=true: ",
+                "Check spring.cassandra");
+        refuses(
+                runner.withPropertyValues("onlyonce.store=cassandra", "spring.cassandra.ssl.bundle=mine"),
+                "spring.cassandra.ssl.bundle is set",
+                "ca=/path/ca.pem");
+        refuses(
+                runner.withPropertyValues("onlyonce.store.cassandra=true", "onlyonce.store.dynamodb=true"),
+                "Both onlyonce.store.dynamodb and onlyonce.store.cassandra",
+                "Leave one");
     }
 
     @Test

@@ -29,8 +29,8 @@ public final class EffectFile {
     public void add(Claim claim) {
         // One write of a few bytes at the end of a file is atomic.
         String line = claim.key().value() + " attempt " + claim.attempt() + "\n";
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
+        try (FileChannel channel = FileChannel.open(
+                file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
             channel.write(ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8)));
         } catch (IOException e) {
             throw new UncheckedIOException(e);

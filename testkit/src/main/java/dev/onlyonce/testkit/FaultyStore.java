@@ -56,7 +56,12 @@ public final class FaultyStore extends ForwardingStore {
         rows.lock(id);
     }
 
-    /** Nobody else holds the row any more. */
+    /** The server that has the row is overloaded from now on; the store answers for that row alone that it cannot take it. */
+    public void overload(EntryId id) {
+        rows.overload(id);
+    }
+
+    /** Nobody else holds the row any more, and its server is well. */
     public void letGo(EntryId id) {
         rows.letGo(id);
     }

@@ -23,6 +23,7 @@ import java.util.function.Function;
 class HeldRows extends ForwardingStore {
     private final Set<EntryId> skipped = new HashSet<>();
     private final Set<EntryId> locked = new HashSet<>();
+    private final Set<EntryId> overloaded = new HashSet<>();
 
     private final Runnable waitForLock;
 
@@ -50,12 +51,19 @@ class HeldRows extends ForwardingStore {
         locked.add(id);
     }
 
+    /** The server that has the row takes nothing, and every call with it is answered for that row alone. */
+    synchronized void overload(EntryId id) {
+        overloaded.add(id);
+    }
+
     synchronized void letGo(EntryId id) {
+        overloaded.remove(id);
         skipped.remove(id);
         locked.remove(id);
     }
 
     synchronized void letAllGo() {
+        overloaded.clear();
         skipped.clear();
         locked.clear();
     }
@@ -65,22 +73,28 @@ class HeldRows extends ForwardingStore {
             waitForLock.run();
             throw new StoreBusy("a row of the call is locked", null);
         }
-        return skipped.contains(id);
+        return skipped.contains(id) || overloaded.contains(id);
     }
 
     @Override
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
-        return around(requests, ClaimRequest::id, new ClaimResult.Busy(), super::claim);
+        return around(requests, ClaimRequest::id, request -> refused(request.id()), super::claim);
+    }
+
+    private synchronized ClaimResult refused(EntryId id) {
+        return overloaded.contains(id)
+                ? new ClaimResult.Unavailable("the server of a row is overloaded")
+                : new ClaimResult.Busy();
     }
 
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
-        return around(settlements, Settlement::id, new SettleResult.Busy(), super::settle);
+        return around(settlements, Settlement::id, settlement -> new SettleResult.Busy(), super::settle);
     }
 
     @Override
     public List<RenewResult> renew(List<Renewal> renewals) {
-        return around(renewals, Renewal::id, RenewResult.BUSY, super::renew);
+        return around(renewals, Renewal::id, renewal -> RenewResult.BUSY, super::renew);
     }
 
     @Override
@@ -91,7 +105,8 @@ class HeldRows extends ForwardingStore {
         return super.resolve(resolutions);
     }
 
-    private <Q, R> List<R> around(List<Q> asked, Function<Q, EntryId> id, R busy, Function<List<Q>, List<R>> call) {
+    private <Q, R> List<R> around(
+            List<Q> asked, Function<Q, EntryId> id, Function<Q, R> refused, Function<List<Q>, List<R>> call) {
         List<Boolean> skips = asked.stream().map(id.andThen(this::isSkipped)).toList();
         List<Q> rest = new ArrayList<>();
         for (int i = 0; i < asked.size(); i++) {
@@ -102,8 +117,8 @@ class HeldRows extends ForwardingStore {
         List<R> answers = call.apply(rest);
         List<R> all = new ArrayList<>();
         int answered = 0;
-        for (boolean skip : skips) {
-            all.add(skip ? busy : answers.get(answered++));
+        for (int i = 0; i < asked.size(); i++) {
+            all.add(skips.get(i) ? refused.apply(asked.get(i)) : answers.get(answered++));
         }
         return all;
     }

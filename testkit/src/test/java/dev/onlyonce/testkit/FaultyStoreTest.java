@@ -73,6 +73,10 @@ class FaultyStoreTest {
         store.letGo(held.id());
         store.lock(held.id());
         assertThatThrownBy(() -> store.claim(List.of(fresh("other"), held))).isInstanceOf(StoreBusy.class);
+        store.letGo(held.id());
+        store.overload(held.id());
+        assertThat(store.claim(List.of(held, free)))
+                .hasExactlyElementsOfTypes(ClaimResult.Unavailable.class, ClaimResult.Claimed.class);
         assertThat(memory.find(List.of(held.id())).get(0)).isEmpty();
         store.letGo(held.id());
         assertThat(store.claim(List.of(held))).containsExactly(new ClaimResult.Claimed(1));

@@ -1,6 +1,7 @@
 package dev.onlyonce.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Begun;
 import dev.onlyonce.Key;
@@ -12,6 +13,7 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,6 +115,20 @@ class NeighboursTest {
     void heldClaim(CallStyle style) {
         store.hold(key(1).entryId());
         assertThat(style.execute(once, key(1), PRINT, claim -> "paid")).isInstanceOf(Outcome.InFlight.class);
+        store.letGo(key(1).entryId());
+        assertThat(style.execute(once, key(1), PRINT, claim -> "paid")).isInstanceOf(Outcome.Executed.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource(CallStyle.class)
+    @DisplayName(
+            "D9 D11 a claim of a row whose server is overloaded is refused, not in flight; others are taken at once")
+    void overloadedClaim(CallStyle style) {
+        store.overload(key(1).entryId());
+        assertThatThrownBy(() -> style.execute(once, key(1), PRINT, claim -> "paid"))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("overloaded");
+        assertThat(style.execute(once, key(2), PRINT, claim -> "paid")).isInstanceOf(Outcome.Executed.class);
         store.letGo(key(1).entryId());
         assertThat(style.execute(once, key(1), PRINT, claim -> "paid")).isInstanceOf(Outcome.Executed.class);
     }

@@ -20,6 +20,8 @@ public final class QpidServer implements AutoCloseable {
     private static final Duration ANSWER_MAX = Duration.ofSeconds(5);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final String CLASS_PATH = "qpid.classpath";
+    /** It listens before, and refuses clients until its messages are found. */
+    private static final String READY = "BRK-1004";
     /** What a client of AMQP 0-9-1 says first. */
     private static final byte[] GREETING = {'A', 'M', 'Q', 'P', 0, 0, 9, 1};
 
@@ -49,7 +51,7 @@ public final class QpidServer implements AutoCloseable {
                 initial(home).toString(),
                 "-prop",
                 "qpid.work_dir=" + home.resolve("work"));
-        this.process = new ServerProcess(command, home.resolve("server.log"), "KILL", home);
+        this.process = new ServerProcess(command, log(), "KILL", home);
     }
 
     /** Starts a broker of the caller's own. */
@@ -95,8 +97,16 @@ public final class QpidServer implements AutoCloseable {
         }
     }
 
+    private Path log() {
+        return home.resolve("server.log");
+    }
+
     private boolean answers() {
-        return answersAmqp(port);
+        try {
+            return Files.exists(log()) && Files.readString(log()).contains(READY) && answersAmqp(port);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Whether a broker says something when it is greeted. */
@@ -122,6 +132,11 @@ public final class QpidServer implements AutoCloseable {
 
     /** Starts a broker that is down again, on the same port and data. Returns when it answers. */
     public void restart() {
+        try {
+            Files.deleteIfExists(log());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         process.start(this::answers, PATIENCE);
     }
 

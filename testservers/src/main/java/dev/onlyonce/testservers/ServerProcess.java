@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerProcess {
     /** Ample for a loaded machine with a slow disk; a server that is well answers within two seconds. */
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
 
     private static final String GUARD = """
             log=$1; last=$2; trash=$3; shift 3

@@ -64,7 +64,17 @@ public final class Desk<R> implements AutoCloseable {
 
     /** Takes a message. One without a usable id is given up, and becomes a dead letter when it is worked on. */
     public Letter<R> receive(ReceivedMessage message, @Nullable Object order, R record) {
+        return receive(message, order, record, 0);
+    }
+
+    /**
+     * Takes a message whose deliveries the broker counts.
+     *
+     * @param triesBefore how often it failed in earlier deliveries
+     */
+    public Letter<R> receive(ReceivedMessage message, @Nullable Object order, R record, int triesBefore) {
         Letter<R> letter = new Letter<>(message, order, record, now());
+        letter.failedBefore(triesBefore);
         rules.reading.identify(letter);
         return letter;
     }

@@ -29,6 +29,11 @@ public final class Lane<R> {
         return pending.size();
     }
 
+    /** All that are not done. */
+    public List<Letter<R>> all() {
+        return List.copyOf(pending);
+    }
+
     /** The first that is not done. */
     public @Nullable Letter<R> first() {
         return pending.isEmpty() ? null : pending.get(0);

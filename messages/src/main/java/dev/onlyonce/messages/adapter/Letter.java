@@ -16,7 +16,7 @@ public final class Letter<R> {
     private final R record;
 
     private int tries;
-    private long failedFirstNanos;
+    private @Nullable Long failedFirstNanos;
     private long dueNanos;
     private @Nullable MessageIdentity identity;
     private @Nullable PoisonMessage verdict;
@@ -43,7 +43,7 @@ public final class Letter<R> {
         return record;
     }
 
-    /** How often it failed. */
+    /** How often it failed, in earlier deliveries too if the broker counts them. */
     public int tries() {
         return tries;
     }
@@ -70,7 +70,8 @@ public final class Letter<R> {
         return nowNanos - dueNanos >= 0;
     }
 
-    long dueNanos() {
+    /** When to try it next, by the clock of its {@link Desk}. */
+    public long dueNanos() {
         return dueNanos;
     }
 
@@ -78,9 +79,15 @@ public final class Letter<R> {
         dueNanos = untilNanos;
     }
 
-    /** Counts a failure; returns for how long it has been failing. */
+    /** Counts failures of earlier deliveries. */
+    void failedBefore(int times) {
+        tries += times;
+    }
+
+    /** Counts a failure; returns for how long it has been failing in this delivery. */
     long failed(long nowNanos) {
-        if (tries++ == 0) {
+        tries++;
+        if (failedFirstNanos == null) {
             failedFirstNanos = nowNanos;
         }
         return nowNanos - failedFirstNanos;

@@ -23,10 +23,17 @@ public final class Payments {
             """;
 
     private final InstantSource clock;
+    private final Announcements announcements;
 
-    /** With the clock that dates them. */
-    public Payments(InstantSource clock) {
+    /**
+     * The table.
+     *
+     * @param clock dates payments
+     * @param announcements hear of those that succeed
+     */
+    public Payments(InstantSource clock, Announcements announcements) {
         this.clock = clock;
+        this.announcements = announcements;
     }
 
     /** A payment that the provider has not been asked for yet; nothing is written. Throws {@link Invalid}. */
@@ -67,12 +74,16 @@ public final class Payments {
 
     /** Writes down how a pending payment ended; one that has ended stays as it is. */
     public void settle(Sql sql, String id, String status, @Nullable String providerId) throws SQLException {
-        sql.update(
-                "UPDATE payment SET status = ?, provider_id = COALESCE(?, provider_id) WHERE id = ? AND status = ?",
-                status,
-                providerId,
-                id,
-                Payment.PENDING);
+        boolean ended = sql.update(
+                        "UPDATE payment SET status = ?, provider_id = COALESCE(?, provider_id) WHERE id = ? AND status = ?",
+                        status,
+                        providerId,
+                        id,
+                        Payment.PENDING)
+                == 1;
+        if (ended && status.equals(Payment.SUCCEEDED)) {
+            announcements.paid(sql, get(sql, id));
+        }
     }
 
     /** Writes down the provider's name for a payment, unless it is known. */

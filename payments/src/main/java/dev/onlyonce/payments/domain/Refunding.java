@@ -36,11 +36,16 @@ public final class Refunding {
     private final Limits limits;
     private final InstantSource clock;
 
-    /** The tables that a refund touches. */
-    public record Tables(Payments payments, Refunds refunds) {
+    /** The tables that a refund touches, and who hears of it. */
+    public record Tables(Payments payments, Refunds refunds, Announcements announcements) {
         /** Writes down how the provider decided, unless the refund has ended; gives back what was set aside if it declined. */
         void decide(Sql sql, Refund refund, Movement movement) throws SQLException {
-            if (refunds.decide(sql, refund.id(), movement) && !movement.succeeded()) {
+            if (!refunds.decide(sql, refund.id(), movement)) {
+                return;
+            }
+            if (movement.succeeded()) {
+                announcements.refunded(sql, payments.get(sql, refund.paymentId()), refunds.get(sql, refund.id()));
+            } else {
                 payments.releaseRefund(sql, refund.paymentId(), refund.amount());
             }
         }

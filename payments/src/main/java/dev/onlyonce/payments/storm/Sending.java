@@ -37,7 +37,7 @@ final class Sending {
         // The address is only the call's name; the client sends each attempt to one of its servers.
         this.request = new CallRequest(
                 "POST",
-                URI.create("http://payments/payments"),
+                URI.create("http://payments" + payment.path()),
                 Map.of("Authorization", "Bearer " + payment.apiKey(), "Content-Type", "application/json"),
                 CallBody.of(payment.body()));
     }

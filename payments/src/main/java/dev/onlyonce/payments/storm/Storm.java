@@ -16,6 +16,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -34,12 +35,15 @@ public final class Storm {
     private static final Duration REPORT_EVERY = Duration.ofSeconds(1);
     private static final Duration CONNECT_MAX = Duration.ofSeconds(10);
     private static final int WRONG_MAX = 20;
+    private static final int CREATED = 201;
+    private static final int DECLINED = 402;
 
     private final StormOptions options;
     private final Consumer<String> progress;
     private final Tally tally = new Tally();
     private final JsonMapper json = new JsonMapper();
     private final ConcurrentLinkedQueue<Result> results = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Result> refundResults = new ConcurrentLinkedQueue<>();
     private volatile boolean enough;
     private volatile int sent;
 
@@ -48,6 +52,11 @@ public final class Storm {
 
     /** The result of a storm, and what the network did to it. */
     public record Report(Verdict verdict, Map<NetworkFault, Long> networkFaults) {}
+
+    /** The API keys of the tenants in whose names payments are sent. */
+    static List<String> apiKeys() {
+        return API_KEYS;
+    }
 
     /**
      * Prepares a storm.
@@ -167,13 +176,26 @@ public final class Storm {
                 break;
             }
             StormPayment payment = payment(run, i, random);
-            List<Sending> copies = new ArrayList<>();
-            for (int copy = 0; copy < size.copies(); copy++) {
-                copies.add(new Sending(client, payment, Integer.toString(copy), time));
-            }
+            List<Sending> copies = copies(client, payment, time);
             all.addAll(copies);
             sent = i + 1;
-            send(payment, copies, open);
+            boolean refunded = size.refundEvery() > 0 && i % size.refundEvery() == 0;
+            send(payment, copies, result -> {
+                results.add(result);
+                Optional<StormPayment> refund = refunded ? refund(result) : Optional.empty();
+                if (refund.isEmpty()) {
+                    tally.finished();
+                    open.release();
+                    return;
+                }
+                List<Sending> refunds = copies(client, refund.get(), time);
+                all.addAll(refunds);
+                send(refund.get(), refunds, answered -> {
+                    refundResults.add(answered);
+                    tally.finished();
+                    open.release();
+                });
+            });
         }
         if (!open.tryAcquire(size.open(), options.patience().toMillis(), TimeUnit.MILLISECONDS)) {
             all.forEach(Sending::giveUp);
@@ -182,7 +204,23 @@ public final class Storm {
         progress.accept(tally.line(size.payments()));
     }
 
-    private void send(StormPayment payment, List<Sending> copies, Semaphore open) {
+    private List<Sending> copies(StormClient client, StormPayment payment, Time time) {
+        List<Sending> copies = new ArrayList<>();
+        for (int copy = 0; copy < options.size().copies(); copy++) {
+            copies.add(new Sending(client, payment, Integer.toString(copy), time));
+        }
+        return copies;
+    }
+
+    private Optional<StormPayment> refund(Result result) {
+        return result.answers().stream()
+                .filter(answer -> answer.status() == CREATED)
+                .findFirst()
+                .map(answer -> result.payment()
+                        .refund(json.readTree(answer.body()).path("id").asString("")));
+    }
+
+    private static void send(StormPayment payment, List<Sending> copies, Consumer<Result> end) {
         List<CompletableFuture<Sending.Answer>> answers =
                 copies.stream().map(Sending::start).toList();
         var unused = CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
@@ -191,9 +229,7 @@ public final class Storm {
                             .filter(answer -> !answer.isCompletedExceptionally())
                             .map(CompletableFuture::join)
                             .toList();
-                    results.add(new Result(payment, received));
-                    tally.finished();
-                    open.release();
+                    end.accept(new Result(payment, received));
                 });
     }
 
@@ -202,7 +238,8 @@ public final class Storm {
         String body = "{\"amount\": %d, \"currency\": \"EUR\", \"description\": \"storm %s, payment %d\"}"
                 .formatted(amount, run, number);
         String apiKey = API_KEYS.get(random.nextInt(API_KEYS.size()));
-        return new StormPayment(apiKey, "storm-" + run + "-" + number, amount, body.getBytes(StandardCharsets.UTF_8));
+        byte[] order = body.getBytes(StandardCharsets.UTF_8);
+        return new StormPayment(apiKey, "storm-" + run + "-" + number, "/payments", amount, order);
     }
 
     private Verdict judge(Map<String, List<Movement>> ledger) {
@@ -222,7 +259,7 @@ public final class Storm {
             if (!result.answers().stream().allMatch(other -> same(first, other))) {
                 differing++;
             }
-            if (first.status() != 201 && first.status() != 402) {
+            if (first.status() != CREATED && first.status() != DECLINED) {
                 note(wrong, result.payment().key() + " was answered " + first.status() + " " + text(first));
                 continue;
             }
@@ -233,7 +270,7 @@ public final class Storm {
                     .count();
             if (charges > 1) {
                 twice++;
-            } else if (charges == (first.status() == 201 ? 0 : 1)) {
+            } else if (charges == (first.status() == CREATED ? 0 : 1)) {
                 lost++;
                 note(wrong, result.payment().key() + " has " + charges + " charges for " + text(first));
             } else if (charges == 1) {
@@ -243,7 +280,30 @@ public final class Storm {
             }
         }
         undecided += sent - results.size();
+        refundResults.forEach(result -> judgeRefund(result, ledger, wrong));
         return new Verdict(sent, declined, once, twice, lost, differing, undecided, wrong);
+    }
+
+    private void judgeRefund(Result result, Map<String, List<Movement>> ledger, List<String> wrong) {
+        List<Sending.Answer> answers = result.answers();
+        String key = result.payment().key();
+        if (answers.size() < options.size().copies()) {
+            note(wrong, key + " has no final answer");
+            return;
+        }
+        Sending.Answer first = answers.get(0);
+        if (!answers.stream().allMatch(other -> same(first, other))) {
+            note(wrong, key + " has different answers");
+        }
+        String id = json.readTree(first.body()).path("id").asString("");
+        long made = ledger.getOrDefault(id, List.of()).stream()
+                .filter(movement -> movement.kind().equals("refund") && movement.succeeded())
+                .filter(movement -> movement.amount() == result.payment().amount())
+                .count();
+        boolean right = first.status() == CREATED ? made == 1 : first.status() == DECLINED && made == 0;
+        if (!right) {
+            note(wrong, key + " has " + made + " refunds for " + first.status() + " " + text(first));
+        }
     }
 
     private static void note(List<String> wrong, String what) {

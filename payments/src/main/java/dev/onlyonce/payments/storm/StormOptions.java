@@ -59,8 +59,14 @@ public record StormOptions(
      * @param payments how many different payments
      * @param copies how many times each is sent, at the same time; each copy retries until it has a final answer
      * @param open how many payments are open at the same time
+     * @param refundEvery one in this many payments is refunded in part when it has succeeded; 0: none
      */
-    public record Size(int payments, int copies, int open) {}
+    public record Size(int payments, int copies, int open, int refundEvery) {
+        /** Without refunds. */
+        public Size(int payments, int copies, int open) {
+            this(payments, copies, open, 0);
+        }
+    }
 
     /** A network that loses about one request or answer in seven. */
     public static final Map<String, Double> NETWORK =

@@ -7,6 +7,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Dialect;
+import dev.onlyonce.payments.db.Sql;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import java.net.URI;
@@ -15,6 +16,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +29,20 @@ class ChargingTest {
     @TempDir
     private Path folder;
 
+    private final List<String> announced = new ArrayList<>();
+
+    private final Announcements announcements = new Announcements() {
+        @Override
+        public void paid(Sql sql, Payment payment) {
+            announced.add(payment.id());
+        }
+
+        @Override
+        public void refunded(Sql sql, Payment payment, Refund refund) {
+            throw new IllegalStateException("nobody has refunded " + payment.id());
+        }
+    };
+
     @Test
     @DisplayName("D6 a charge that an operator found, without the answer, makes the payment succeeded and not failed")
     void foundWithoutAnswer() throws Exception {
@@ -33,7 +50,7 @@ class ChargingTest {
         try (HikariDataSource source = DataSources.open(url)) {
             Database database = new Database(source, Dialect.of(url));
             database.createTables();
-            Payments payments = new Payments(CLOCK);
+            Payments payments = new Payments(CLOCK, announcements);
             ProviderClient nobody = new ProviderClient(URI.create("http://127.0.0.1:1"), Duration.ofSeconds(1));
             Charging charging = new Charging(database, payments, nobody, Duration.ofHours(1));
             Payment payment = payments.prepare("acme", new PaymentOrder(1999L, "EUR", null, null, null), "key");
@@ -46,6 +63,11 @@ class ChargingTest {
             assertThat(database.transaction(sql -> payments.get(sql, payment.id()))
                             .status())
                     .isEqualTo(Payment.SUCCEEDED);
+            database.transaction(sql -> {
+                charging.settled(sql.connection(), row, new Delivery.Delivered(null, new byte[0]));
+                return true;
+            });
+            assertThat(announced).as("once").containsExactly(payment.id());
         }
     }
 

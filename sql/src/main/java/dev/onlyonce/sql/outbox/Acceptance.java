@@ -97,6 +97,9 @@ final class Acceptance {
             throw new ActionFailed(e);
         }
         NameCheck.check("topic", call.topic());
+        if (call.orderKey() != null) {
+            NameCheck.check("order key", call.orderKey());
+        }
         int length = call.payload().length;
         int max = context.settings().load().payloadBytesMax();
         if (length > max) {

@@ -3,6 +3,7 @@ package dev.onlyonce.sql.outbox;
 import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.entries.AuditTable;
 import dev.onlyonce.store.AuditText;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,8 +30,12 @@ final class DeadLetters {
 
     /** See {@link Outbox#drop}. */
     boolean drop(long id, String who, String reason) {
+        List<OutboxRow> letter = context.calls().read(c -> context.table().listDead(c, id - 1, 1));
         boolean changed = operate(
                 id, who, "dead letter dropped: " + reason, c -> context.table().drop(c, id));
+        if (changed) {
+            new NextInLine(context).call(Line.of(letter.stream().filter(row -> row.id() == id)));
+        }
         log.info("Dead letter {} dropped: {}, by {}: {}", id, changed, who, reason);
         return changed;
     }

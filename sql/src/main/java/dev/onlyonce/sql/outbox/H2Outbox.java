@@ -8,8 +8,9 @@ final class H2Outbox implements OutboxStatements {
     @Override
     public String insert() {
         return """
-                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, due_at)
-                SELECT tenant, space, key_, operation, created_at, ?, ?,
+                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key,
+                                             due_at)
+                SELECT tenant, space, key_, operation, created_at, ?, ?, ?,
                        (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
@@ -19,13 +20,47 @@ final class H2Outbox implements OutboxStatements {
     public String due() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 FROM onlyonce_outbox USE INDEX (onlyonce_outbox_due)
                 WHERE due_at <= (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                   AND topic IN (/*each*/ ? /*,*/)
                 LIMIT 1000 /*rows*/
                 FOR UPDATE SKIP LOCKED""";
+    }
+
+    @Override
+    public String notFirst() {
+        return """
+                SELECT o.id FROM onlyonce_outbox AS o
+                WHERE o.id IN (/*each*/ ? /*,*/)
+                  AND EXISTS (
+                      SELECT 1 FROM onlyonce_outbox AS e USE INDEX (onlyonce_outbox_order)
+                      WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key AND e.id < o.id)""";
+    }
+
+    @Override
+    public String waitInLine() {
+        return """
+                UPDATE onlyonce_outbox
+                SET due_at = ? + least(greatest(? - entry_created_at, ?), ?)
+                WHERE id IN (/*each*/ ? /*,*/)""";
+    }
+
+    @Override
+    public String firstInLine() {
+        return """
+                SELECT id FROM onlyonce_outbox USE INDEX (onlyonce_outbox_order)
+                WHERE tenant = ? AND topic = ? AND order_key = ?
+                ORDER BY id LIMIT 1""";
+    }
+
+    @Override
+    public String next() {
+        return """
+                UPDATE onlyonce_outbox
+                SET due_at = (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
+                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL""";
     }
 
     @Override
@@ -82,7 +117,7 @@ final class H2Outbox implements OutboxStatements {
     public String listDead() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
@@ -93,7 +128,7 @@ final class H2Outbox implements OutboxStatements {
     public String find() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?

@@ -5,8 +5,9 @@ final class MySqlOutbox implements OutboxStatements {
     @Override
     public String insert() {
         return """
-                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, due_at)
-                SELECT tenant, space, key_, operation, created_at, ?, ?,
+                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key,
+                                             due_at)
+                SELECT tenant, space, key_, operation, created_at, ?, ?, ?,
                        (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
@@ -16,13 +17,48 @@ final class MySqlOutbox implements OutboxStatements {
     public String due() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                 FROM onlyonce_outbox
                 WHERE due_at <= (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                   AND topic IN (/*each*/ ? /*,*/)
                 ORDER BY due_at LIMIT 1000 /*rows*/
                 FOR UPDATE SKIP LOCKED""";
+    }
+
+    @Override
+    public String notFirst() {
+        return """
+                SELECT o.id FROM onlyonce_outbox AS o FORCE INDEX (PRIMARY)
+                WHERE o.id IN (/*each*/ ? /*,*/)
+                  AND o.id > (
+                      SELECT e.id FROM onlyonce_outbox AS e FORCE INDEX (onlyonce_outbox_order)
+                      WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key
+                      ORDER BY e.tenant, e.topic, e.order_key, e.id LIMIT 1)""";
+    }
+
+    @Override
+    public String waitInLine() {
+        return """
+                UPDATE onlyonce_outbox FORCE INDEX (PRIMARY)
+                SET due_at = ? + least(greatest(? - entry_created_at, ?), ?)
+                WHERE id IN (/*each*/ ? /*,*/)""";
+    }
+
+    @Override
+    public String firstInLine() {
+        return """
+                SELECT id FROM onlyonce_outbox FORCE INDEX (onlyonce_outbox_order)
+                WHERE tenant = ? AND topic = ? AND order_key = ?
+                ORDER BY id LIMIT 1""";
+    }
+
+    @Override
+    public String next() {
+        return """
+                UPDATE onlyonce_outbox FORCE INDEX (PRIMARY)
+                SET due_at = (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
+                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL""";
     }
 
     @Override
@@ -80,7 +116,7 @@ final class MySqlOutbox implements OutboxStatements {
     public String listDead() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
@@ -91,7 +127,7 @@ final class MySqlOutbox implements OutboxStatements {
     public String find() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?

@@ -26,6 +26,10 @@ record OutboxContext(SqlAccess access, OutboxTable table, LockBounds bounds, Out
         return access.database();
     }
 
+    DueRows due() {
+        return new DueRows(database(), table);
+    }
+
     Calls calls() {
         return access.calls();
     }

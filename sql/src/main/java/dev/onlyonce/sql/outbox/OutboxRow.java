@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param providerId the provider's id, once that is recorded
  * @param dead whether it waits for the reconciler or an operator
  * @param lastError what went wrong last
+ * @param orderKey see {@link OutboxCall#orderKey}
  */
 public record OutboxRow(
         long id,
@@ -29,7 +30,23 @@ public record OutboxRow(
         @Nullable Instant firstSentAt,
         @Nullable String providerId,
         boolean dead,
-        @Nullable String lastError) {
+        @Nullable String lastError,
+        @Nullable String orderKey) {
+
+    /** A row without an order. */
+    public OutboxRow(
+            long id,
+            Key key,
+            String topic,
+            byte[] payload,
+            int tries,
+            Instant acceptedAt,
+            @Nullable Instant firstSentAt,
+            @Nullable String providerId,
+            boolean dead,
+            @Nullable String lastError) {
+        this(id, key, topic, payload, tries, acceptedAt, firstSentAt, providerId, dead, lastError, null);
+    }
 
     /** The key to send to the provider: every try sends the same one. */
     public String downstreamKey() {

@@ -26,6 +26,21 @@ interface OutboxStatements {
     /** Rows that are due, locked where the database has row locks; those that somebody else has locked are skipped. */
     String due();
 
+    /** Which of some rows are not the first in their line. They are locked, and what others have committed is seen. */
+    String notFirst();
+
+    /**
+     * Puts off rows that wait behind others, for as long as they have waited already, within bounds: the time, the time, the
+     * shortest and the longest wait in microseconds, ids.
+     */
+    String waitInLine();
+
+    /** The first row of a line. On PostgreSQL those of many lines, by arrays; null for a line without rows. */
+    String firstInLine();
+
+    /** Makes rows due now, unless a worker has them. */
+    String next();
+
     /** Takes rows: token, end of the lease, when a call may first have been made, ids. */
     String take();
 

@@ -72,34 +72,10 @@ final class OutboxTable {
         try (PreparedStatement statement = database.prepare(connection, database.sql(statements.insert()))) {
             columns.text(statement, 1, call.topic());
             statement.setBytes(2, call.payload());
-            bindId(statement, 3, id);
+            text(statement, 3, call.orderKey());
+            bindId(statement, 4, id);
             return statement.executeUpdate();
         }
-    }
-
-    /** Takes due rows, in a transaction. */
-    List<StoredRow> take(Connection connection, List<String> topics, UUID token, long leaseUs, int limit)
-            throws SQLException {
-        String sql = EachRow.repeat(limited(statements.due(), limit), topics.size());
-        List<StoredRow> taken;
-        try (PreparedStatement statement = database.prepare(connection, sql)) {
-            for (int i = 0; i < topics.size(); i++) {
-                columns.text(statement, i + 1, topics.get(i));
-            }
-            taken = read(statement);
-        }
-        if (!taken.isEmpty()) {
-            long takenAt = taken.get(0).takenAt();
-            List<Long> ids = taken.stream().map(stored -> stored.row().id()).toList();
-            try (PreparedStatement statement = database.prepare(connection, forEach(statements.take(), ids))) {
-                columns.token(statement, 1, token);
-                statement.setLong(2, takenAt + leaseUs);
-                statement.setLong(3, takenAt);
-                bindIds(statement, 4, ids);
-                statement.executeUpdate();
-            }
-        }
-        return taken;
     }
 
     /** Returns for each whether it was renewed: those are not that are lost, or locked just now. */
@@ -269,7 +245,7 @@ final class OutboxTable {
         }
     }
 
-    private List<StoredRow> read(PreparedStatement statement) throws SQLException {
+    List<StoredRow> read(PreparedStatement statement) throws SQLException {
         List<StoredRow> rows = new ArrayList<>();
         try (ResultSet row = statement.executeQuery()) {
             while (row.next()) {
@@ -297,8 +273,9 @@ final class OutboxTable {
                 firstSentAt == null ? null : StoredEntry.instant(firstSentAt),
                 providerId,
                 row.getInt(14) == 1,
-                textOrNull(row, 15));
-        return new StoredRow(told, id, row.getLong(6), firstSentAt, delivery, row.getLong(16));
+                textOrNull(row, 15),
+                textOrNull(row, 16));
+        return new StoredRow(told, id, row.getLong(6), firstSentAt, delivery, row.getLong(17));
     }
 
     /** An answer that cannot be opened says no more than that there was one. */
@@ -340,17 +317,17 @@ final class OutboxTable {
         return changed;
     }
 
-    private String limited(String statement, int limit) {
+    String limited(String statement, int limit) {
         return database.sql(statement).replace(OutboxStatements.LIMIT, String.valueOf(limit));
     }
 
     /** PostgreSQL takes all ids as one array. */
-    private String forEach(String statement, List<Long> ids) {
+    String forEach(String statement, List<Long> ids) {
         String sql = database.sql(statement);
         return kind == SqlDatabase.POSTGRESQL ? sql : EachRow.repeat(sql, ids.size());
     }
 
-    private void bindIds(PreparedStatement statement, int first, List<Long> ids) throws SQLException {
+    void bindIds(PreparedStatement statement, int first, List<Long> ids) throws SQLException {
         if (kind == SqlDatabase.POSTGRESQL) {
             statement.setArray(first, statement.getConnection().createArrayOf("bigint", ids.toArray()));
             return;

@@ -148,7 +148,7 @@ final class OutboxWorker implements AutoCloseable {
                     continue;
                 }
                 List<TakenRow> taken = intake.take(room);
-                more = taken.size() == room;
+                more = intake.hasMore();
                 taken.forEach(held -> inHand.put(held.stored().row().id(), held));
                 if (stopping) {
                     giveBack(taken.stream().filter(held -> !held.isAnswered()).toList());

@@ -2,14 +2,16 @@ package dev.onlyonce.sql.outbox;
 
 /**
  * The outbox in PostgreSQL. Any number of ids is one array, so that a statement is planned once. The clock is a scalar
- * subquery: it is computed once, so that an index can be compared with it.
+ * subquery: it is computed once, so that an index can be compared with it. Lines are looked up in ways that only their own index can
+ * serve: the planner would take the primary key for ORDER BY id, and OFFSET keeps EXISTS from becoming a join.
  */
 final class PostgresOutbox implements OutboxStatements {
     @Override
     public String insert() {
         return """
-                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, due_at)
-                SELECT tenant, space, key_, operation, created_at, ?, ?,
+                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key,
+                                             due_at)
+                SELECT tenant, space, key_, operation, created_at, ?, ?, ?,
                        (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
@@ -19,13 +21,51 @@ final class PostgresOutbox implements OutboxStatements {
     public String due() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE due_at <= (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                   AND topic IN (/*each*/ ? /*,*/)
                 ORDER BY due_at LIMIT 1000 /*rows*/
                 FOR UPDATE SKIP LOCKED""";
+    }
+
+    @Override
+    public String notFirst() {
+        return """
+                SELECT o.id FROM onlyonce_outbox AS o
+                WHERE o.id = ANY (?)
+                  AND EXISTS (
+                      SELECT 1 FROM onlyonce_outbox AS e
+                      WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key AND e.id < o.id
+                      OFFSET 0)""";
+    }
+
+    @Override
+    public String waitInLine() {
+        return """
+                UPDATE onlyonce_outbox
+                SET due_at = ? + least(greatest(? - entry_created_at, ?), ?)
+                WHERE id = ANY (?)""";
+    }
+
+    @Override
+    public String firstInLine() {
+        return """
+                SELECT (
+                    SELECT CASE WHEN o.tenant = l.tenant AND o.topic = l.topic AND o.order_key = l.order_key THEN o.id END
+                    FROM onlyonce_outbox AS o
+                    WHERE (o.tenant, o.topic, o.order_key) >= (l.tenant, l.topic, l.order_key) AND o.order_key IS NOT NULL
+                    ORDER BY o.tenant, o.topic, o.order_key, o.id LIMIT 1)
+                FROM (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS topic, unnest(?::text[]) AS order_key) AS l""";
+    }
+
+    @Override
+    public String next() {
+        return """
+                UPDATE onlyonce_outbox
+                SET due_at = (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                WHERE id = ANY (?) AND token IS NULL""";
     }
 
     @Override
@@ -87,7 +127,7 @@ final class PostgresOutbox implements OutboxStatements {
     public String listDead() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
@@ -98,7 +138,7 @@ final class PostgresOutbox implements OutboxStatements {
     public String find() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,16 +35,19 @@ import org.slf4j.LoggerFactory;
  *       database refuses, or whose business update fails or waits for a lock, is put off; its answer is kept.
  * </ol>
  *
- * <p>All of it can be repeated: a row that was finished is not held any more.
+ * <p>All of it can be repeated: a row that was finished is not held any more. After the commit, the rows behind those that have ended
+ * are made due.
  */
 final class RowFinisher {
     private static final int ALIVE_SECONDS = 5;
     private static final Logger log = LoggerFactory.getLogger(RowFinisher.class);
 
     private final OutboxContext context;
+    private final NextInLine nextInLine;
 
     RowFinisher(OutboxContext context) {
         this.context = context;
+        this.nextInLine = new NextInLine(context);
     }
 
     /** Ends all rows except those that it returns: they can be ended later, while they are held. */
@@ -204,6 +208,8 @@ final class RowFinisher {
 
     private void lost(TakenRow held) {
         log.warn("Lost to another worker, which goes on with it: {}", held.row());
+        // Or it was we who ended it, and the acknowledgement got lost.
+        nextInLine.call(Line.of(Stream.of(held.stored().row())));
         context.publish(new Event.ClaimLost(held.stored().row().key(), held.attempt()));
     }
 
@@ -253,6 +259,9 @@ final class RowFinisher {
                     }
                     return settle(c, sorted);
                 }));
+        nextInLine.call(Line.of(endings.stream()
+                .filter(ending -> ending.fate().isDeleted())
+                .map(ending -> ending.taken().stored().row())));
         endings.forEach(this::publish);
     }
 

@@ -45,6 +45,9 @@ final class RowTaker {
     /** A sweep after the lease's end should have passed by then. */
     private static final Duration SWEPT = Duration.ofSeconds(1);
 
+    /** How many batches that only wait in line are put off before the worker may look after something else. */
+    private static final int ROUNDS_MAX = 100;
+
     private static final Delivery NONE = new Delivery.Ambiguous("not called yet");
     private static final Logger log = LoggerFactory.getLogger(RowTaker.class);
 
@@ -52,6 +55,8 @@ final class RowTaker {
     private final List<String> begin;
     /** Claims whose acknowledgement was lost: no call was made, so they are released. */
     private final List<Settlement> unconfirmed = new ArrayList<>();
+
+    private boolean more;
 
     RowTaker(OutboxContext context) {
         this.context = context;
@@ -77,8 +82,7 @@ final class RowTaker {
         if (topics.isEmpty()) {
             return List.of();
         }
-        List<StoredRow> rows = context.calls()
-                .write(c -> Transaction.run(c, begin, t -> context.table().take(t, topics, token, leaseUs, max)));
+        List<StoredRow> rows = firstInLine(topics, token, leaseUs, max);
         if (rows.isEmpty()) {
             return List.of();
         }
@@ -98,6 +102,25 @@ final class RowTaker {
             }
         }
         return sorted.held;
+    }
+
+    /** Rows that wait in line are put off, and those behind them are looked at. */
+    private List<StoredRow> firstInLine(List<String> topics, UUID token, long leaseUs, int max) {
+        DueRows due = context.due();
+        for (int round = 0; round < ROUNDS_MAX; round++) {
+            DueRows.Batch batch = context.calls()
+                    .write(c -> Transaction.run(c, begin, t -> due.take(t, topics, token, leaseUs, max)));
+            more = batch.isFull();
+            if (!batch.rows().isEmpty() || !more) {
+                return batch.rows();
+            }
+        }
+        return List.of();
+    }
+
+    /** Whether there may be more rows that are due, after those that were taken last. */
+    synchronized boolean hasMore() {
+        return more;
     }
 
     private void write(Sorted sorted) {
@@ -125,6 +148,10 @@ final class RowTaker {
                             "taking it failed; nobody called")));
             throw e;
         }
+        new NextInLine(context)
+                .call(Line.of(sorted.ends.stream()
+                        .filter(end -> end.fate().isDeleted())
+                        .map(end -> end.held().stored().row())));
     }
 
     private void sort(StoredRow row, @Nullable Entry stored, UUID token, Sorted sorted) {

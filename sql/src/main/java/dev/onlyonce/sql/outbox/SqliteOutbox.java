@@ -7,8 +7,9 @@ final class SqliteOutbox implements OutboxStatements {
     @Override
     public String insert() {
         return """
-                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, due_at)
-                SELECT tenant, space, key_, operation, created_at, ?, ?,
+                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key,
+                                             due_at)
+                SELECT tenant, space, key_, operation, created_at, ?, ?, ?,
                        (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
@@ -18,12 +19,46 @@ final class SqliteOutbox implements OutboxStatements {
     public String due() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                 FROM onlyonce_outbox
                 WHERE due_at <= (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                   AND topic IN (/*each*/ ? /*,*/)
                 ORDER BY due_at LIMIT 1000 /*rows*/""";
+    }
+
+    @Override
+    public String notFirst() {
+        return """
+                SELECT o.id FROM onlyonce_outbox AS o
+                WHERE o.id IN (/*each*/ ? /*,*/)
+                  AND EXISTS (
+                      SELECT 1 FROM onlyonce_outbox AS e INDEXED BY onlyonce_outbox_order
+                      WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key AND e.id < o.id)""";
+    }
+
+    @Override
+    public String waitInLine() {
+        return """
+                UPDATE onlyonce_outbox
+                SET due_at = ? + min(max(? - entry_created_at, ?), ?)
+                WHERE id IN (/*each*/ ? /*,*/)""";
+    }
+
+    @Override
+    public String firstInLine() {
+        return """
+                SELECT id FROM onlyonce_outbox INDEXED BY onlyonce_outbox_order
+                WHERE tenant = ? AND topic = ? AND order_key = ?
+                ORDER BY id LIMIT 1""";
+    }
+
+    @Override
+    public String next() {
+        return """
+                UPDATE onlyonce_outbox
+                SET due_at = (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
+                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL""";
     }
 
     @Override
@@ -79,7 +114,7 @@ final class SqliteOutbox implements OutboxStatements {
     public String listDead() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
@@ -90,7 +125,7 @@ final class SqliteOutbox implements OutboxStatements {
     public String find() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error,
+                       provider_id, answer, refused, dead, last_error, order_key,
                        (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?

@@ -61,7 +61,8 @@ final class TakenRow {
                 row.firstSentAt(),
                 row.providerId(),
                 row.dead(),
-                row.lastError());
+                row.lastError(),
+                row.orderKey());
     }
 
     UUID token() {

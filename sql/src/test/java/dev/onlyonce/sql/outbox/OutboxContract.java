@@ -19,6 +19,7 @@ abstract class OutboxContract extends DatabaseContract
                 OutboxFailureChapter,
                 OutboxNeighboursChapter,
                 OutboxOperatorChapter,
+                OutboxOrderChapter,
                 OutboxPatienceChapter,
                 OutboxWorkerChapter {
     private SqlStore store;

@@ -5,6 +5,7 @@ import static dev.onlyonce.sql.outbox.OutboxChapter.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Codec;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.sql.entries.StoredEntry;
@@ -81,6 +82,55 @@ interface OutboxLocksChapter extends OutboxChapter {
             }
             slow.goOn.countDown();
         }
+    }
+
+    @Test
+    @DisplayName("D11 a waiting row that somebody has locked does not keep another line from going on")
+    default void lockedLine() throws Exception {
+        Outbox outbox = outbox();
+        OutboxOrderChapter ordered = (OutboxOrderChapter) this;
+        for (int i = 1; i <= 4; i++) {
+            ordered.acceptInOrder(outbox, key(i), i % 2 == 0 ? "even" : "odd");
+        }
+        provider().answer = Provider.Answer.UNREACHABLE;
+        assertThat(outbox.deliverDue()).isEqualTo(2);
+        clock().advance(Duration.ofSeconds(2));
+        provider().answer = Provider.Answer.CHARGE;
+        try (Connection other = begin()) {
+            lock(other, locking("key-3"));
+            assertThat(outbox.deliverDue()).isEqualTo(2);
+            assertThat(outbox.deliverDue()).isEqualTo(1);
+            assertThat(entry(key(4)).state()).isEqualTo(State.COMPLETED);
+            other.rollback();
+        }
+        clock().advance(LEASE);
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+        assertThat(entry(key(3)).state()).isEqualTo(State.COMPLETED);
+    }
+
+    @Test
+    @DisplayName(
+            "Rows of transactions that run at the same time have no order: nobody waits for a commit that may never come")
+    default void atTheSameTime() throws Exception {
+        OutboxOrderChapter.Recording provider = new OutboxOrderChapter.Recording();
+        Outbox outbox = builder().handler("charge", provider).build();
+        OutboxOrderChapter ordered = (OutboxOrderChapter) this;
+        try (Connection first = begin()) {
+            outbox.accept(
+                    first,
+                    key(1),
+                    REQUEST,
+                    Codec.bytes(),
+                    OutboxChapter.call("990").inOrder("a"));
+            OutboxChapter.insertPayment(first, key(1));
+            ordered.acceptInOrder(outbox, key(2), "a");
+            assertThat(outbox.deliverDue()).isEqualTo(1);
+            first.commit();
+        }
+        ordered.acceptInOrder(outbox, key(3), "a");
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+        assertThat(provider.called).containsExactly("key-2", "key-1", "key-3");
     }
 
     @Test

@@ -116,21 +116,27 @@ final class SchemaTest {
         "POSTGRES, 4",
         "POSTGRES, 5",
         "POSTGRES, 6",
+        "POSTGRES, 7",
         "MARIADB, 1",
         "MARIADB, 3",
         "MARIADB, 5",
         "MARIADB, 6",
+        "MARIADB, 7",
         "MYSQL, 1",
         "MYSQL, 5",
+        "MYSQL, 7",
         "SQLITE, 1",
         "SQLITE, 3",
         "SQLITE, 5",
         "SQLITE, 6",
+        "SQLITE, 7",
         "H2, 1",
         "H2, 3",
         "H2, 6",
+        "H2, 7",
         "H2_POSTGRES_MODE, 5",
-        "H2_POSTGRES_MODE, 6"
+        "H2_POSTGRES_MODE, 6",
+        "H2_POSTGRES_MODE, 7"
     })
     @DisplayName(
             "R8 of an older release is brought up to date, its entries answer as before, and what comes next is audited")
@@ -198,16 +204,18 @@ final class SchemaTest {
 
     @ParameterizedTest
     @CsvSource({
-        "MARIADB, 5, settled_why VARBINARY(2000)",
-        "MARIADB, 6, target VARBINARY(512)",
-        "MYSQL, 5, settled_why VARBINARY(2000)",
-        "MYSQL, 6, target VARBINARY(512)"
+        "MARIADB, 5, onlyonce_entry ADD COLUMN settled_why VARBINARY(2000)",
+        "MARIADB, 6, onlyonce_entry ADD COLUMN target VARBINARY(512)",
+        "MARIADB, 7, onlyonce_outbox ADD COLUMN order_key VARBINARY(1020); ADD INDEX onlyonce_outbox_order (order_key)",
+        "MYSQL, 5, onlyonce_entry ADD COLUMN settled_why VARBINARY(2000)",
+        "MYSQL, 6, onlyonce_entry ADD COLUMN target VARBINARY(512)",
+        "MYSQL, 7, onlyonce_outbox ADD COLUMN order_key VARBINARY(1020); ADD INDEX onlyonce_outbox_order (order_key)"
     })
     @DisplayName("goes on after a node that died between the column and its version: both commit each statement")
-    void halfUpgraded(TestDatabase database, int version, String column) {
+    void halfUpgraded(TestDatabase database, int version, String change) {
         try (HikariDataSource dataSource = database.create(folder)) {
             create(dataSource, database, version);
-            SqlClock.execute(dataSource, "ALTER TABLE onlyonce_entry ADD COLUMN " + column);
+            SqlClock.execute(dataSource, "ALTER TABLE " + change.replace(';', ','));
             try (SqlStore store = SqlStore.open(dataSource)) {
                 assertThat(store.schema().status().isCurrent()).isTrue();
             }
@@ -313,8 +321,11 @@ final class SchemaTest {
     @CsvSource({
         "POSTGRES, 4, onlyonce_audit",
         "POSTGRES, 6, onlyonce_entry",
+        "POSTGRES, 7, onlyonce_outbox",
         "MARIADB, 6, onlyonce_entry",
-        "MYSQL, 6, onlyonce_entry"
+        "MARIADB, 7, onlyonce_outbox",
+        "MYSQL, 6, onlyonce_entry",
+        "MYSQL, 7, onlyonce_outbox"
     })
     @DisplayName("gives way to an open transaction instead of holding up every request behind it, and is changed later")
     void givesWay(TestDatabase database, int version, String table) throws Exception {
