@@ -26,7 +26,7 @@ final class ListenerMethods {
             "org.springframework.messaging.handler.annotation.Headers");
 
     /** Those whose containers say which message they deliver. */
-    private static final List<String> KNOWN = LISTENERS.subList(0, 2);
+    private static final List<String> KNOWN = LISTENERS.subList(0, 4);
 
     private ListenerMethods() {}
 
