@@ -34,10 +34,11 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param tenant The tenant of bean methods that name none.
  * @param statusPath Where clients ask for the status of a key.
  * @param filterOrder Where the filter stands; after Spring Security, whose filter is at -100.
- * @param coverage What to do about POST and PATCH handlers that are not protected.
+ * @param coverage What to do about POST and PATCH handlers, and listeners of messages, that are not protected.
  * @param store Where entries are kept.
  * @param cache A cache in Redis that all nodes on one store share.
  * @param outbox How queued calls are delivered.
+ * @param messages What holds for listeners of messages.
  * @param encryption How results are encrypted where they are kept.
  * @param limits What one tenant may do on this node.
  * @param operations Settings of single operations, by name.
@@ -64,6 +65,7 @@ public record OnlyonceProperties(
         @DefaultValue StoreSettings store,
         @DefaultValue CacheSettings cache,
         @DefaultValue OutboxSettings outbox,
+        @DefaultValue MessageSettings messages,
         @DefaultValue EncryptionSettings encryption,
         @DefaultValue Limits limits,
         @DefaultValue Map<String, OperationSettings> operations) {
@@ -131,10 +133,7 @@ public record OnlyonceProperties(
      * @param name Names the store that is cached: the same on all nodes of the store, and another for every other store.
      * @param secret At least 32 characters that all nodes share; not needed with onlyonce.encryption.
      */
-    public record CacheSettings(
-            @Nullable String url,
-            @Nullable String name,
-            @Nullable String secret) {
+    public record CacheSettings(@Nullable String url, @Nullable String name, @Nullable String secret) {
         /** Without the secret. */
         @Override
         public String toString() {
@@ -169,13 +168,24 @@ public record OnlyonceProperties(
             @DefaultValue("1048576") int payloadBytesMax) {}
 
     /**
+     * What holds for listeners of messages that are {@link Idempotent} and name no key.
+     *
+     * @param id Where ids come from, in this order: cloud-event, header:name, json:/pointer, coordinates.
+     * @param retention How long ids are remembered: longer than any broker goes on delivering.
+     * @param waitMax How long a message waits while somebody else is applying it, before it is delivered again.
+     */
+    public record MessageSettings(
+            @DefaultValue({"cloud-event", "header:message-id"}) List<String> id,
+            @DefaultValue("30d") Duration retention,
+            @DefaultValue("10s") Duration waitMax) {}
+
+    /**
      * How results are encrypted where they are kept; not at all without a current key.
      *
      * @param current The id of the key that new results are sealed with.
      * @param keys Keys by their id, a number: 16 or 32 random bytes in Base64. Keep old ones until their results expire.
      */
-    public record EncryptionSettings(
-            @Nullable Integer current, @DefaultValue Map<Integer, String> keys) {
+    public record EncryptionSettings(@Nullable Integer current, @DefaultValue Map<Integer, String> keys) {
 
         /** The ids only: settings get printed. */
         @Override
@@ -256,6 +266,5 @@ public record OnlyonceProperties(
      * @param header The header that says when the client made the request.
      * @param max How old a request may be by that header; the retention of its operation by default.
      */
-    public record RequestAgeSettings(
-            String header, @Nullable Duration max) {}
+    public record RequestAgeSettings(String header, @Nullable Duration max) {}
 }
