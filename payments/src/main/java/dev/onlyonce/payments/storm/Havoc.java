@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,7 @@ public final class Havoc implements AutoCloseable {
     private final Thread thread = new Thread(this::run, "havoc");
     private volatile int kills;
     private volatile int bounces;
+    private volatile @Nullable Exception failure;
 
     /**
      * What is killed how often.
@@ -109,6 +111,7 @@ public final class Havoc implements AutoCloseable {
             }
         } catch (IOException | RuntimeException e) {
             log.error("The havoc ends early", e);
+            failure = e;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -119,16 +122,26 @@ public final class Havoc implements AutoCloseable {
             return;
         }
         Process killed = bookkeepers.get(victim);
+        if (!killed.isAlive()) {
+            throw new IllegalStateException("a bookkeeper ended by itself with " + killed.exitValue());
+        }
         killed.destroyForcibly();
         killed.waitFor();
         kills++;
         bookkeepers.set(victim, launch(victim));
     }
 
-    /** Kills no more; the bookkeepers that run go on until {@link #close}. */
+    /**
+     * Kills no more; the bookkeepers that run go on until {@link #close}.
+     *
+     * @throws IllegalStateException if a bookkeeper ended by itself, or the broker could not be bounced
+     */
     public void calm() throws InterruptedException {
         over.complete(null);
         thread.join();
+        if (failure != null) {
+            throw new IllegalStateException("it ended early", failure);
+        }
     }
 
     private synchronized void killAll() {
