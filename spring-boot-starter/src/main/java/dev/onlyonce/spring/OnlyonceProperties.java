@@ -133,7 +133,10 @@ public record OnlyonceProperties(
      * @param name Names the store that is cached: the same on all nodes of the store, and another for every other store.
      * @param secret At least 32 characters that all nodes share; not needed with onlyonce.encryption.
      */
-    public record CacheSettings(@Nullable String url, @Nullable String name, @Nullable String secret) {
+    public record CacheSettings(
+            @Nullable String url,
+            @Nullable String name,
+            @Nullable String secret) {
         /** Without the secret. */
         @Override
         public String toString() {
@@ -175,7 +178,9 @@ public record OnlyonceProperties(
      * @param waitMax How long a message waits while somebody else is applying it, before it is delivered again.
      */
     public record MessageSettings(
-            @DefaultValue({"cloud-event", "header:message-id"}) List<String> id,
+            @DefaultValue({"cloud-event", "header:message-id"})
+            List<String> id,
+
             @DefaultValue("30d") Duration retention,
             @DefaultValue("10s") Duration waitMax) {}
 
@@ -185,7 +190,8 @@ public record OnlyonceProperties(
      * @param current The id of the key that new results are sealed with.
      * @param keys Keys by their id, a number: 16 or 32 random bytes in Base64. Keep old ones until their results expire.
      */
-    public record EncryptionSettings(@Nullable Integer current, @DefaultValue Map<Integer, String> keys) {
+    public record EncryptionSettings(
+            @Nullable Integer current, @DefaultValue Map<Integer, String> keys) {
 
         /** The ids only: settings get printed. */
         @Override
@@ -266,5 +272,6 @@ public record OnlyonceProperties(
      * @param header The header that says when the client made the request.
      * @param max How old a request may be by that header; the retention of its operation by default.
      */
-    public record RequestAgeSettings(String header, @Nullable Duration max) {}
+    public record RequestAgeSettings(
+            String header, @Nullable Duration max) {}
 }
