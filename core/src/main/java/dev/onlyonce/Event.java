@@ -3,6 +3,7 @@ package dev.onlyonce;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Something that operators count or keep. The metrics begin with {@code api.idempotency.}; {@code
@@ -98,6 +99,28 @@ public sealed interface Event {
             /** It will be tried again. */
             RETRIED,
             /** It was given up, or waits for the reconciler or an operator. */
+            DEAD
+        }
+    }
+
+    /**
+     * A consumer is done with a message of a broker, or puts it off; counted as {@code messages.<name>}.
+     *
+     * @param group the consumer group
+     * @param topic the topic or queue
+     * @param reason why it is dead, as its dead letter says; null for others
+     */
+    record Consumed(
+            String group, String topic, End end, @Nullable String reason) implements Event {
+        /** How it ended. */
+        public enum End {
+            /** It took effect now. */
+            APPLIED,
+            /** It was recognised, and left alone. */
+            REPEATED,
+            /** It failed, and will be tried again. */
+            RETRIED,
+            /** It is a dead letter. */
             DEAD
         }
     }

@@ -28,6 +28,7 @@ import java.util.function.BooleanSupplier;
  */
 final class ConsumeLoop {
     private static final Duration IDLE_MAX = Duration.ofMillis(500);
+    private static final Duration SILENCE_MAX = Duration.ofSeconds(20);
 
     private final Channel channel;
     private final Source source;
@@ -44,12 +45,21 @@ final class ConsumeLoop {
         this.mailbox = new Mailbox(channel);
     }
 
-    /** Throws when the channel has ended. */
+    /**
+     * Returns when it is to end, or when no message came for a while: not every broker says that the queue was deleted, and a channel that has
+     * lost its queue hears nothing, also when there is a new one of the same name.
+     *
+     * @throws IOException when the channel has ended
+     */
     void run(BooleanSupplier running) throws IOException, InterruptedException {
         channel.basicQos(source.prefetch());
         channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
-        while (running.getAsBoolean()) {
+        long heardNanos = desk.now();
+        while (running.getAsBoolean() && desk.now() - heardNanos < SILENCE_MAX.toNanos()) {
             mailbox.take(idle()).forEach(this::receive);
+            if (!lane.isEmpty()) {
+                heardNanos = desk.now();
+            }
             List<Letter<Delivery>> due = lane.due(desk.now());
             if (!due.isEmpty()) {
                 Set<Letter<Delivery>> done = desk.work(due);

@@ -110,27 +110,4 @@ class RabbitMqTest {
         broker.untilEmpty(queue);
         broker.channel().exchangeDelete(exchange);
     }
-
-    /** Qpid does not say that a consumer has lost its queue. */
-    @Test
-    @DisplayName("N4 a consumer whose queue was deleted goes on when the queue is back")
-    void queueDeleted() throws Exception {
-        Broker broker = Broker.rabbitMq();
-        String queue = broker.queue();
-        broker.send(queue, "k", "id1", "body1");
-        broker.flush();
-        try (Ledger ledger = new Ledger();
-                AmqpInbox inbox = AmqpInbox.builder(ledger.once, broker.factory(), Ledger::text)
-                        .queue(queue)
-                        .id(MessageId.header("message-id"))
-                        .transactional((c, body, message) -> Ledger.write(c, body))) {
-            inbox.start();
-            Broker.until(() -> inbox.counts().applied() == 1);
-            broker.delete(queue);
-            broker.declare(queue);
-            broker.send(queue, "k", "id2", "body2");
-            broker.flush();
-            Broker.until(() -> inbox.counts().applied() == 2);
-        }
-    }
 }

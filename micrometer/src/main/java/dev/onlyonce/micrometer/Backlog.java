@@ -4,21 +4,22 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.CacheCounts;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The gauges of what waits for somebody: unknown entries, the oldest of them, and dead letters; and the counters of the shared cache. The store is asked every few
- * seconds in the background, not when metrics are read. All nodes see the same store and show the same numbers.
+ * The gauges of what waits for somebody: unknown entries, calls in the outbox, the oldest of each, and dead letters; and the counters
+ * of the shared cache. The store is asked every few seconds in the background, not when metrics are read. All nodes see the same store and show the same numbers.
  */
 public final class Backlog implements AutoCloseable {
     /** How many are counted at most: past that, nobody needs the exact number. */
@@ -28,27 +29,30 @@ public final class Backlog implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Backlog.class);
 
     private final Onlyonce once;
-    private final IntSupplier countDeadLetters;
+    private final Supplier<OutboxCounts> countOutbox;
     private volatile int unknown;
     private volatile double oldestSeconds;
-    private volatile int deadLetters;
+    private volatile OutboxCounts outbox = OutboxCounts.NONE;
+    private volatile double oldestCallSeconds;
     private volatile boolean closed;
 
-    private Backlog(Onlyonce once, IntSupplier countDeadLetters) {
+    private Backlog(Onlyonce once, Supplier<OutboxCounts> countOutbox) {
         this.once = once;
-        this.countDeadLetters = countDeadLetters;
+        this.countOutbox = countOutbox;
     }
 
     /**
      * Starts to watch.
      *
-     * @param deadLetters counts them in the store, up to {@link #COUNT_MAX}; 0 where there is no outbox
+     * @param outbox counts in the store, up to {@link #COUNT_MAX}; {@link OutboxCounts#NONE} where there is no outbox
      */
-    public static Backlog watch(Meters meters, Onlyonce once, IntSupplier deadLetters) {
-        Backlog backlog = new Backlog(once, deadLetters);
+    public static Backlog watch(Meters meters, Onlyonce once, Supplier<OutboxCounts> outbox) {
+        Backlog backlog = new Backlog(once, outbox);
         meters.gauge(Metric.RECONCILE_BACKLOG, Tags.empty(), () -> backlog.unknown);
         meters.gauge(Metric.RECONCILE_OLDEST, Tags.empty(), () -> backlog.oldestSeconds);
-        meters.gauge(Metric.OUTBOX_DEAD_LETTERS, Tags.empty(), () -> backlog.deadLetters);
+        meters.gauge(Metric.OUTBOX_WAITING, Tags.empty(), () -> backlog.outbox.waiting());
+        meters.gauge(Metric.OUTBOX_OLDEST, Tags.empty(), () -> backlog.oldestCallSeconds);
+        meters.gauge(Metric.OUTBOX_DEAD_LETTERS, Tags.empty(), () -> backlog.outbox.dead());
         meters.readCounter(Metric.CACHE_REPLAYED, once, cache(CacheCounts::replayed));
         meters.readCounter(Metric.CACHE_SHED, once, cache(CacheCounts::shed));
         meters.readCounter(Metric.CACHE_MISSED, once, cache(CacheCounts::missed));
@@ -67,7 +71,10 @@ public final class Backlog implements AutoCloseable {
             List<Entry> entries = once.operator().list(EntryQuery.all(COUNT_MAX).in(State.UNKNOWN));
             unknown = entries.size();
             oldestSeconds = entries.stream().mapToDouble(Backlog::age).max().orElse(0);
-            deadLetters = countDeadLetters.getAsInt();
+            OutboxCounts counts = countOutbox.get();
+            Instant now = once.registry().time().now();
+            oldestCallSeconds = counts.oldestAt().map(at -> seconds(at, now)).orElse(0.0);
+            outbox = counts;
         } catch (StoreException e) {
             log.debug("The backlog cannot be counted now: {}", e.getMessage());
         } finally {
@@ -80,7 +87,11 @@ public final class Backlog implements AutoCloseable {
     /** By the store's clock. */
     private static double age(Entry entry) {
         Instant since = entry.settledAt() == null ? entry.createdAt() : entry.settledAt();
-        return Math.max(0, Duration.between(since, entry.readAt()).toMillis() / 1000.0);
+        return seconds(since, entry.readAt());
+    }
+
+    private static double seconds(Instant since, Instant now) {
+        return Math.max(0, Duration.between(since, now).toMillis() / 1000.0);
     }
 
     /** Stops asking the store. */

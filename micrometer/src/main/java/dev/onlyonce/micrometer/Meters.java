@@ -11,6 +11,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -57,7 +59,21 @@ public final class Meters implements Listener {
     private final AtomicInteger extra = new AtomicInteger();
     private final AtomicInteger different = new AtomicInteger();
 
-    private record Series(Metric metric, String operation, String tenant) {}
+    private record Series(Metric metric, List<String> values) {
+        /** The series that only shows that the metric exists. */
+        static Series none(Metric metric) {
+            return new Series(metric, Collections.nCopies(metric.tags().names().size(), NONE));
+        }
+
+        Tags tags() {
+            List<String> names = metric.tags().names();
+            Tags tags = Tags.empty();
+            for (int i = 0; i < names.size(); i++) {
+                tags = tags.and(names.get(i), values.get(i));
+            }
+            return tags;
+        }
+    }
 
     /**
      * Registers every metric but those of the backlog and the shared cache, which a {@link Backlog} adds.
@@ -70,9 +86,9 @@ public final class Meters implements Listener {
         ReservedSuffix.keepIn(registry);
         for (Metric metric : Metric.values()) {
             if (metric.kind() == Metric.Kind.COUNTER) {
-                counter(metric, NONE, NONE);
+                counter(Series.none(metric));
             } else if (metric.kind() == Metric.Kind.TIMER) {
-                timer(metric, NONE);
+                timer(Series.none(metric));
             }
         }
         gauge(Metric.LEDGER_DIFFERENCES, Tags.of("kind", "missing"), missing::get);
@@ -88,7 +104,8 @@ public final class Meters implements Listener {
                     decided.key().operation(),
                     decided.key().tenant());
         } else if (event instanceof Event.Took took) {
-            timer(duration(took.part()), took.operation()).record(took.nanos(), TimeUnit.NANOSECONDS);
+            timer(new Series(duration(took.part()), List.of(took.operation())))
+                    .record(took.nanos(), TimeUnit.NANOSECONDS);
         } else if (event instanceof Event.Changed changed) {
             changed(changed.transition());
         } else if (event instanceof Event.LeaseLapsed lapsed) {
@@ -103,10 +120,12 @@ public final class Meters implements Listener {
                     reconciled.id().tenant());
         } else if (event instanceof Event.Delivery delivery) {
             count(delivery(delivery.fate()), delivery.operation(), delivery.id().tenant());
+        } else if (event instanceof Event.Consumed consumed) {
+            consumed(consumed);
         } else if (event instanceof Event.StoreFailed) {
-            counter(Metric.STORE_ERROR, NONE, NONE).increment();
+            counter(Series.none(Metric.STORE_ERROR)).increment();
         } else if (event instanceof Event.Purged purged) {
-            counter(Metric.TTL_PRUNED, NONE, NONE).increment(purged.entries());
+            counter(Series.none(Metric.TTL_PRUNED)).increment(purged.entries());
         } else if (event instanceof Event.LedgerCompared compared) {
             missing.set(compared.missing());
             extra.set(compared.extra());
@@ -122,12 +141,19 @@ public final class Meters implements Listener {
         }
     }
 
+    private void consumed(Event.Consumed consumed) {
+        List<String> values = consumed.end() == Event.Consumed.End.DEAD
+                ? List.of(consumed.group(), String.valueOf(consumed.reason()), consumed.topic())
+                : List.of(consumed.group(), consumed.topic());
+        counter(new Series(message(consumed.end()), values)).increment();
+    }
+
     private void count(Metric metric, Transition transition) {
         count(metric, transition.operation(), transition.id().tenant());
     }
 
     private void count(Metric metric, String operation, String tenant) {
-        counter(metric, operation, tag(tenant)).increment();
+        counter(new Series(metric, List.of(operation, tag(tenant)))).increment();
     }
 
     private static Metric decision(Event.Decision decision) {
@@ -158,30 +184,32 @@ public final class Meters implements Listener {
         };
     }
 
-    private Counter counter(Metric metric, String operation, String tenant) {
-        return counters.computeIfAbsent(new Series(metric, operation, tenant), this::counter);
+    private static Metric message(Event.Consumed.End end) {
+        return switch (end) {
+            case APPLIED -> Metric.MESSAGES_APPLIED;
+            case REPEATED -> Metric.MESSAGES_REPEATED;
+            case RETRIED -> Metric.MESSAGES_RETRIED;
+            case DEAD -> Metric.MESSAGES_DEAD;
+        };
     }
 
-    private Counter counter(Series series) {
-        Tags tags = series.metric.tags() == Metric.Tag.NONE
-                ? Tags.empty()
-                : Tags.of("operation", series.operation, "tenant", series.tenant);
-        return Counter.builder(series.metric.meterName())
-                .description(series.metric.description())
-                .tags(tags)
-                .register(registry);
+    private Counter counter(Series wanted) {
+        return counters.computeIfAbsent(
+                wanted,
+                series -> Counter.builder(series.metric.meterName())
+                        .description(series.metric.description())
+                        .tags(series.tags())
+                        .register(registry));
     }
 
-    private Timer timer(Metric metric, String operation) {
-        return timers.computeIfAbsent(new Series(metric, operation, NONE), series -> timer(registry, series));
-    }
-
-    private static Timer timer(MeterRegistry registry, Series series) {
-        return Timer.builder(series.metric.meterName())
-                .description(series.metric.description())
-                .tag("operation", series.operation)
-                .serviceLevelObjectives(BUCKETS)
-                .register(registry);
+    private Timer timer(Series wanted) {
+        return timers.computeIfAbsent(
+                wanted,
+                series -> Timer.builder(series.metric.meterName())
+                        .description(series.metric.description())
+                        .tags(series.tags())
+                        .serviceLevelObjectives(BUCKETS)
+                        .register(registry));
     }
 
     /** The histogram buckets of all timers. */

@@ -73,8 +73,22 @@ public enum Metric {
     OUTBOX_RETRIED("outbox.retried", Kind.COUNTER, Tag.BOTH, "Calls of the outbox that will be tried again"),
     /** It was given up. */
     OUTBOX_DEAD("outbox.dead", Kind.COUNTER, Tag.BOTH, "Calls of the outbox that were given up"),
+    /** Calls that wait now. */
+    OUTBOX_WAITING("outbox.waiting", Kind.GAUGE, Tag.NONE, "Calls that the outbox has to deliver now, at most 1000"),
+    /** The oldest of them. */
+    OUTBOX_OLDEST("outbox.oldest", Kind.GAUGE_SECONDS, Tag.NONE, "How long the oldest of them has waited"),
     /** Dead letters now. */
     OUTBOX_DEAD_LETTERS("outbox.dead_letters", Kind.GAUGE, Tag.NONE, "Dead letters in the outbox now, at most 1000"),
+
+    /** A consumer applied a message. */
+    MESSAGES_APPLIED("messages.applied", Kind.COUNTER, Tag.MESSAGES, "Messages that consumers applied"),
+    /** A consumer recognised a message. */
+    MESSAGES_REPEATED(
+            "messages.repeated", Kind.COUNTER, Tag.MESSAGES, "Messages that consumers recognised as repeated"),
+    /** A consumer tries a message again. */
+    MESSAGES_RETRIED("messages.retried", Kind.COUNTER, Tag.MESSAGES, "Failures of messages that are tried again"),
+    /** A consumer gave up a message. */
+    MESSAGES_DEAD("messages.dead", Kind.COUNTER, Tag.DEAD_MESSAGES, "Messages that consumers gave up, by reason"),
 
     /** Differences of the latest comparison. */
     LEDGER_DIFFERENCES(
@@ -128,6 +142,10 @@ public enum Metric {
         OPERATION("operation"),
         /** The operation and the tenant. */
         BOTH("operation tenant"),
+        /** The consumer group and the topic. */
+        MESSAGES("group topic"),
+        /** The consumer group, the reason of the dead letter and the topic. */
+        DEAD_MESSAGES("group reason topic"),
         /** The kind of difference. */
         KIND("kind");
 

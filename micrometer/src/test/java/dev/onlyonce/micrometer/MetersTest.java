@@ -12,6 +12,7 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
@@ -23,9 +24,11 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,6 +74,9 @@ class MetersTest {
         events.put(Metric.OUTBOX_DELIVERED, delivery(Event.Delivery.Fate.DELIVERED));
         events.put(Metric.OUTBOX_RETRIED, delivery(Event.Delivery.Fate.RETRIED));
         events.put(Metric.OUTBOX_DEAD, delivery(Event.Delivery.Fate.DEAD));
+        for (Event.Consumed.End end : Event.Consumed.End.values()) {
+            events.put(Metric.valueOf("MESSAGES_" + end), new Event.Consumed("billing", "orders", end, "mismatch"));
+        }
         return events;
     }
 
@@ -84,7 +90,15 @@ class MetersTest {
     @ParameterizedTest
     @EnumSource(
             value = Metric.class,
-            names = {"RECONCILE_BACKLOG", "RECONCILE_OLDEST", "OUTBOX_DEAD_LETTERS", "LEDGER_DIFFERENCES", "CACHE_.*"},
+            names = {
+                "RECONCILE_BACKLOG",
+                "RECONCILE_OLDEST",
+                "OUTBOX_DEAD_LETTERS",
+                "OUTBOX_WAITING",
+                "OUTBOX_OLDEST",
+                "LEDGER_DIFFERENCES",
+                "CACHE_.*"
+            },
             mode = EnumSource.Mode.MATCH_NONE)
     @DisplayName(
             "S1 are there from the start with their prefix and tags, and each event counts under its own name alone")
@@ -196,14 +210,16 @@ class MetersTest {
     }
 
     @Test
-    @DisplayName("S1 the gauges of the backlog show unknown entries, the oldest of them, and dead letters")
+    @DisplayName(
+            "S1 the gauges of the backlog show unknown entries, the oldest of them, calls in the outbox, the oldest of them, and dead letters")
     void backlog() {
         try (ManualTime time = new ManualTime();
                 Onlyonce once = Onlyonce.builder(new MemoryStore(time))
                         .time(time)
                         .listener(meters)
                         .build();
-                Backlog watched = Backlog.watch(meters, once, () -> 7)) {
+                Backlog watched =
+                        Backlog.watch(meters, once, () -> new OutboxCounts(12, 7, Optional.of(Instant.EPOCH)))) {
             assertThat(watched).isNotNull();
             ((Begun.Claimed) once.begin(KEY, Fingerprint.of(new byte[0])))
                     .claim()
@@ -212,7 +228,28 @@ class MetersTest {
             assertThat(gauge(Metric.RECONCILE_BACKLOG)).isEqualTo(1);
             assertThat(gauge(Metric.RECONCILE_OLDEST)).isBetween(54.0, 60.0);
             assertThat(gauge(Metric.OUTBOX_DEAD_LETTERS)).isEqualTo(7);
+            assertThat(gauge(Metric.OUTBOX_WAITING)).isEqualTo(12);
+            assertThat(gauge(Metric.OUTBOX_OLDEST)).isBetween(time.now().getEpochSecond() - 6.0, (double)
+                    time.now().getEpochSecond());
         }
+    }
+
+    @Test
+    @DisplayName("S1 count messages by consumer group and topic, and dead letters by their reason")
+    void messages() {
+        meters.on(new Event.Consumed("billing", "orders", Event.Consumed.End.APPLIED, null));
+        meters.on(new Event.Consumed("billing", "orders", Event.Consumed.End.DEAD, "mismatch"));
+        meters.on(new Event.Consumed("billing", "refunds", Event.Consumed.End.DEAD, "undecodable"));
+        assertThat(registry.get(Metric.MESSAGES_APPLIED.meterName())
+                        .tags("group", "billing", "topic", "orders")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
+        assertThat(registry.get(Metric.MESSAGES_DEAD.meterName())
+                        .tags("group", "billing", "topic", "orders", "reason", "mismatch")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
     }
 
     private double gauge(Metric metric) {
@@ -240,7 +277,7 @@ class MetersTest {
                 Onlyonce once =
                         Onlyonce.builder(new MemoryStore(time)).time(time).build()) {
             Meters published = new Meters(prometheus, 1);
-            Backlog.watch(published, once, () -> 0).close();
+            Backlog.watch(published, once, () -> OutboxCounts.NONE).close();
             String scraped = prometheus.scrape();
             for (Metric metric : Metric.values()) {
                 String suffix = metric.kind() == Metric.Kind.TIMER ? "_bucket" : "";

@@ -84,7 +84,7 @@ class PublishedListTest {
 
     @Test
     @DisplayName(
-            "S4 has alerts for the store, misuse, duplicates, zombies, unknown outcomes, dead letters and the ledger")
+            "S4 has alerts for the store, misuse, duplicates, zombies, unknown outcomes, dead letters, the outbox, messages and the ledger")
     void alerts() throws IOException {
         assertThat(asked(Files.readString(DOCS.resolve("operating/alerts.yaml"))))
                 .contains(
@@ -97,6 +97,8 @@ class PublishedListTest {
                         Metric.RECONCILE_FAILED.prometheusName(),
                         Metric.OUTBOX_DEAD.prometheusName(),
                         Metric.OUTBOX_DEAD_LETTERS.prometheusName(),
+                        Metric.OUTBOX_OLDEST.prometheusName(),
+                        Metric.MESSAGES_DEAD.prometheusName(),
                         Metric.LEDGER_DIFFERENCES.prometheusName());
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,8 @@ import org.jspecify.annotations.Nullable;
 final class AuditStreams {
     /** Messages that are read together from one stream. */
     private static final int CHUNK = 100;
+    /** Messages that a script searches at once: its server does nothing else meanwhile. */
+    private static final int SEARCHED = 200;
     /** How many a script deletes at once. */
     private static final int TRIM_MAX = 1000;
     /** Of a number, below the milliseconds of the stream's id: its sequence, and the place in the message. */
@@ -52,13 +55,20 @@ final class AuditStreams {
     private final Pipeline pipeline;
     private final Partitions partitions;
     private final OwnRecords own;
-    private final Script trim;
+    private final Scripts scripts;
 
-    AuditStreams(Pipeline pipeline, Partitions partitions, Script trim) {
+    /** What searches a stream for a key, and what deletes old messages. */
+    record Scripts(Script search, Script trim) {
+        static Scripts of(Optional<String> clock) {
+            return new Scripts(Script.of("history", clock), Script.of("trim", clock));
+        }
+    }
+
+    AuditStreams(Pipeline pipeline, Partitions partitions, Scripts scripts) {
         this.pipeline = pipeline;
         this.partitions = partitions;
         this.own = new OwnRecords(pipeline, partitions);
-        this.trim = trim;
+        this.scripts = scripts;
     }
 
     /** A change as it is stored: its record, with that of the entry's first change before it if this was the second one. */
@@ -88,25 +98,28 @@ final class AuditStreams {
     }
 
     /**
-     * Reads the whole stream of the partition: it is bounded, and only operators ask. The entry is read first, so that a change in
+     * Has the whole stream of the partition searched: it is bounded, and only operators ask. The entry is read first, so that a change in
      * between is in the stream, and perhaps on the entry as well.
      */
     List<AuditRecord> history(EntryId id) {
         List<AuditRecord> onEntry = own.of(id);
         Deque<AuditRecord> newest = new ArrayDeque<>();
         int partition = partitions.of(id);
-        long after = 0;
-        Chunk chunk;
-        do {
-            chunk = read(
-                    partition,
-                    after,
-                    pipeline.send(List.of(range(partition, after))).get(0));
-            chunk.changes().stream()
+        byte[] member = Partitions.member(id);
+        byte[] from = bytes("-");
+        while (from.length > 0) {
+            Request request = Request.script(
+                    scripts.search(),
+                    List.of(partitions.key(partition, Partitions.AUDIT)),
+                    List.of(from, Verbs.number(SEARCHED), member));
+            List<Object> answer =
+                    Batch.checkRead(pipeline.send(List.of(request)).get(0));
+            read(partition, 0, (List<?>) answer.get(2)).changes().stream()
                     .filter(change -> change.id().equals(id))
                     .forEach(change -> newest.addAll(change.records()));
-            after = chunk.end();
-        } while (!chunk.isLast());
+            byte[] last = (byte[]) answer.get(1);
+            from = last.length == 0 ? last : Partitions.joined(bytes("("), last);
+        }
         onEntry.stream()
                 .filter(record -> newest.stream().noneMatch(other -> isSame(record, other)))
                 .forEach(newest::addLast);
@@ -139,7 +152,7 @@ final class AuditStreams {
             List<Integer> more = new ArrayList<>();
             for (int i = 0; i < replies.size(); i++) {
                 int partition = unfinished.get(i);
-                Chunk chunk = read(partition, cursors[partition], replies.get(i));
+                Chunk chunk = read(partition, cursors[partition], Batch.checkRead(replies.get(i)));
                 for (Change change : chunk.changes()) {
                     counts[partition] += addMatching(query, change, found) ? 1 : 0;
                 }
@@ -190,8 +203,7 @@ final class AuditStreams {
     /** The changes of some messages, where the next ones begin, and whether there are none. */
     private record Chunk(List<Change> changes, long end, boolean isLast) {}
 
-    private static Chunk read(int partition, long after, Reply reply) {
-        List<Object> messages = Batch.checkRead(reply);
+    private static Chunk read(int partition, long after, List<?> messages) {
         List<Change> changes = new ArrayList<>();
         long end = after;
         for (Object message : messages) {
@@ -245,7 +257,7 @@ final class AuditStreams {
                     Verbs.number(retention.toSeconds() * 1_000_000 + retention.toNanosPart() / 1000),
                     Verbs.number(Math.min(TRIM_MAX, limit - purged)));
             Reply reply = pipeline.send(List.of(Request.script(
-                            trim,
+                            scripts.trim(),
                             List.of(
                                     partitions.key(partition, Partitions.AUDIT),
                                     partitions.key(partition, Partitions.AUDITED)),

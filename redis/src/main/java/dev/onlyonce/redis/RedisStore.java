@@ -73,7 +73,7 @@ public final class RedisStore implements Store {
                 new Replicas(link, partitions, new Replicas.Wanted(builder.replicas, builder.fsynced, builder.timeout));
         batch = new Batch(link, pipeline, partitions, new Batch.Settings(auditMax, builder.audit, replicas));
         listing = new Listing(pipeline, partitions, batch, verbs);
-        audit = new AuditStreams(pipeline, partitions, Script.of("trim", builder.clock));
+        audit = new AuditStreams(pipeline, partitions, AuditStreams.Scripts.of(builder.clock));
         upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
         evict = Script.of("evict", builder.clock);
         now = Script.of("now", builder.clock);

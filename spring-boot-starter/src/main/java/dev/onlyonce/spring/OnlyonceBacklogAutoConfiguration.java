@@ -4,6 +4,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.micrometer.Backlog;
 import dev.onlyonce.micrometer.Meters;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.Store;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -11,7 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 
-/** Gauges of unknown entries and dead letters, which need the engine that the other meters come before. */
+/** Gauges of unknown entries, the outbox and dead letters, which need the engine that the other meters come before. */
 @AutoConfiguration(after = {OnlyonceAutoConfiguration.class, OnlyonceMetersAutoConfiguration.class})
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean({Meters.class, Onlyonce.class})
@@ -22,6 +23,6 @@ public class OnlyonceBacklogAutoConfiguration {
         return Backlog.watch(
                 meters,
                 once,
-                () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
+                () -> store.origin() instanceof SqlStore sql ? sql.countOutbox(Backlog.COUNT_MAX) : OutboxCounts.NONE);
     }
 }

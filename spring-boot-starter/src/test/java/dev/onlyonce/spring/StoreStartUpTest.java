@@ -115,12 +115,15 @@ class StoreStartUpTest extends StartUp {
         try (RedisServer server = RedisServer.start()) {
             sql.withPropertyValues(
                             "onlyonce.store.url=" + server.url(),
+                            "onlyonce.store.audit=exceptions",
                             "onlyonce.encryption.current=1",
                             "onlyonce.encryption.keys.1=MDEyMzQ1Njc4OWFiY2RlZg==")
                     .run(context -> {
                         assertThat(context).hasNotFailed();
                         assertThat(context.getBean(Store.class).isSealing()).isTrue();
                         assertThat(context.getBean(Store.class)).isNotInstanceOf(SqlStore.class);
+                        assertThat(server.command("EXISTS", "onlyonce:{0}:own-records"))
+                                .isEqualTo(":1");
                     });
             refuses(
                     runner.withPropertyValues("onlyonce.store.url=" + server.url() + "?evict=no"),

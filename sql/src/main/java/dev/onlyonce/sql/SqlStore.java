@@ -27,6 +27,7 @@ import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
@@ -284,9 +285,9 @@ public final class SqlStore implements Store {
         return calls.read(c -> BoundedCount.entries(c, database, tenant, max));
     }
 
-    /** How many dead letters the outbox has, for gauges; stops counting at {@code max}. */
-    public int countDeadLetters(int max) {
-        return calls.read(c -> BoundedCount.deadLetters(c, database, max));
+    /** What the outbox has to do, for gauges; each count stops at {@code max}. */
+    public OutboxCounts countOutbox(int max) {
+        return calls.read(c -> BoundedCount.outbox(c, database, max));
     }
 
     @Override

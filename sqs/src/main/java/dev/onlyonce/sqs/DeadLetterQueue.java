@@ -44,14 +44,14 @@ final class DeadLetterQueue implements DeadLetters<Message> {
 
     /** Says at the start what would otherwise be found out in the middle of the night. */
     void check() {
-        Queue.find(client, urlOrName).whenComplete((queue, thrown) -> {
-            if (thrown != null) {
-                log.error(
-                        "The dead-letter queue {} cannot be found. Messages that are given up wait until it can",
-                        urlOrName,
-                        thrown);
-            }
-        });
+        try {
+            Queue.find(client, urlOrName).join();
+        } catch (RuntimeException e) {
+            log.error(
+                    "The dead-letter queue {} cannot be found. Messages that are given up wait until it can",
+                    urlOrName,
+                    e);
+        }
     }
 
     @Override
@@ -61,7 +61,7 @@ final class DeadLetterQueue implements DeadLetters<Message> {
             queue = Queue.find(client, urlOrName).join();
         } catch (CompletionException e) {
             log.error("{} dead letters wait: the queue {} cannot be found", letters.size(), urlOrName, e);
-            return Set.of();
+            return new HashSet<>();
         }
         Map<Letter<Message>, CompletableFuture<Boolean>> sent = new HashMap<>();
         letters.forEach((letter, why) -> sent.put(letter, send(queue, letter, why)));

@@ -44,13 +44,13 @@ final class Heartbeat implements AutoCloseable {
         held.addAll(receipts);
     }
 
-    /**
-     * Extends them no more.
-     *
-     * @return is done when no extension is on its way that could overtake what the caller does next
-     */
-    synchronized CompletableFuture<Void> release(Collection<String> receipts) {
+    /** Extends them no more. */
+    synchronized void release(Collection<String> receipts) {
         receipts.forEach(held::remove);
+    }
+
+    /** Is done when no extension is on its way that could overtake what the caller does next. */
+    synchronized CompletableFuture<Void> quiet() {
         return beat;
     }
 

@@ -156,7 +156,8 @@ final class PollLoop {
             return;
         }
         lane.done(Set.copyOf(letters));
-        heartbeat.release(receipts(letters)).join();
+        heartbeat.release(receipts(letters));
+        heartbeat.quiet().join();
         long now = parts.desk.now();
         queue.hide(letters.stream()
                         .map(letter -> new Queue.Visibility(

@@ -58,7 +58,7 @@ final class SqsTopic implements ConsumedTopic {
         String text = new String(id, StandardCharsets.UTF_8);
         // What is no text for SQS can still be sent as a binary value.
         boolean plain = id.length == 0
-                || Attributes.isText(text) && SdkBytes.fromUtf8String(text).equals(SdkBytes.fromByteArray(id));
+                || (Attributes.isText(text) && SdkBytes.fromUtf8String(text).equals(SdkBytes.fromByteArray(id)));
         MessageAttributeValue.Builder value = MessageAttributeValue.builder();
         return Map.of(
                 "message-id",

@@ -1,5 +1,7 @@
 package dev.onlyonce.messages.adapter;
 
+import dev.onlyonce.Event;
+import dev.onlyonce.Registry;
 import dev.onlyonce.messages.DeadLetterReason;
 import dev.onlyonce.messages.MessageCounts;
 import dev.onlyonce.messages.PoisonMessage;
@@ -40,9 +42,14 @@ public final class Desk<R> implements AutoCloseable {
      * @param application applies messages
      * @param reading finds their ids
      * @param retries limits the tries
-     * @param time for pauses
+     * @param registry for its time and its listeners
      */
-    public record Rules(Application application, Reading<?> reading, RetryLimits retries, Time time) {
+    public record Rules(Application application, Reading<?> reading, RetryLimits retries, Registry registry) {
+        /** For pauses. */
+        public Time time() {
+            return registry.time();
+        }
+
         /** The consumer group: each applies each message once. */
         public String group() {
             return reading.group();
@@ -98,7 +105,7 @@ public final class Desk<R> implements AutoCloseable {
 
     /** The clock of the letters. */
     public long now() {
-        return rules.time.nanos();
+        return rules.time().nanos();
     }
 
     /** How many messages went which way. */
@@ -117,9 +124,11 @@ public final class Desk<R> implements AutoCloseable {
     private void settle(Letter<R> letter, Applied applied, Set<Letter<R>> done) {
         if (applied instanceof Applied.Now) {
             counters.applied.increment();
+            publish(letter, Event.Consumed.End.APPLIED, null);
             done.add(letter);
         } else if (applied instanceof Applied.Before) {
             counters.repeated.increment();
+            publish(letter, Event.Consumed.End.REPEATED, null);
             done.add(letter);
         } else if (applied instanceof Applied.Mismatched) {
             letter.giveUp(new PoisonMessage(
@@ -140,6 +149,7 @@ public final class Desk<R> implements AutoCloseable {
                     DeadLetterReason.TRIES_EXHAUSTED, "it failed in " + letter.tries() + " tries: " + cause, cause));
         } else {
             counters.retried.increment();
+            publish(letter, Event.Consumed.End.RETRIED, null);
             Duration pause = rules.retries.pause(letter.tries());
             log.warn(
                     "{} {} failed in try {} and is tried again in {}",
@@ -168,6 +178,7 @@ public final class Desk<R> implements AutoCloseable {
         dead.forEach((letter, verdict) -> {
             if (buried.contains(letter)) {
                 counters.dead.increment();
+                publish(letter, Event.Consumed.End.DEAD, verdict.reason().code());
                 log.warn(
                         "{} {} is a dead letter: {}, {}",
                         letter.message().topic(),
@@ -179,6 +190,11 @@ public final class Desk<R> implements AutoCloseable {
             }
         });
         return buried;
+    }
+
+    private void publish(Letter<R> letter, Event.Consumed.End end, @Nullable String reason) {
+        rules.registry.publish(
+                new Event.Consumed(rules.group(), letter.message().topic(), end, reason));
     }
 
     /** Ends the application's threads and closes the dead letters. */

@@ -101,6 +101,6 @@ public abstract class InboxBuilder<T, B extends InboxBuilder<T, B, I>, I> {
     }
 
     private Desk.Rules rules(Reading<T> reading, Application application) {
-        return new Desk.Rules(application, reading, retries, once.registry().time());
+        return new Desk.Rules(application, reading, retries, once.registry());
     }
 }

@@ -20,6 +20,7 @@ import dev.onlyonce.server.proxy.MemoryBudget;
 import dev.onlyonce.server.proxy.Proxy;
 import dev.onlyonce.server.proxy.ReservedHeaders;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
 import io.vertx.core.Context;
@@ -117,7 +118,8 @@ public final class Gateway {
         AdminApi.Health probes = new AdminApi.Health(this::isReady, store::acceptedRisks);
         admin = new AdminApi(new AdminApi.Parts(operators, operator, token, metrics, probes));
         backlog = metrics.watch(
-                once, () -> store.origin() instanceof SqlStore sql ? sql.countDeadLetters(Backlog.COUNT_MAX) : 0);
+                once,
+                () -> store.origin() instanceof SqlStore sql ? sql.countOutbox(Backlog.COUNT_MAX) : OutboxCounts.NONE);
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
         metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);

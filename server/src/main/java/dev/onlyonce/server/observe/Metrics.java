@@ -5,6 +5,7 @@ import dev.onlyonce.Listener;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.micrometer.Backlog;
 import dev.onlyonce.micrometer.Meters;
+import dev.onlyonce.store.OutboxCounts;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Timer;
@@ -16,7 +17,6 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -70,8 +70,8 @@ public final class Metrics implements Listener, AutoCloseable {
     }
 
     /** Adds the gauges of what waits for somebody. */
-    public Backlog watch(Onlyonce once, IntSupplier deadLetters) {
-        return Backlog.watch(meters, once, deadLetters);
+    public Backlog watch(Onlyonce once, Supplier<OutboxCounts> outbox) {
+        return Backlog.watch(meters, once, outbox);
     }
 
     private Counter counter(Own own) {

@@ -10,6 +10,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.server.config.ConfigFile;
 import dev.onlyonce.server.config.Settings;
+import dev.onlyonce.testservers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,18 +53,38 @@ class AuditRetentionTest {
         });
     }
 
+    @ParameterizedTest
+    @CsvSource({"audit: all, 1", "audit: exceptions, 0"})
+    @DisplayName("S2 store.audit counts for a store that is opened by its URL, too")
+    void levelByUrl(String setting, int recorded) throws Exception {
+        try (RedisServer server = RedisServer.start()) {
+            Settings settings = settings("url: \"" + server.url() + "?partitions=1\", " + setting);
+            try (OpenStore store = OpenStore.open(settings.store(), settings.data());
+                    Onlyonce once = Onlyonce.builder(store.store()).build()) {
+                assertThat(once.execute(KEY, REQUEST, Codec.text(), claim -> "paid"))
+                        .isInstanceOf(Outcome.Executed.class);
+                assertThat(once.operator().history(KEY)).hasSize(2);
+                assertThat(server.command("EXISTS", "onlyonce:{0}:audited")).isEqualTo(":" + recorded);
+            }
+        }
+    }
+
     @FunctionalInterface
     private interface Scenario {
         void run(Onlyonce once, Path data) throws Exception;
     }
 
-    private void withGateway(String setting, Scenario scenario) throws Exception {
-        Settings settings = ConfigFile.read(Files.writeString(folder.resolve("gateway.yaml"), """
+    private Settings settings(String setting) throws Exception {
+        return ConfigFile.read(Files.writeString(folder.resolve("gateway.yaml"), """
                 listen: {host: 127.0.0.1, port: 0, drain-grace: 0s}
                 admin: {port: 0}
                 upstreams: [{url: http://127.0.0.1:1}]
                 store: {%s}
                 """.formatted(setting)));
+    }
+
+    private void withGateway(String setting, Scenario scenario) throws Exception {
+        Settings settings = settings(setting);
         try (OpenStore store = OpenStore.open(settings.store(), settings.data())) {
             Gateway gateway = Gateway.start(settings, store.store());
             try {

@@ -1,9 +1,12 @@
 package dev.onlyonce.sql.entries;
 
+import dev.onlyonce.store.OutboxCounts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Bounded counts, from indexes alone. */
@@ -19,6 +22,10 @@ public final class BoundedCount {
 
     private static final String WAITING = """
             SELECT COUNT(*) FROM (SELECT 1 FROM onlyonce_outbox WHERE dead = 0 LIMIT ?) bounded""";
+
+    /** Ids grow, so the first row is the oldest; the primary key finds it. */
+    private static final String OLDEST_WAITING = """
+            SELECT entry_created_at FROM onlyonce_outbox WHERE dead = 0 ORDER BY id LIMIT 1""";
 
     private BoundedCount() {}
 
@@ -43,6 +50,21 @@ public final class BoundedCount {
     /** The outbox rows of all tenants that are to be delivered or being delivered, at most {@code max}. */
     public static int waiting(Connection connection, Database database, int max) throws SQLException {
         return bounded(connection, database, WAITING, max);
+    }
+
+    /** What the outbox has to do; each count is at most {@code max}. */
+    public static OutboxCounts outbox(Connection connection, Database database, int max) throws SQLException {
+        return new OutboxCounts(
+                waiting(connection, database, max),
+                deadLetters(connection, database, max),
+                oldestWaiting(connection, database));
+    }
+
+    private static Optional<Instant> oldestWaiting(Connection connection, Database database) throws SQLException {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(OLDEST_WAITING));
+                ResultSet row = statement.executeQuery()) {
+            return row.next() ? Optional.of(StoredEntry.instant(row.getLong(1))) : Optional.empty();
+        }
     }
 
     private static int bounded(Connection connection, Database database, String sql, int max) throws SQLException {
