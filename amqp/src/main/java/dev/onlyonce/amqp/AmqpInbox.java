@@ -2,6 +2,7 @@ package dev.onlyonce.amqp;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Address;
+import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.Delivery;
@@ -19,6 +20,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -105,7 +107,14 @@ public final class AmqpInbox implements AutoCloseable {
     private void consumeOnce() throws IOException, InterruptedException {
         Connection connection = connections.open("onlyonce " + rules.group());
         try {
-            new ConsumeLoop(connection.createChannel(), source, desk).run(() -> !closing.isDone());
+            while (!closing.isDone()) {
+                Channel channel = connection.createChannel();
+                new ConsumeLoop(channel, source, desk).run(() -> !closing.isDone());
+                // What has arrived and was not taken is delivered again, in its order.
+                channel.close();
+            }
+        } catch (TimeoutException e) {
+            throw new IOException("the broker does not answer", e);
         } finally {
             Connections.close(connection);
         }
@@ -224,7 +233,10 @@ public final class AmqpInbox implements AutoCloseable {
             return this;
         }
 
-        /** Consumes while no other consumer does; the others stand by. For queues whose order matters. */
+        /**
+         * Consumes while no other consumer does; the others stand by. For classic queues whose order matters. RabbitMQ's quorum queues do not
+         * enforce it: declare them with {@code x-single-active-consumer} instead.
+         */
         public Builder<T> exclusive() {
             this.exclusive = true;
             return this;

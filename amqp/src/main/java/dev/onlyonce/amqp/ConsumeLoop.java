@@ -24,12 +24,11 @@ import java.util.function.BooleanSupplier;
  *   <li>Last, those that are done are acknowledged. If that fails, or the process dies before, they are delivered again and recognised.
  * </ol>
  *
- * <p>When no message comes for a while, it subscribes again. It ends when the channel does. Its lane ends with it: the broker delivers all that was not acknowledged again.
+ * <p>It ends when the channel does. Its lane ends with it: the broker delivers all that was not acknowledged again.
  */
 final class ConsumeLoop {
     private static final Duration IDLE_MAX = Duration.ofMillis(500);
-    /** How long to wait for a message before subscribing again. */
-    private static final Duration SILENCE_MAX = Duration.ofSeconds(10);
+    private static final Duration SILENCE_MAX = Duration.ofSeconds(20);
 
     private final Channel channel;
     private final Source source;
@@ -46,18 +45,19 @@ final class ConsumeLoop {
         this.mailbox = new Mailbox(channel);
     }
 
-    /** Throws when the channel has ended. */
+    /**
+     * Returns when it is to end, or when no message came for a while: not every broker says that the queue was deleted, and a channel that has
+     * lost its queue hears nothing, also when there is a new one of the same name.
+     *
+     * @throws IOException when the channel has ended
+     */
     void run(BooleanSupplier running) throws IOException, InterruptedException {
         channel.basicQos(source.prefetch());
-        subscribe();
+        channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
         long heardNanos = desk.now();
-        while (running.getAsBoolean()) {
+        while (running.getAsBoolean() && desk.now() - heardNanos < SILENCE_MAX.toNanos()) {
             mailbox.take(idle()).forEach(this::receive);
             if (!lane.isEmpty()) {
-                heardNanos = desk.now();
-            } else if (desk.now() - heardNanos > SILENCE_MAX.toNanos()) {
-                channel.basicCancel(mailbox.getConsumerTag());
-                subscribe();
                 heardNanos = desk.now();
             }
             List<Letter<Delivery>> due = lane.due(desk.now());
@@ -67,14 +67,6 @@ final class ConsumeLoop {
                 acknowledge(done);
             }
         }
-    }
-
-    /**
-     * Again after some silence: not every broker says that the queue was deleted, and a consumer that has lost its queue hears nothing, also
-     * when there is a new one of the same name.
-     */
-    private void subscribe() throws IOException {
-        channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
     }
 
     private Duration idle() {

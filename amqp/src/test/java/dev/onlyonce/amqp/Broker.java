@@ -112,9 +112,30 @@ final class Broker implements AutoCloseable {
         return queue;
     }
 
+    /** A queue that one consumer has at a time. */
+    String orderedQueue() {
+        String queue = "o" + UUID.randomUUID();
+        Map<String, Object> arguments = new HashMap<>(queueArguments);
+        if (!isOrderedByConsumers()) {
+            arguments.put("x-single-active-consumer", true);
+        }
+        declare(queue, arguments);
+        declare(queue + ".dead");
+        return queue;
+    }
+
+    /** Whether a queue has one consumer because its consumers want to be alone; else because the queue wants it. */
+    boolean isOrderedByConsumers() {
+        return queueArguments.isEmpty();
+    }
+
     void declare(String queue) {
+        declare(queue, queueArguments);
+    }
+
+    private void declare(String queue, Map<String, Object> arguments) {
         try {
-            channel.queueDeclare(queue, true, false, false, queueArguments);
+            channel.queueDeclare(queue, true, false, false, arguments);
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }

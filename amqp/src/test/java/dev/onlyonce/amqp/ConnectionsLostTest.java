@@ -126,26 +126,24 @@ class ConnectionsLostTest {
         assertThat(ledger.effects()).hasSize(20).doesNotHaveDuplicates();
     }
 
+    private AmqpInbox.Builder<String> ordered(int port) {
+        AmqpInbox.Builder<String> builder = builder(port).orderBy("routing-key").prefetch(20);
+        return broker.isOrderedByConsumers() ? builder.exclusive() : builder;
+    }
+
     @Test
-    @DisplayName("N4 to an exclusive queue leaves it to the one that stands by, in order")
+    @DisplayName("N4 to a queue with one consumer at a time leaves it to the one that stands by, in order")
     void standBy() {
+        queue = broker.orderedQueue();
         send(0, 200);
         AtomicBoolean cut = new AtomicBoolean();
-        try (AmqpInbox first = builder(network.port())
-                        .exclusive()
-                        .orderBy("routing-key")
-                        .prefetch(20)
-                        .transactional((c, body, message) -> {
-                            Ledger.write(c, body);
-                            if (body.equals("body50") && cut.compareAndSet(false, true)) {
-                                network.close();
-                            }
-                        });
-                AmqpInbox second = builder(broker.port())
-                        .exclusive()
-                        .orderBy("routing-key")
-                        .prefetch(20)
-                        .transactional((c, body, message) -> Ledger.write(c, body))) {
+        try (AmqpInbox first = ordered(network.port()).transactional((c, body, message) -> {
+                    Ledger.write(c, body);
+                    if (body.equals("body50") && cut.compareAndSet(false, true)) {
+                        network.close();
+                    }
+                });
+                AmqpInbox second = ordered(broker.port()).transactional((c, body, message) -> Ledger.write(c, body))) {
             first.start();
             Broker.until(() -> first.counts().applied() > 0);
             second.start();

@@ -24,7 +24,8 @@ final class ConsumerProcess {
                 classPath,
                 ConsumerProcess.class.getName(),
                 String.valueOf(broker.port()),
-                ledger.url()));
+                ledger.url(),
+                String.valueOf(broker.isOrderedByConsumers())));
         command.addAll(queues);
         try {
             return new ProcessBuilder(command).inheritIO().start();
@@ -35,13 +36,16 @@ final class ConsumerProcess {
 
     public static void main(String[] args) throws InterruptedException {
         Ledger ledger = new Ledger(args[1]);
-        for (int i = 2; i < args.length; i++) {
-            AmqpInbox.builder(ledger.once, Broker.factory(Integer.parseInt(args[0])), Ledger::text)
-                    .queue(args[i])
+        for (int i = 3; i < args.length; i++) {
+            AmqpInbox.Builder<String> builder =
+                    AmqpInbox.builder(ledger.once, Broker.factory(Integer.parseInt(args[0])), Ledger::text);
+            if (Boolean.parseBoolean(args[2])) {
+                builder.exclusive();
+            }
+            builder.queue(args[i])
                     .group("crash")
                     .id(MessageId.header("message-id"))
                     .orderBy("key")
-                    .exclusive()
                     .prefetch(100)
                     .transactional((transaction, body, message) -> Ledger.write(transaction, body))
                     .start();

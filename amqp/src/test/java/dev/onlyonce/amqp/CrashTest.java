@@ -39,7 +39,7 @@ class CrashTest {
     @DisplayName("N4 apply every message once, lose none, and keep the order of each key")
     void killed() throws Exception {
         Broker broker = broker();
-        List<String> queues = List.of(broker.queue(), broker.queue());
+        List<String> queues = List.of(broker.orderedQueue(), broker.orderedQueue());
         send(broker, queues);
         List<Process> consumers = new ArrayList<>();
         try (Ledger ledger = new Ledger()) {

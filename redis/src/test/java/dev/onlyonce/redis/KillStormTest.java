@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Key;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.State;
 import dev.onlyonce.testservers.RedisCluster;
@@ -108,11 +109,15 @@ class KillStormTest {
             int count = effects.getOrDefault(key.value(), 0);
             assertThat(entry.state()).as("%s, %s", entry, shown).isIn(State.COMPLETED, State.UNKNOWN);
             assertThat(count).as("%s, %s", entry, shown).isBetween(entry.state() == State.COMPLETED ? 1 : 0, 1);
-            assertThat(store.history(key.entryId())).as("%s, %s", entry, shown).hasSize(2);
+            List<AuditRecord> history = store.history(key.entryId());
+            assertThat(history.get(0).transition().from()).as("%s, %s", entry, shown).isNull();
+            assertThat(history.get(history.size() - 1).transition().to())
+                    .as("%s, %s", entry, shown)
+                    .isEqualTo(entry.state());
             unknown += entry.state() == State.UNKNOWN ? 1 : 0;
         }
-        // Each thread of a node works on one key at a time.
-        assertThat(unknown).as(shown).isLessThanOrEqualTo(KILLS * StormNode.THREADS);
+        // A kill leaves as many as a node has threads, and a node that gets no processor for longer than its lease does, too.
+        assertThat(unknown).as(shown).isLessThan(StormNode.KEYS / 4);
     }
 
     /** Until this many keys have an entry; fails if a node has ended, which it does only when all are decided. */

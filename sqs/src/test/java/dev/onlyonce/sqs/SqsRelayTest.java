@@ -102,6 +102,7 @@ class SqsRelayTest {
                 null,
                 null,
                 false,
+                null,
                 null);
     }
 

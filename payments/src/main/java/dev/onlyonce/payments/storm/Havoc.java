@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -140,20 +139,5 @@ public final class Havoc implements AutoCloseable {
     public void close() {
         over.complete(null);
         killAll();
-    }
-
-    static @Nullable Broker command(@Nullable String command) {
-        return command == null
-                ? null
-                : () -> {
-                    int code = new ProcessBuilder("sh", "-c", command)
-                            .redirectErrorStream(true)
-                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                            .start()
-                            .waitFor();
-                    if (code != 0) {
-                        throw new IOException(command + " ended with " + code);
-                    }
-                };
     }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -87,6 +88,9 @@ public final class StormCommand implements Callable<Integer> {
             description = "How long to wait for the last answers. Default: ${DEFAULT-VALUE}")
     private Duration patience = Duration.ofMinutes(2);
 
+    @Mixin
+    private BooksOptions books = new BooksOptions();
+
     @Override
     public Integer call() {
         StormOptions options = options();
@@ -99,12 +103,13 @@ public final class StormCommand implements Callable<Integer> {
         Storm storm = new Storm(options, progress(out, live));
         CountDownLatch ended = new CountDownLatch(1);
         Runtime.getRuntime().addShutdownHook(interrupter(Thread.currentThread(), ended));
-        try {
+        try (Havoc havoc = books.start(options.seed())) {
             Storm.Report report = storm.run();
             out.print(live ? System.lineSeparator() : "");
             report.verdict().lines(report.networkFaults()).forEach(out::println);
+            boolean booksAreWell = !books.isChecked() || checkBooks(havoc, out);
             out.flush();
-            return report.verdict().allWell() ? 0 : CannotRun.FAILED;
+            return report.verdict().allWell() && booksAreWell ? 0 : CannotRun.FAILED;
         } catch (IOException e) {
             throw new CannotRun(CannotRun.UNAVAILABLE, e.getMessage() + ": is the demo running?");
         } catch (InterruptedException e) {
@@ -112,6 +117,18 @@ public final class StormCommand implements Callable<Integer> {
         } finally {
             ended.countDown();
         }
+    }
+
+    private boolean checkBooks(@Nullable Havoc havoc, PrintWriter out) throws IOException, InterruptedException {
+        if (havoc != null) {
+            havoc.calm();
+        }
+        BooksVerdict verdict = new BooksCheck(url, providerUrl).await(patience);
+        verdict.lines().forEach(out::println);
+        if (havoc != null) {
+            out.printf("Bookkeepers were killed %d times, the broker was bounced %d times.%n", havoc.kills(), havoc.bounces());
+        }
+        return verdict.allWell();
     }
 
     private StormOptions options() {
@@ -122,7 +139,7 @@ public final class StormCommand implements Callable<Integer> {
             return new StormOptions(
                     List.of(url),
                     providerUrl,
-                    new StormOptions.Size(payments, copies, open),
+                    new StormOptions.Size(payments, copies, open, books.refundEvery()),
                     network.isEmpty() ? StormOptions.NETWORK : network,
                     faults.isEmpty() ? StormOptions.FAULTS : faults,
                     seed == null ? ThreadLocalRandom.current().nextLong(1_000_000) : seed,

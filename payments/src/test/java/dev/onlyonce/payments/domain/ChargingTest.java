@@ -85,7 +85,6 @@ class ChargingTest {
                 null,
                 null,
                 false,
-                null,
                 null);
     }
 }

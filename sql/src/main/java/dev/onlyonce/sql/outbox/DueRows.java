@@ -138,8 +138,7 @@ final class DueRows {
     private List<Long> firstInLine(Connection connection, List<Line> lines) throws SQLException {
         byIndex(connection);
         List<Long> first = new ArrayList<>();
-        try (PreparedStatement statement =
-                database.prepare(connection, database.sql(statements.firstInLine()))) {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(statements.firstInLine()))) {
             if (kind == SqlDatabase.POSTGRESQL) {
                 new ArrayParameters<>(lines)
                         .texts(Line::tenant)

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param orderKey calls of one tenant and topic with the same order key are made one after the other, in the order in which they
  *     were accepted; at most 255 characters. Null: at once, in any order
  */
-public record OutboxCall(String topic, byte[] payload, @Nullable String orderKey) {
+public record OutboxCall(
+        String topic, byte[] payload, @Nullable String orderKey) {
 
     /** A call without an order. */
     public OutboxCall(String topic, byte[] payload) {

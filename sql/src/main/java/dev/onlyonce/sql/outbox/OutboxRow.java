@@ -33,6 +33,21 @@ public record OutboxRow(
         @Nullable String lastError,
         @Nullable String orderKey) {
 
+    /** A row without an order. */
+    public OutboxRow(
+            long id,
+            Key key,
+            String topic,
+            byte[] payload,
+            int tries,
+            Instant acceptedAt,
+            @Nullable Instant firstSentAt,
+            @Nullable String providerId,
+            boolean dead,
+            @Nullable String lastError) {
+        this(id, key, topic, payload, tries, acceptedAt, firstSentAt, providerId, dead, lastError, null);
+    }
+
     /** The key to send to the provider: every try sends the same one. */
     public String downstreamKey() {
         return DownstreamKey.of(key, topic);

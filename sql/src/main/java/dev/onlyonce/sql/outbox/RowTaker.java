@@ -108,8 +108,8 @@ final class RowTaker {
     private List<StoredRow> firstInLine(List<String> topics, UUID token, long leaseUs, int max) {
         DueRows due = context.due();
         for (int round = 0; round < ROUNDS_MAX; round++) {
-            DueRows.Batch batch =
-                    context.calls().write(c -> Transaction.run(c, begin, t -> due.take(t, topics, token, leaseUs, max)));
+            DueRows.Batch batch = context.calls()
+                    .write(c -> Transaction.run(c, begin, t -> due.take(t, topics, token, leaseUs, max)));
             more = batch.isFull();
             if (!batch.rows().isEmpty() || !more) {
                 return batch.rows();

@@ -109,14 +109,19 @@ interface OutboxLocksChapter extends OutboxChapter {
     }
 
     @Test
-    @DisplayName("Rows of transactions that run at the same time have no order: nobody waits for a commit that may never come")
+    @DisplayName(
+            "Rows of transactions that run at the same time have no order: nobody waits for a commit that may never come")
     default void atTheSameTime() throws Exception {
         OutboxOrderChapter.Recording provider = new OutboxOrderChapter.Recording();
         Outbox outbox = builder().handler("charge", provider).build();
         OutboxOrderChapter ordered = (OutboxOrderChapter) this;
         try (Connection first = begin()) {
             outbox.accept(
-                    first, key(1), REQUEST, Codec.bytes(), OutboxChapter.call("990").inOrder("a"));
+                    first,
+                    key(1),
+                    REQUEST,
+                    Codec.bytes(),
+                    OutboxChapter.call("990").inOrder("a"));
             OutboxChapter.insertPayment(first, key(1));
             ordered.acceptInOrder(outbox, key(2), "a");
             assertThat(outbox.deliverDue()).isEqualTo(1);

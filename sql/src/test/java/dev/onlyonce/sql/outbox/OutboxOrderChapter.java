@@ -154,8 +154,8 @@ interface OutboxOrderChapter extends OutboxChapter {
         }
         assertThat(provider.drain()).containsExactly("key-1");
         byte[] found = Envelope.value(bytes("found"));
-        store().resolve(
-                        List.of(new Resolution(key(1).entryId(), 1, State.COMPLETED, found, "operator", "it is there")));
+        store().resolve(List.of(
+                new Resolution(key(1).entryId(), 1, State.COMPLETED, found, "operator", "it is there")));
         clock().advance(Duration.ofMinutes(1));
         assertThat(outbox.deliverDue()).isEqualTo(1);
         assertThat(outbox.deliverDue()).as("without another pause").isEqualTo(1);
@@ -269,7 +269,8 @@ interface OutboxOrderChapter extends OutboxChapter {
     }
 
     @Test
-    @DisplayName("D1 D2 two nodes in the background with failures and lost answers: every line in order, every row once")
+    @DisplayName(
+            "D1 D2 two nodes in the background with failures and lost answers: every line in order, every row once")
     default void nodesInTheBackground() throws Exception {
         int lines = 10;
         int rows = 200;
@@ -331,7 +332,8 @@ interface OutboxOrderChapter extends OutboxChapter {
         Outbox outbox = outbox();
         try (Connection tx = begin()) {
             for (String bad : List.of("k".repeat(256), "nul\0", "\ud800")) {
-                assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990").inOrder(bad)))
+                assertThatThrownBy(() -> outbox.accept(
+                                tx, KEY, REQUEST, Codec.bytes(), call("990").inOrder(bad)))
                         .isInstanceOf(StoreRejected.class)
                         .hasMessageContaining("order key");
             }

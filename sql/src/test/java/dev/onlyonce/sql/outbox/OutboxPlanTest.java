@@ -40,11 +40,13 @@ final class OutboxPlanTest {
         try (HikariDataSource dataSource = database.create(folder)) {
             SqlStore.open(dataSource).close();
             fill(dataSource, kind);
-            SqlClock.execute(dataSource, switch (kind) {
-                case MYSQL -> "ANALYZE TABLE onlyonce_outbox";
-                case POSTGRESQL -> "VACUUM ANALYZE onlyonce_outbox";
-                case SQLITE, H2 -> "ANALYZE";
-            });
+            SqlClock.execute(
+                    dataSource,
+                    switch (kind) {
+                        case MYSQL -> "ANALYZE TABLE onlyonce_outbox";
+                        case POSTGRESQL -> "VACUUM ANALYZE onlyonce_outbox";
+                        case SQLITE, H2 -> "ANALYZE";
+                    });
             try (Connection connection = dataSource.getConnection()) {
                 for (String sql : new String[] {statements.notFirst(), statements.firstInLine()}) {
                     String plan = plan(connection, kind, sql);
