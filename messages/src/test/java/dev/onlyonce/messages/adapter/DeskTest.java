@@ -23,13 +23,14 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.store.SystemTime;
+import dev.onlyonce.store.Time;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -46,13 +47,14 @@ class DeskTest {
     private static final RetryLimits AT_ONCE = new RetryLimits(3, Duration.ZERO, Duration.ZERO, HOUR);
     private static final RetryLimits SLOW = new RetryLimits(3, HOUR, HOUR, HOUR);
 
+    private final Time time = Time.system();
     private final AtomicBoolean storeDown = new AtomicBoolean();
-    private final Onlyonce once = Onlyonce.builder(store()).build();
+    private final Onlyonce once = Onlyonce.builder(store()).time(time).build();
     private final Map<DeadLetterReason, List<String>> dead = new EnumMap<>(DeadLetterReason.class);
     private final List<Desk<String>> desks = new ArrayList<>();
 
     private Store store() {
-        MemoryStore memory = new MemoryStore(SystemTime.INSTANCE);
+        MemoryStore memory = new MemoryStore(time);
         return (Store) Proxy.newProxyInstance(
                 Store.class.getClassLoader(), new Class<?>[] {Store.class}, (self, method, arguments) -> {
                     if (storeDown.get()) {
@@ -71,6 +73,7 @@ class DeskTest {
         storeDown.set(false);
         desks.forEach(Desk::close);
         once.close();
+        time.close();
     }
 
     /** Remembers the bodies of dead letters. */
@@ -159,7 +162,12 @@ class DeskTest {
             assertThat(letter.dueNanos() - desk.now()).isGreaterThan(Duration.ofMinutes(10).toNanos());
         });
         storeDown.set(false);
-        assertThat(desk.work(letters)).hasSize(2);
+        Set<Letter<String>> done = new HashSet<>();
+        long begun = System.nanoTime();
+        while (done.size() < 2 && System.nanoTime() - begun < HOUR.toNanos() / 60) {
+            done.addAll(desk.work(
+                    letters.stream().filter(letter -> !done.contains(letter)).toList()));
+        }
         assertThat(desk.counts()).isEqualTo(new MessageCounts(2, 0, 0, 0));
     }
 
