@@ -70,8 +70,7 @@ final class Faults implements ExecutionInterceptor {
             throw SqsException.builder()
                     .statusCode(400)
                     .message("rejected by a test")
-                    .awsErrorDetails(
-                            AwsErrorDetails.builder().errorCode(code).build())
+                    .awsErrorDetails(AwsErrorDetails.builder().errorCode(code).build())
                     .build();
         }
     }

@@ -260,14 +260,18 @@ class SqsFaultsTest {
     @DisplayName("N4 applies a dead letter that is sent again as it is, also if its attributes were folded")
     void sentAgain() {
         Map<String, MessageAttributeValue> own = new HashMap<>(Broker.id("id"));
-        own.put("binary", MessageAttributeValue.builder()
-                .dataType("Binary.raw")
-                .binaryValue(SdkBytes.fromUtf8String("\u0001\u0002"))
-                .build());
-        own.put("number", MessageAttributeValue.builder()
-                .dataType("Number")
-                .stringValue("7")
-                .build());
+        own.put(
+                "binary",
+                MessageAttributeValue.builder()
+                        .dataType("Binary.raw")
+                        .binaryValue(SdkBytes.fromUtf8String("\u0001\u0002"))
+                        .build());
+        own.put(
+                "number",
+                MessageAttributeValue.builder()
+                        .dataType("Number")
+                        .stringValue("7")
+                        .build());
         for (int i = 0; own.size() < 6; i++) {
             own.put("a" + i, Attributes.text("value " + i));
         }
@@ -280,7 +284,11 @@ class SqsFaultsTest {
             if (calls.incrementAndGet() <= 4) {
                 throw new PoisonMessage("not today");
             }
-            Ledger.write(c, body + message.header("binary").orElse("?") + message.header("number").orElse("?"));
+            Ledger.write(
+                    c,
+                    body
+                            + message.header("binary").orElse("?")
+                            + message.header("number").orElse("?"));
         })) {
             inbox.start();
             for (int i = 0; i < 2; i++) {

@@ -148,7 +148,8 @@ class SqsRelayTest {
             assertThat(relay.deliver(row(queue, null, bytes("\u0000")))).isInstanceOf(Delivery.NotExecuted.class);
             assertThat(relay.deliver(row(queue, null, new byte[0]))).isInstanceOf(Delivery.NotExecuted.class);
             assertThat(relay.deliver(row("q.fifo", null, bytes("x")))).isInstanceOf(Delivery.NotExecuted.class);
-            for (String trouble : List.of("RequestThrottled", "ExpiredTokenException", "AccessDenied", "KmsThrottled")) {
+            for (String trouble :
+                    List.of("RequestThrottled", "ExpiredTokenException", "AccessDenied", "KmsThrottled")) {
                 faults.rejectWith(trouble);
                 assertThat(relay.deliver(row(queue, null, bytes("x"))))
                         .as(trouble)

@@ -159,7 +159,8 @@ class DeskTest {
         assertThat(desk.work(letters)).isEmpty();
         assertThat(letters).allSatisfy(letter -> {
             assertThat(letter.tries()).isZero();
-            assertThat(letter.dueNanos() - desk.now()).isGreaterThan(Duration.ofMinutes(10).toNanos());
+            assertThat(letter.dueNanos() - desk.now())
+                    .isGreaterThan(Duration.ofMinutes(10).toNanos());
         });
         storeDown.set(false);
         Set<Letter<String>> done = new HashSet<>();

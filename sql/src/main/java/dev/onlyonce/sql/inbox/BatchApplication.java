@@ -82,7 +82,8 @@ final class BatchApplication {
                 }
             });
         } catch (EffectFailed e) {
-            throw new IllegalStateException("its effect needs a store that did not answer: " + e.getCause(), e.getCause());
+            throw new IllegalStateException(
+                    "its effect needs a store that did not answer: " + e.getCause(), e.getCause());
         }
     }
 

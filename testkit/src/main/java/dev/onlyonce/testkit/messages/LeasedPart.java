@@ -34,7 +34,9 @@ interface LeasedPart extends ConsumerPart {
         });
         ConsumerBench.until("the others are applied", () -> consumer.applied() == 2);
         bench().send(SentMessage.of("a", "3", "fine"), SentMessage.of("a", "3", "other"));
-        assertThat(bench().dead(2)).extracting(DeadMessage::reason).containsExactlyInAnyOrder("outcome_unknown", "mismatch");
+        assertThat(bench().dead(2))
+                .extracting(DeadMessage::reason)
+                .containsExactlyInAnyOrder("outcome_unknown", "mismatch");
         ConsumerBench.until("the last is recognised", () -> consumer.repeated() >= 1);
         if (bench().topic().isOrdered()) {
             assertThat(calls).containsExactly("busy", "busy", "unknown", "fine");
