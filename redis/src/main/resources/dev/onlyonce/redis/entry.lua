@@ -333,9 +333,9 @@ local function answer(width, item)
       if type(found) == 'string' then
         room = room - #found
       end
-    end
-    if room < 0 then
-      break
+      if room < 0 then
+        return make_changes(answers)
+      end
     end
   end
   return make_changes(answers)

@@ -278,6 +278,21 @@ class ItemFailureTest {
     }
 
     @Test
+    @DisplayName("of requests for large results is answered in parts that a server with bounded buffers can send")
+    void largeAnswers() {
+        store.close();
+        store = RedisStore.builder(server.url()).timeout(Duration.ofSeconds(30)).build();
+        List<ClaimRequest> claims = claims("key-", 8);
+        byte[] result = new byte[4 * MIB];
+        store.claim(claims);
+        store.settle(claims.stream()
+                .map(c -> Settlement.of(c.id(), c.token(), State.COMPLETED, Optional.of(result), "done"))
+                .toList());
+        server.command("CONFIG", "SET", "client-output-buffer-limit", "\"normal 16mb 0 0\"");
+        assertThat(store.claim(claims("key-", 8))).hasSize(8).hasOnlyElementsOfType(ClaimResult.Existing.class);
+    }
+
+    @Test
     @DisplayName("D9 whose answers are larger than the server allows fails at once, and costs later calls nothing")
     void outputLimit() {
         ClaimRequest claim = Calls.claim("large");
