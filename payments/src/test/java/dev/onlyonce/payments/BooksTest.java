@@ -25,7 +25,8 @@ class BooksTest {
     private Path folder;
 
     @Test
-    @DisplayName("N3 N5 have two lines for each payment and refund that succeeded, none for one that did not, and a tenant's own")
+    @DisplayName(
+            "N3 N5 have two lines for each payment and refund that succeeded, none for one that did not, and a tenant's own")
     void doubleEntries() throws Exception {
         try (Provider provider = Provider.start(ProviderOptions.in(folder));
                 PaymentsServer server = PaymentsServer.start(

@@ -66,8 +66,8 @@ public final class EventOutbox implements Announcements, SmartLifecycle, AutoClo
                 outbox.accept(sql.connection(), key, Fingerprint.of(body), String.class, message.call(TOPIC));
         if (!accepted.isNew()) {
             // What has happened once is announced once. Roll back and try again, rather than lose it.
-            throw new IllegalStateException(event.type() + " of " + event.id() + " cannot be announced now: "
-                    + accepted.outcome());
+            throw new IllegalStateException(
+                    event.type() + " of " + event.id() + " cannot be announced now: " + accepted.outcome());
         }
     }
 

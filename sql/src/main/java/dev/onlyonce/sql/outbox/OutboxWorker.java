@@ -147,7 +147,7 @@ final class OutboxWorker implements AutoCloseable {
                     more = false;
                     continue;
                 }
-                List<TakenRow> taken = intake.take(room);
+                List<TakenRow> taken = new ArrayList<>(intake.take(room));
                 more = intake.hasMore();
                 taken.forEach(held -> inHand.put(held.stored().row().id(), held));
                 if (stopping) {
