@@ -75,7 +75,8 @@ class LostIndexTest {
     }
 
     @Test
-    @DisplayName("of leases keeps an entry whose settlement was refused half-way, so that it is swept if its owner dies")
+    @DisplayName(
+            "of leases keeps an entry whose settlement was refused half-way, so that it is swept if its owner dies")
     void refusedSettlement() {
         Store store = clock.node(0);
         store.claim(List.of(claim));
@@ -121,10 +122,12 @@ class LostIndexTest {
                 .hasMessageContaining("WRONGTYPE");
         AtomicInteger asked = new AtomicInteger();
         try (Onlyonce once = Onlyonce.builder(store)
-                .operation("POST /payments", o -> o.reconciler(entry -> {
-                    asked.incrementAndGet();
-                    return new Reconciler.Finding.Found();
-                }))
+                .operation(
+                        "POST /payments",
+                        o -> o.reconciler(entry -> {
+                            asked.incrementAndGet();
+                            return new Reconciler.Finding.Found();
+                        }))
                 .build()) {
             once.operator().reconcile();
         }
