@@ -152,7 +152,7 @@ final class OutboxWorker implements AutoCloseable {
                 taken.forEach(held -> inHand.put(held.stored().row().id(), held));
                 if (stopping) {
                     giveBack(taken.stream().filter(held -> !held.isAnswered()).toList());
-                    taken.removeIf(held -> !held.isAnswered());
+                    taken = taken.stream().filter(TakenRow::isAnswered).toList();
                 }
                 taken.forEach(this::dispatch);
             } catch (InterruptedException e) {
