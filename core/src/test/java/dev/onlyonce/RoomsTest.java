@@ -47,7 +47,7 @@ class RoomsTest {
             Map.entry("cassandra", Set.of("core")),
             Map.entry("servlet", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("client", "core")),
-            Map.entry("spring-boot-starter", Set.of("core", "http", "micrometer", "servlet", "sql")),
+            Map.entry("spring-boot-starter", Set.of("core", "http", "messages", "micrometer", "servlet", "sql")),
             Map.entry("spring-boot-test", Set.of("core", "spring-boot-starter", "testkit")),
             Map.entry("server", Set.of("check", "client", "core", "dynamodb", "http", "micrometer", "redis", "sql")),
             Map.entry(

@@ -96,7 +96,7 @@ public final class AmqpInbox implements AutoCloseable {
         try {
             consumeOnce();
             return 0;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             boolean lasted = rules.time().nanos() - begun > REPLACING.longest().toNanos();
             int failures = lasted ? 1 : failuresBefore + 1;
             replace(e, failures);
@@ -120,7 +120,7 @@ public final class AmqpInbox implements AutoCloseable {
         }
     }
 
-    private void replace(Exception e, int failures) throws InterruptedException {
+    private void replace(Throwable e, int failures) throws InterruptedException {
         if (closing.isDone()) {
             return;
         }
@@ -138,7 +138,7 @@ public final class AmqpInbox implements AutoCloseable {
         rules.time().await(closing, pause);
     }
 
-    private static boolean isRefused(Exception e) {
+    private static boolean isRefused(Throwable e) {
         Throwable cause = e instanceof ShutdownSignalException ? e : e.getCause();
         if (!(cause instanceof ShutdownSignalException signal)) {
             return false;

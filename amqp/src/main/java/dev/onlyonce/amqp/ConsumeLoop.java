@@ -46,7 +46,7 @@ final class ConsumeLoop {
     }
 
     /**
-     * Returns when it is to end, or when no message came for a while: not every broker says that the queue was deleted, and a channel that has
+     * Returns when it is to end, or when it has no message and none came for a while: not every broker says that the queue was deleted, and a channel that has
      * lost its queue hears nothing, also when there is a new one of the same name.
      *
      * @throws IOException when the channel has ended
@@ -55,16 +55,15 @@ final class ConsumeLoop {
         channel.basicQos(source.prefetch());
         channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
         long heardNanos = desk.now();
-        while (running.getAsBoolean() && desk.now() - heardNanos < SILENCE_MAX.toNanos()) {
+        while (running.getAsBoolean() && !(lane.isEmpty() && desk.now() - heardNanos >= SILENCE_MAX.toNanos())) {
             mailbox.take(idle()).forEach(this::receive);
-            if (!lane.isEmpty()) {
-                heardNanos = desk.now();
-            }
             List<Letter<Delivery>> due = lane.due(desk.now());
             if (!due.isEmpty()) {
                 Set<Letter<Delivery>> done = desk.work(due);
                 lane.done(done);
                 acknowledge(done);
+                // A handler may take longer than the silence. What waits here would lose its count of tries.
+                heardNanos = desk.now();
             }
         }
     }

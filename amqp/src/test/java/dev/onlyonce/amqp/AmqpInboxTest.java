@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.GetResponse;
 import dev.onlyonce.NotExecuted;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.messages.MessageCounts;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.RetryLimits;
+import dev.onlyonce.sql.SqlStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -297,11 +299,58 @@ class AmqpInboxTest {
             }
         })) {
             inbox.start();
-            assertThat(reasons(dead(1))).containsExactly("mismatch");
+            // Nobody would deliver it again if the reconciler found that nothing happened.
+            assertThat(reasons(dead(2))).containsExactlyInAnyOrder("outcome_unknown", "mismatch");
             Broker.until(() -> inbox.counts().applied() == 2);
-            Broker.until(() -> inbox.counts().dead() == 1);
+            Broker.until(() -> inbox.counts().dead() == 2);
         }
         assertThat(calls).containsExactly("retry", "retry", "unknown", "fine");
+        broker.untilEmpty(queue);
+    }
+
+    @Test
+    @DisplayName("N4 counts the tries of a handler that takes longer than any silence, and gives up")
+    void slowFailures() {
+        broker.send(queue, "a", "1", "slow");
+        broker.flush();
+        try (ShiftedTime time = new ShiftedTime();
+                Onlyonce once = Onlyonce.builder(SqlStore.open(ledger.source))
+                        .time(time)
+                        .build();
+                AmqpInbox inbox = AmqpInbox.builder(once, broker.factory(), Ledger::text)
+                        .queue(queue)
+                        .id(MessageId.header("message-id"))
+                        .retries(new RetryLimits(3, Duration.ZERO, Duration.ZERO, Duration.ofDays(1)))
+                        .transactional((c, body, message) -> {
+                            time.shift(Duration.ofMinutes(1));
+                            throw new IllegalStateException("no answer within a minute");
+                        })) {
+            inbox.start();
+            GetResponse dead = dead(1).get(0);
+            assertThat(Broker.header(dead, "onlyonce-dead-reason")).isEqualTo("tries_exhausted");
+            assertThat(Broker.header(dead, "onlyonce-dead-tries")).isEqualTo("3");
+        }
+        broker.untilEmpty(queue);
+    }
+
+    @Test
+    @DisplayName("N4 goes on after a handler that interrupts its thread")
+    void interrupted() {
+        broker.send(queue, "a", "1", "rude");
+        broker.flush();
+        try (AmqpInbox inbox = builder().transactional((c, body, message) -> {
+            Ledger.write(c, body);
+            if (body.equals("rude")) {
+                Thread.currentThread().interrupt();
+            }
+        })) {
+            inbox.start();
+            Broker.until(() -> inbox.counts().applied() == 1);
+            broker.send(queue, "a", "2", "fine");
+            broker.flush();
+            Broker.until(() -> inbox.counts().applied() == 2);
+        }
+        assertThat(ledger.effects()).containsExactly("rude", "fine");
         broker.untilEmpty(queue);
     }
 

@@ -24,7 +24,15 @@ final class Installed {
 
     private static final String VERSION = "0.1.0-SNAPSHOT";
     private static final List<String> MODULES = List.of(
-            "core", "http", "sql", "servlet", "micrometer", "testkit", "spring-boot-starter", "spring-boot-test");
+            "core",
+            "http",
+            "sql",
+            "messages",
+            "servlet",
+            "micrometer",
+            "testkit",
+            "spring-boot-starter",
+            "spring-boot-test");
     private static final String QUICK = "-XX:TieredStopAtLevel=1";
     private static final long PATIENCE_MINUTES = 8;
 

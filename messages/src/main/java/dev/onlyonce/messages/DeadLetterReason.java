@@ -17,7 +17,12 @@ public enum DeadLetterReason {
     /** The handler rejected it for good. */
     REJECTED,
     /** It failed in every try. */
-    TRIES_EXHAUSTED;
+    TRIES_EXHAUSTED,
+    /**
+     * Whether its effect outside the database happened is unknown. Its entry waits for the reconciler or an operator. If they find that
+     * nothing happened, the message has to be sent again; sending it again is always safe.
+     */
+    OUTCOME_UNKNOWN;
 
     /** As it is written in headers and metrics. */
     public String code() {

@@ -4,7 +4,7 @@ package dev.onlyonce.messages;
  * How many messages of a consumer went which way since its start.
  *
  * @param applied took effect now
- * @param repeated were recognised, and left alone; with a leased handler, also those whose outcome is unknown
+ * @param repeated were recognised, and left alone
  * @param retried failures that were followed by another try
  * @param dead became dead letters
  */

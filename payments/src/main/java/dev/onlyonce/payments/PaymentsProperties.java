@@ -40,7 +40,9 @@ public record PaymentsProperties(
      * @param bootstrapServers its address, e.g. {@code 127.0.0.1:9092}; empty for none
      * @param bookkeeper whether this node keeps books too, beside those that {@code onlyonce bookkeeper} runs
      */
-    public record Kafka(@Nullable String bootstrapServers, @DefaultValue("true") boolean bookkeeper) {}
+    public record Kafka(
+            @Nullable String bootstrapServers,
+            @DefaultValue("true") boolean bookkeeper) {}
 
     /**
      * How to reach the provider.

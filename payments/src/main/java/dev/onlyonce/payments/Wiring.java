@@ -72,8 +72,7 @@ class Wiring {
     /** Without a broker, events stay in the database and are posted from there; see KafkaWiring. */
     @Bean
     EventOutbox eventOutbox(Onlyonce once, ObjectProvider<EventRelay> broker, Database database, Bookkeeping books) {
-        return new EventOutbox(
-                once, broker.getIfAvailable(() -> new EventRelay(new LocalBooks(database, books))));
+        return new EventOutbox(once, broker.getIfAvailable(() -> new EventRelay(new LocalBooks(database, books))));
     }
 
     /** The outbox needs the engine, and the engine the reconciler, which looks into the payments: hence late. */

@@ -37,7 +37,7 @@ class BooksStormTest {
     private static final int LONGER = "long".equals(System.getProperty("proof")) ? 10 : 1;
     private static final long SEED =
             Long.getLong("payments.seed", ThreadLocalRandom.current().nextLong(1_000_000));
-    private static final int BOUNCES = 2 * LONGER;
+    private static final int BOUNCES = LONGER;
     private static final Duration PATIENCE = Duration.ofMinutes(4);
 
     @TempDir
@@ -109,7 +109,7 @@ class BooksStormTest {
         return new StormOptions(
                 List.of(server.url()),
                 provider.url(),
-                new StormOptions.Size(Integer.MAX_VALUE, 2, 4, 3),
+                new StormOptions.Size(40 * LONGER, 2, 4, 3),
                 StormOptions.NETWORK,
                 StormOptions.FAULTS,
                 SEED,

@@ -41,7 +41,10 @@ final class AuditStreams {
     private static final int TRIM_MAX = 1000;
     /** Of a number, below the milliseconds of the stream's id: its sequence, and the place in the message. */
     private static final int LOW_BITS = 20;
-    /** No call makes more changes of one partition, and no server makes more calls in a millisecond than the sequence has room for. */
+    /**
+     * No call makes more changes of one partition, and no server makes more calls in a millisecond than the sequence has room for. After
+     * its clock was set back, {@code entry.lua} goes on to the next millisecond by itself.
+     */
     private static final int PLACE_BITS = 8;
 
     /** Whether a record has the entry's first change with it, made by the same or by another. */

@@ -117,8 +117,15 @@ final class Batch {
         }
     }
 
-    /** Writes; answers in the order of the items. */
+    /**
+     * Writes; answers in the order of the items.
+     *
+     * @throws IllegalArgumentException if an id is there twice: a script plans each item from what is stored, so both would be taken
+     */
     <Q, A> List<A> write(Verb<Q, A> verb, List<Q> items) {
+        if (items.stream().map(verb.id()).distinct().count() < items.size()) {
+            throw new IllegalArgumentException("an id is twice in one list: send the second one with the next list");
+        }
         List<Item<Q, A>> all = items(verb, items);
         Replicas replicas = settings.replicas();
         int connects = link.connects();
@@ -138,7 +145,7 @@ final class Batch {
             boolean isPartial = failures.size() < all.size();
             if (verb.refused().isEmpty() && isPartial) {
                 throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
-            } else if (!isPartial && !(link.isCluster() && verb.refused().isPresent())) {
+            } else if (!isPartial && (verb.refused().isEmpty() || isOfServer(failure))) {
                 throw failure;
             }
         }
@@ -148,6 +155,11 @@ final class Batch {
                         ? Optional.ofNullable(item.answer).orElseThrow()
                         : verb.refused().orElseThrow().apply(item.failure))
                 .toList();
+    }
+
+    /** Whether it concerns all items there are: then the whole call fails, and the engine leaves the server alone for a moment. */
+    private boolean isOfServer(StoreException failure) {
+        return !link.isCluster() && !Reply.isOfItem(failure);
     }
 
     /** Says now and then why items are refused: not all callers learn it. */

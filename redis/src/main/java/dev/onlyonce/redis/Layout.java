@@ -36,10 +36,17 @@ record Layout(Pipeline pipeline, Partitions partitions) {
             }
         }
         String stored = new String((byte[]) replies.get(1).values().get(0), StandardCharsets.UTF_8);
-        if (!stored.matches(FORMAT + "\\d{1,4}") || (count != 0 && !stored.equals(FORMAT + count))) {
+        if (!stored.matches(FORMAT + "\\d{1,4}")) {
+            throw new StoreRejected(
+                    "The entries below the prefix " + prefix + " were written by another release (" + stored
+                            + "), and this one cannot read them: use that release, or see UPGRADING.md. With another prefix their"
+                            + " keys are forgotten, and retries of them run again",
+                    null);
+        }
+        if (count != 0 && !stored.equals(FORMAT + count)) {
             throw new StoreRejected(
                     "The entries below the prefix " + prefix + " have " + stored + ", but this node is set to " + FORMAT
-                            + ours.count() + ": use the same number of partitions, or another prefix",
+                            + ours.count() + ": leave the number of partitions out",
                     null);
         }
         return new Layout(pipeline, new Partitions(prefix, Integer.parseInt(stored.substring(FORMAT.length()))));

@@ -37,6 +37,9 @@ record Reply(List<Object> values, @Nullable StoreException failure) {
             "OOM",
             "READONLY",
             "TRYAGAIN");
+    /** What a script says of a key of another type, and of an entry that it cannot read. */
+    private static final List<String> ITEM_PROBLEMS = List.of("WRONGTYPE ", "written by another release");
+
     /** Redis 6 wraps the error of a script's first command. */
     private static final Pattern CODE = Pattern.compile("^(?:ERR Error running script.*? -)?([A-Z]+) ");
 
@@ -63,6 +66,12 @@ record Reply(List<Object> values, @Nullable StoreException failure) {
                 ? new StoreUnavailable(
                         "Redis refuses: " + new String((byte[]) parts.get(1), StandardCharsets.UTF_8), null)
                 : null;
+    }
+
+    /** Whether only this item was refused, whatever the server does with others: its entry, or a key of its partition, is no such thing. */
+    static boolean isOfItem(StoreException failure) {
+        String message = String.valueOf(failure.getMessage());
+        return ITEM_PROBLEMS.stream().anyMatch(message::contains);
     }
 
     /** Whether a server has become a replica. */

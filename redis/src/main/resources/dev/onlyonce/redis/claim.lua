@@ -18,6 +18,15 @@ local function same_request(raw, tail)
   return sub(raw, PRINT, text_end(raw, OPERATION)) == sub(tail, PRINT - TAIL, text_end(tail, TAIL_OPERATION))
 end
 
+-- If an index has lost the entry, because somebody has deleted or overwritten a key: else nobody would end it.
+local function index_again(partition, member, raw, from)
+  if from == UNKNOWN then
+    add(partition, 'unknown', '0', member)
+  elseif (from == PENDING or from == PROCESSING) and number(raw, LEASE) <= time then
+    add(partition, 'leases', score(number(raw, LEASE)), member)
+  end
+end
+
 return answer(2, function(i, key, raw, at)
   local head, tail = ARGV[at], ARGV[at + 1]
   local lease = lease_of(number(tail, LEASE_MS - TAIL))
@@ -49,6 +58,7 @@ return answer(2, function(i, key, raw, at)
     return attempt(raw)
   end
   if start ~= PROCESSING or (from ~= PENDING and from ~= RETRYABLE) or not same_request(raw, tail) then
+    index_again(partition, member, raw, from)
     return raw
   end
   local tries = attempt(raw) + 1

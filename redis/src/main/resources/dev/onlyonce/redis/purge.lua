@@ -1,4 +1,5 @@
 -- For each entry that may be past its retention, and an unused argument. Answers 1 if it was deleted or made a tombstone, else 0.
+need_no_memory()
 return answer(1, function(i, key, raw)
   local partition, member = place(key)
   if not raw or gone(raw) then

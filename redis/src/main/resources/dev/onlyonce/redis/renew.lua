@@ -1,4 +1,5 @@
 -- For each entry: token, lease in ms. Answers 1 if the lease was renewed, else 0.
+need_no_memory()
 return answer(2, function(i, key, raw, at)
   if not raw or byte(raw, 2) ~= PROCESSING or not has_token(raw, ARGV[at]) then
     return 0

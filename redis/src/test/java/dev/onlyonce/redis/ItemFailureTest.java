@@ -3,10 +3,14 @@ package dev.onlyonce.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
@@ -14,6 +18,7 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Terms;
 import dev.onlyonce.testservers.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -37,6 +42,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ItemFailureTest {
     private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_SINGLE);
     private static final int MIB = 1 << 20;
+    /** Expires at once, and leaves a tombstone. */
+    private static final Terms TOMBSTONE =
+            new Terms(Duration.ofMinutes(5), OnLeaseLost.UNKNOWN, Duration.ZERO, Duration.ofHours(1));
 
     private RedisServer server;
     private RedisStore store;
@@ -73,9 +81,8 @@ class ItemFailureTest {
             assertThat(results.get(i)).isInstanceOf(isBad ? ClaimResult.Unavailable.class : ClaimResult.Claimed.class);
             assertThat(store.find(List.of(id)).get(0).isEmpty()).isEqualTo(isBad);
         }
-        assertThatThrownBy(() -> store.claim(claims.subList(0, 1)))
-                .isInstanceOf(StoreUnavailable.class)
-                .hasMessageContaining("WRONGTYPE");
+        assertThat(store.claim(claims.subList(0, 1)).get(0)).isInstanceOfSatisfying(
+                ClaimResult.Unavailable.class, refused -> assertThat(refused.why()).contains("WRONGTYPE"));
         server.command("DEL", key);
         assertThat(store.claim(claims)).hasOnlyElementsOfType(ClaimResult.Claimed.class);
         assertThat(store.settle(claims.stream().map(Calls::completed).toList()))
@@ -121,6 +128,37 @@ class ItemFailureTest {
     }
 
     @Test
+    @DisplayName("D11 that has only items of a partition with a key of another type does not keep the engine from others")
+    void onlyWrongType() {
+        EntryId id = Calls.claim("bad").id();
+        server.command("RPUSH", "onlyonce:{" + PARTITIONS.of(id) + "}:leases", "mine");
+        Fingerprint fingerprint = Fingerprint.of(new byte[] {1});
+        try (Onlyonce once = Onlyonce.builder(store).cacheBytesMax(0).build()) {
+            for (int i = 0; i < 20; i++) {
+                assertThatThrownBy(() -> once.execute(key(id.key()), fingerprint, String.class, claim -> "paid"))
+                        .isInstanceOf(StoreUnavailable.class)
+                        .hasMessageContaining("WRONGTYPE");
+                Key good = key(elsewhere(id, i));
+                assertThat(once.execute(good, fingerprint, String.class, claim -> "paid").orElseThrow())
+                        .isEqualTo("paid");
+            }
+        }
+    }
+
+    private static Key key(String key) {
+        return Key.of("acme", "POST /payments", key);
+    }
+
+    /** A key of another partition. */
+    private static String elsewhere(EntryId id, int number) {
+        return IntStream.iterate(number, i -> i + 20)
+                .mapToObj(i -> "good-" + i)
+                .filter(key -> PARTITIONS.of(Calls.claim(key).id()) != PARTITIONS.of(id))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
     @DisplayName("D9 D13 of settlements is taken by a server that has run out of memory since the claims")
     void outOfMemory() {
         List<ClaimRequest> claims = claims("key-", 50);
@@ -132,6 +170,37 @@ class ItemFailureTest {
                 .isInstanceOf(StoreUnavailable.class)
                 .hasMessageContaining("OOM");
         assertThat(store.claim(claims("key-", 50))).hasOnlyElementsOfType(ClaimResult.Existing.class);
+    }
+
+    @Test
+    @DisplayName("D9 D13 of renewals, and a purge, are taken by a server that has run out of memory")
+    void outOfMemoryMeanwhile() {
+        List<ClaimRequest> held = claims("held-", 5);
+        List<ClaimRequest> expired = claims("expired-", 5).stream()
+                .map(c -> new ClaimRequest(
+                        c.id(), c.operation(), c.fingerprint(), c.token(), c.owner(), TOMBSTONE, c.start()))
+                .toList();
+        store.claim(held);
+        store.claim(expired);
+        store.settle(expired.stream().map(Calls::completed).toList());
+        server.command("CONFIG", "SET", "maxmemory", "1");
+        assertThat(store.renew(held.stream()
+                        .map(c -> new Renewal(c.id(), c.token(), Duration.ofHours(1)))
+                        .toList()))
+                .hasSize(5)
+                .containsOnly(RenewResult.RENEWED);
+        assertThat(store.purge(100)).isEqualTo(5);
+        assertThat(store.find(List.of(expired.get(0).id())).get(0).orElseThrow().state())
+                .isEqualTo(State.EXPIRED);
+    }
+
+    @Test
+    @DisplayName("C1 with an id twice is refused, and nothing is changed: each would be given the claim")
+    void twice() {
+        ClaimRequest claim = Calls.claim("key");
+        List<ClaimRequest> twice = List.of(Calls.claim("other"), claim, Calls.claim("key"));
+        assertThatThrownBy(() -> store.claim(twice)).isInstanceOf(IllegalArgumentException.class);
+        assertThat(store.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
     }
 
     @Test
@@ -206,6 +275,21 @@ class ItemFailureTest {
         List<Optional<Entry>> found = store.find(ids);
         assertThat(found.get(1).orElseThrow().result()).isEqualTo(tenfold);
         assertThat(found.get(2).orElseThrow().result()).isEqualTo(result);
+    }
+
+    @Test
+    @DisplayName("of requests for large results is answered in parts that a server with bounded buffers can send")
+    void largeAnswers() {
+        store.close();
+        store = RedisStore.builder(server.url()).timeout(Duration.ofSeconds(30)).build();
+        List<ClaimRequest> claims = claims("key-", 8);
+        byte[] result = new byte[4 * MIB];
+        store.claim(claims);
+        store.settle(claims.stream()
+                .map(c -> Settlement.of(c.id(), c.token(), State.COMPLETED, Optional.of(result), "done"))
+                .toList());
+        server.command("CONFIG", "SET", "client-output-buffer-limit", "\"normal 16mb 0 0\"");
+        assertThat(store.claim(claims("key-", 8))).hasSize(8).hasOnlyElementsOfType(ClaimResult.Existing.class);
     }
 
     @Test

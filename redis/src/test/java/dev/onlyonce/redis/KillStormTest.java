@@ -110,13 +110,16 @@ class KillStormTest {
             assertThat(entry.state()).as("%s, %s", entry, shown).isIn(State.COMPLETED, State.UNKNOWN);
             assertThat(count).as("%s, %s", entry, shown).isBetween(entry.state() == State.COMPLETED ? 1 : 0, 1);
             List<AuditRecord> history = store.history(key.entryId());
-            assertThat(history.get(0).transition().from()).as("%s, %s", entry, shown).isNull();
+            assertThat(history.get(0).transition().from())
+                    .as("%s, %s", entry, shown)
+                    .isNull();
             assertThat(history.get(history.size() - 1).transition().to())
                     .as("%s, %s", entry, shown)
                     .isEqualTo(entry.state());
             unknown += entry.state() == State.UNKNOWN ? 1 : 0;
         }
-        // A kill leaves as many as a node has threads, and a node that gets no processor for longer than its lease does, too.
+        // A kill leaves as many as a node has threads, and a node that gets no processor for longer than its lease
+        // does, too.
         assertThat(unknown).as(shown).isLessThan(StormNode.KEYS / 4);
     }
 

@@ -146,7 +146,8 @@ class RedisOpeningTest {
                         .build())
                 .isInstanceOf(StoreRejected.class)
                 .hasMessageContaining("partitions 4")
-                .hasMessageContaining("partitions 64");
+                .hasMessageContaining("partitions 64")
+                .hasMessageContaining("leave the number of partitions out");
         ClaimRequest claim = Calls.claim("key");
         try (RedisStore one = RedisStore.builder(url("secret-1")).prefix("few").build();
                 RedisStore other = RedisStore.builder(url("secret-1"))

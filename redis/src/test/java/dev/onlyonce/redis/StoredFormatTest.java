@@ -8,7 +8,7 @@ import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
-import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.RedisServer;
 import io.lettuce.core.resource.ClientResources;
@@ -91,7 +91,19 @@ class StoredFormatTest {
         assertThatThrownBy(() -> store.find(List.of(claim.id())))
                 .isInstanceOf(StoreUnavailable.class)
                 .hasMessageContaining("another release");
-        assertThatThrownBy(() -> store.claim(List.of(Calls.claim("key")))).isInstanceOf(StoreException.class);
+        assertThat(store.claim(List.of(Calls.claim("key")))).hasOnlyElementsOfType(ClaimResult.Unavailable.class);
         assertThat(raw(claim)).isEqualTo(raw);
+    }
+
+    @Test
+    @DisplayName("of another release keeps a store from opening, which says what another prefix would cost")
+    void otherRelease() {
+        for (String layout : List.of("format 1, partitions 64", "mine")) {
+            server.command("SET", "onlyonce:{0}:layout", '"' + layout + '"');
+            assertThatThrownBy(() -> RedisStore.open(server.url()))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("another release (" + layout + ")")
+                    .hasMessageContaining("run again");
+        }
     }
 }

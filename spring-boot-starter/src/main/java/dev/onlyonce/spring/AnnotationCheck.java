@@ -71,8 +71,8 @@ final class AnnotationCheck implements SmartInitializingSingleton {
         if (!unknown.isEmpty()) {
             throw new InvalidSettings(
                     "onlyonce.operations has settings for " + unknown + ", but there is no such operation",
-                    "Write the name as it is, in brackets: onlyonce.operations.[POST\\ /payments].lease in a properties file,"
-                            + " \"[POST /payments]\": in YAML. There are: " + names,
+                    "Write the name as it is, in brackets: onlyonce.operations.[POST\\ /payments].lease in a"
+                            + " properties file, \"[POST /payments]\": in YAML. There are: " + names,
                     null);
         }
     }
@@ -101,7 +101,8 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                 names.add(name);
                 Way way = executing.known.choose(annotation, method, type, name).way();
                 MethodPlans.check(type, method, way);
-                executing.known.declare(name, factory.policy(annotation, name), way);
+                boolean listener = ListenerMethods.takesIdOfMessage(annotation, method);
+                executing.known.declare(name, factory.policy(annotation, name, listener), way);
             }
         });
     }
@@ -117,7 +118,8 @@ final class AnnotationCheck implements SmartInitializingSingleton {
         if (executing.web == null && beans.containsBean(WEBFLUX)) {
             throw new InvalidSettings(
                     name + " is @Idempotent, but Spring WebFlux handles the requests, which nothing protects",
-                    "Use Spring MVC (spring-boot-starter-webmvc), or put @Idempotent with a key on the bean that it calls.",
+                    "Use Spring MVC (spring-boot-starter-webmvc), or put @Idempotent with a key on the bean that it"
+                            + " calls.",
                     null);
         }
     }

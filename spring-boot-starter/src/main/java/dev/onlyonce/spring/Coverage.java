@@ -3,7 +3,7 @@ package dev.onlyonce.spring;
 import java.util.List;
 
 /**
- * Which POST and PATCH handlers are protected: a flow with one unprotected call is not protected.
+ * Which POST and PATCH handlers, or which listeners of messages, are protected: a flow with one unprotected call is not protected.
  *
  * @param protectedHandlers those with an operation
  * @param unprotectedHandlers those without one, and without a reason

@@ -34,8 +34,11 @@ final class IdempotentMethods implements MethodInterceptor {
     private final String tenant;
     private final Ways ways;
 
-    /** The ways to execute besides the leased one. */
-    record Ways(ObjectProvider<TransactionalWay> transactional, SteppedWay stepped) {}
+    /** The ways to execute besides the leased one, and how listeners are called. */
+    record Ways(
+            ObjectProvider<TransactionalWay> transactional,
+            SteppedWay stepped,
+            ObjectProvider<ListenerCalls> listeners) {}
 
     IdempotentMethods(Onlyonce once, MethodPlans plans, String tenant, Ways ways) {
         this.once = once;
@@ -50,6 +53,12 @@ final class IdempotentMethods implements MethodInterceptor {
         Class<?> type = target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), type);
         Plan plan = plans.of(type, method);
+        if (plan.key().isEmpty()) {
+            return ways.listeners
+                    .getObject()
+                    .call(plan.operation(), asked -> execute(plan, asked, invocation))
+                    .orElse(null);
+        }
         EvaluationContext context = new MethodBasedEvaluationContext(target, method, invocation.getArguments(), NAMES);
         Asked asked = new Asked(key(plan, context), fingerprint(plan, invocation));
         Outcome<Optional<Object>> outcome = execute(plan, asked, invocation);
@@ -121,7 +130,7 @@ final class IdempotentMethods implements MethodInterceptor {
     }
 
     private Key key(Plan plan, EvaluationContext context) {
-        String value = plan.key().getValue(context, String.class);
+        String value = plan.key().orElseThrow().getValue(context, String.class);
         if (value == null) {
             throw new MalformedKey(
                     MalformedKey.Reason.MISSING,

@@ -63,13 +63,16 @@ final class IdempotentPointcut extends StaticMethodMatcherPointcut {
 
     private static void checkMethod(Class<?> type, Method method, Idempotent annotation) {
         String name = type.getSimpleName() + "." + method.getName();
-        if (annotation.key().isEmpty()) {
+        if (ListenerMethods.takesIdOfMessage(annotation, method)) {
+            ListenerMethods.check(type, method, annotation);
+        } else if (annotation.key().isEmpty()) {
             throw new InvalidSettings(
                     name + " is @Idempotent but has no key",
                     "Say which argument tells repetitions from new calls: @Idempotent(key = \"#order.id\").",
                     null);
+        } else {
+            parse(name, annotation.key());
         }
-        parse(name, annotation.key());
         if (!annotation.tenant().isEmpty()) {
             parse(name, annotation.tenant());
         }

@@ -30,6 +30,7 @@ final class MethodPlans {
      * How a method is executed.
      *
      * @param formerly names that the operation had
+     * @param key empty for a listener, whose key is its message's id
      * @param steps where among the parameters a stepped method takes its {@link StepRunner}; -1 for others
      */
     record Plan(
@@ -37,7 +38,7 @@ final class MethodPlans {
             List<String> formerly,
             Idempotent annotation,
             Policy policy,
-            Expression key,
+            Optional<Expression> key,
             Optional<Expression> tenant,
             Codec<Optional<Object>> codec,
             WayChoice.Choice choice,
@@ -71,14 +72,16 @@ final class MethodPlans {
                 bytes -> method.getReturnType() == void.class
                         ? Optional.empty()
                         : Optional.ofNullable(json.read(bytes, returned)));
-        Policy policy = factory.policy(annotation, name);
+        boolean listener = ListenerMethods.takesIdOfMessage(annotation, method);
+        Policy policy = factory.policy(annotation, name, listener);
         WayChoice.Choice choice = known.choose(annotation, method, type, name);
         known.declare(name, policy, choice.way());
         List<String> formerly = factory.formerly(name);
-        if (!formerly.isEmpty() && annotation.scope() == Scope.OPERATION) {
+        if (!formerly.isEmpty() && (listener || annotation.scope() == Scope.OPERATION)) {
             throw new InvalidSettings(
                     name
-                            + " has former names, but its keys are unique in their operation: under another name they are other keys",
+                            + " has former names, but its keys are unique in their operation: under another name they"
+                            + " are other keys",
                     "Remove onlyonce.operations.[" + name + "].formerly, or keep the old name.",
                     null);
         }
@@ -88,7 +91,7 @@ final class MethodPlans {
                 formerly,
                 annotation,
                 policy,
-                IdempotentPointcut.parse(name, annotation.key()),
+                listener ? Optional.empty() : Optional.of(IdempotentPointcut.parse(name, annotation.key())),
                 annotation.tenant().isEmpty()
                         ? Optional.empty()
                         : Optional.of(IdempotentPointcut.parse(name, annotation.tenant())),

@@ -2,7 +2,8 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.Store;
-import java.util.Optional;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -24,13 +25,15 @@ public class OnlyonceActuatorAutoConfiguration {
     @ConditionalOnMissingBean
     @ConditionalOnAvailableEndpoint
     OnlyonceEndpoint onlyonceEndpoint(
-            Onlyonce once, ObjectProvider<OnlyonceWeb> web, Downgrades downgrades, Reconcilers reconcilers) {
-        return new OnlyonceEndpoint(
-                once,
-                Optional.ofNullable(web.getIfAvailable())
-                        .map(it -> it.operations().coverage()),
-                downgrades,
-                reconcilers);
+            Onlyonce once,
+            ObjectProvider<OnlyonceWeb> web,
+            ObjectProvider<ListenerCoverage> listeners,
+            Downgrades downgrades,
+            Reconcilers reconcilers) {
+        Map<String, Coverage> coverage = new LinkedHashMap<>();
+        web.ifAvailable(it -> coverage.put("coverage", it.operations().coverage()));
+        listeners.ifAvailable(it -> coverage.put("listenerCoverage", it.coverage()));
+        return new OnlyonceEndpoint(once, coverage, downgrades, reconcilers);
     }
 
     /** Spring Boot 4 has moved health; on 3.5 there is no indicator. */

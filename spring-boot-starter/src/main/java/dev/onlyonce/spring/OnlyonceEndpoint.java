@@ -20,7 +20,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -40,11 +39,11 @@ public class OnlyonceEndpoint {
     private static final int LIMIT = 100;
 
     private final Onlyonce once;
-    private final Optional<Coverage> coverage;
+    private final Map<String, Coverage> coverage;
     private final Downgrades downgrades;
     private final Reconcilers reconcilers;
 
-    OnlyonceEndpoint(Onlyonce once, Optional<Coverage> coverage, Downgrades downgrades, Reconcilers reconcilers) {
+    OnlyonceEndpoint(Onlyonce once, Map<String, Coverage> coverage, Downgrades downgrades, Reconcilers reconcilers) {
         this.once = once;
         this.coverage = coverage;
         this.downgrades = downgrades;
@@ -52,7 +51,7 @@ public class OnlyonceEndpoint {
     }
 
     /**
-     * Entries that fit, at most 100 (or {@code limit}), which handlers are protected, what is transactional but runs leased,
+     * Entries that fit, at most 100 (or {@code limit}), which handlers and listeners are protected, what is transactional but runs leased,
      * and who reconciles what. With tenant and key: that entry and who changed its state, when and why, also if it is gone.
      *
      * @param scope {@code operation} for keys that are unique in their operation, which is then named too
@@ -85,7 +84,7 @@ public class OnlyonceEndpoint {
         answer.put("liveClaims", once.liveClaims());
         answer.put("leasedThoughTransactional", downgrades.all());
         answer.put("reconcilers", reconcilers.describe());
-        coverage.ifPresent(it -> answer.put("coverage", it));
+        answer.putAll(coverage);
         return answer;
     }
 

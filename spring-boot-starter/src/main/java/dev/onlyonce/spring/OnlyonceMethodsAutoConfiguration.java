@@ -54,8 +54,11 @@ public class OnlyonceMethodsAutoConfiguration {
     }
 
     @Bean
-    IdempotentMethods.Ways onlyonceMethodWays(ObjectProvider<TransactionalWay> transactional, SteppedWay stepped) {
-        return new IdempotentMethods.Ways(transactional, stepped);
+    IdempotentMethods.Ways onlyonceMethodWays(
+            ObjectProvider<TransactionalWay> transactional,
+            SteppedWay stepped,
+            ObjectProvider<ListenerCalls> listeners) {
+        return new IdempotentMethods.Ways(transactional, stepped, listeners);
     }
 
     /** Made before other beans, so it looks for its substance when the first method is called. */

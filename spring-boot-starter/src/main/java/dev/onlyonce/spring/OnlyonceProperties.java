@@ -34,10 +34,11 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  * @param tenant The tenant of bean methods that name none.
  * @param statusPath Where clients ask for the status of a key.
  * @param filterOrder Where the filter stands; after Spring Security, whose filter is at -100.
- * @param coverage What to do about POST and PATCH handlers that are not protected.
+ * @param coverage What to do about POST and PATCH handlers, and listeners of messages, that are not protected.
  * @param store Where entries are kept.
  * @param cache A cache in Redis that all nodes on one store share.
  * @param outbox How queued calls are delivered.
+ * @param messages What holds for listeners of messages.
  * @param encryption How results are encrypted where they are kept.
  * @param limits What one tenant may do on this node.
  * @param operations Settings of single operations, by name.
@@ -64,6 +65,7 @@ public record OnlyonceProperties(
         @DefaultValue StoreSettings store,
         @DefaultValue CacheSettings cache,
         @DefaultValue OutboxSettings outbox,
+        @DefaultValue MessageSettings messages,
         @DefaultValue EncryptionSettings encryption,
         @DefaultValue Limits limits,
         @DefaultValue Map<String, OperationSettings> operations) {
@@ -167,6 +169,20 @@ public record OnlyonceProperties(
             @DefaultValue("100ms") Duration pollEvery,
             @DefaultValue("30s") Duration closeWaitMax,
             @DefaultValue("1048576") int payloadBytesMax) {}
+
+    /**
+     * What holds for listeners of messages that are {@link Idempotent} and name no key.
+     *
+     * @param id Where ids come from, in this order: cloud-event, header:name, json:/pointer, coordinates.
+     * @param retention How long ids are remembered: longer than any broker goes on delivering.
+     * @param waitMax How long a message waits while somebody else is applying it, before it is delivered again.
+     */
+    public record MessageSettings(
+            @DefaultValue({"cloud-event", "header:message-id"})
+            List<String> id,
+
+            @DefaultValue("30d") Duration retention,
+            @DefaultValue("10s") Duration waitMax) {}
 
     /**
      * How results are encrypted where they are kept; not at all without a current key.

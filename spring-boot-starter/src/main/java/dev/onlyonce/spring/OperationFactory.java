@@ -58,8 +58,20 @@ final class OperationFactory {
         return own == null ? List.of() : own.formerly();
     }
 
-    /** How an operation is executed; throws {@link InvalidSettings}. */
+    /** How a handler's operation is executed; throws {@link InvalidSettings}. */
     Policy policy(Idempotent annotation, String name) {
+        return policy(annotation, name, false);
+    }
+
+    /**
+     * How an operation is executed; throws {@link InvalidSettings}.
+     *
+     * @param listener whether its keys are ids of messages, for which other defaults hold
+     */
+    Policy policy(Idempotent annotation, String name, boolean listener) {
+        OnlyonceProperties.MessageSettings messages = properties.messages();
+        Duration retention = listener ? messages.retention() : properties.retention();
+        Duration waitMax = listener ? messages.waitMax() : properties.waitMax();
         OperationSettings own = properties.operations().getOrDefault(name, OperationSettings.none());
         try {
             Policy.Builder builder = Policy.builder();
@@ -69,9 +81,9 @@ final class OperationFactory {
             }
             return builder.lease(first(own.lease(), annotation.lease(), properties.lease()))
                     .onLeaseLost(Objects.requireNonNullElse(own.onLeaseLost(), properties.onLeaseLost()))
-                    .retention(first(own.retention(), annotation.retention(), properties.retention()))
+                    .retention(first(own.retention(), annotation.retention(), retention))
                     .tombstone(Objects.requireNonNullElse(own.tombstone(), properties.tombstone()))
-                    .waitMax(Objects.requireNonNullElse(own.waitMax(), properties.waitMax()))
+                    .waitMax(Objects.requireNonNullElse(own.waitMax(), waitMax))
                     .resultBytesMax(Objects.requireNonNullElse(own.resultBytesMax(), properties.resultBytesMax()))
                     .failures(failures)
                     .build();

@@ -131,6 +131,7 @@ class DictionaryTest {
             "store.password",
             "encryption",
             "outbox",
+            "messages",
             "operations");
 
     private static String kebab(String camelCase) {

@@ -80,6 +80,17 @@ class GuideTest {
         assertThat(samples).isEqualTo(3);
     }
 
+    @Test
+    @DisplayName("Listeners in the guide are those that the tests run")
+    void listenersAreRun() throws Exception {
+        String page = Files.readString(ROOT.resolve("docs/guides/spring-boot.md"));
+        String section = page.substring(page.indexOf("## Listeners of messages"), page.indexOf("## Tenants"));
+        Matcher sample = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL).matcher(section);
+        assertThat(sample.find()).isTrue();
+        assertThat(Files.readString(Path.of("src/test/java/dev/onlyonce/spring/listeners/KafkaListenersTest.java")))
+                .containsIgnoringWhitespaces(sample.group(1));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"docs/guides/spring-boot.md", "README.md"})
     @DisplayName("R1 work as pasted: two requests, one order")

@@ -3,6 +3,7 @@ package dev.onlyonce.sqs;
 import static java.util.stream.Collectors.joining;
 
 import dev.onlyonce.Codec;
+import dev.onlyonce.messages.adapter.DeadLetterHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -17,6 +18,7 @@ final class Attributes {
     static final int MAX = 10;
 
     private static final String STRING = "String";
+    private static final String BINARY = "Binary";
 
     private Attributes() {}
 
@@ -68,5 +70,45 @@ final class Attributes {
             all.put(name, one);
         });
         return text(new String(Codec.json(Map.class).encode(all), StandardCharsets.UTF_8));
+    }
+
+    /**
+     * The attributes with which a message was sent first. A dead letter that is sent again as it is has them folded into one, and would be
+     * without its id otherwise.
+     */
+    static Map<String, MessageAttributeValue> own(Map<String, MessageAttributeValue> attributes) {
+        Map<String, MessageAttributeValue> own = new LinkedHashMap<>();
+        MessageAttributeValue folded = attributes.get(DeadLetterQueue.ATTRIBUTES);
+        if (folded != null) {
+            own.putAll(unfolded(folded));
+        }
+        attributes.forEach((name, value) -> {
+            if (!name.startsWith(DeadLetterHeaders.PREFIX)) {
+                own.put(name, value);
+            }
+        });
+        return own;
+    }
+
+    private static Map<String, MessageAttributeValue> unfolded(MessageAttributeValue folded) {
+        Map<String, MessageAttributeValue> all = new LinkedHashMap<>();
+        try {
+            Map<?, ?> read = Codec.json(Map.class).decode(bytes(folded));
+            read.forEach((name, one) -> all.put(String.valueOf(name), value((Map<?, ?>) one)));
+            return all;
+        } catch (RuntimeException e) {
+            // Somebody else's: it stays as it is.
+            return Map.of(DeadLetterQueue.ATTRIBUTES, folded);
+        }
+    }
+
+    private static MessageAttributeValue value(Map<?, ?> one) {
+        String type = String.valueOf(one.get("type"));
+        String value = String.valueOf(one.get("value"));
+        MessageAttributeValue.Builder builder = MessageAttributeValue.builder().dataType(type);
+        return type.startsWith(BINARY)
+                ? builder.binaryValue(SdkBytes.fromByteArray(Base64.getDecoder().decode(value)))
+                        .build()
+                : builder.stringValue(value).build();
     }
 }

@@ -119,10 +119,8 @@ final class DeadLetterQueue implements DeadLetters<Message> {
         Map<String, MessageAttributeValue> reason = new LinkedHashMap<>();
         DeadLetterHeaders.of(letter, why, group).forEach((name, text) -> reason.put(name, Attributes.text(text)));
         reason.put(MESSAGE_ID, Attributes.text(letter.record().messageId()));
-        Map<String, MessageAttributeValue> own =
-                new LinkedHashMap<>(letter.record().messageAttributes());
         // It may have been a dead letter before.
-        own.keySet().removeIf(name -> name.startsWith(DeadLetterHeaders.PREFIX));
+        Map<String, MessageAttributeValue> own = Attributes.own(letter.record().messageAttributes());
         if (own.size() + reason.size() > Attributes.MAX) {
             reason.put(ATTRIBUTES, Attributes.folded(own));
         } else {

@@ -19,7 +19,7 @@ record Delivered(Message record, String queue) {
     /** Its attributes are headers; what FIFO queues know about it too, under the names of SQS. */
     ReceivedMessage message() {
         List<MessageHeader> headers = new ArrayList<>();
-        record.messageAttributes()
+        Attributes.own(record.messageAttributes())
                 .forEach((name, value) -> headers.add(new MessageHeader(name, Attributes.bytes(value))));
         addHeader(headers, MessageSystemAttributeName.MESSAGE_GROUP_ID);
         addHeader(headers, MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID);

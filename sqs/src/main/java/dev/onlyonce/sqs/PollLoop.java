@@ -69,8 +69,11 @@ final class PollLoop {
                 }
             }
         } finally {
-            giveBack(lane.all());
-            heartbeat.close();
+            try {
+                giveBack(lane.all());
+            } finally {
+                heartbeat.close();
+            }
         }
     }
 

@@ -72,7 +72,7 @@ public final class SqsInbox implements AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 Duration pause = parts.rules().retries().pause(++failures);
                 log.error("The consumer of {} broke and begins again in {}", queue, pause, e);
                 pause(pause);

@@ -69,8 +69,10 @@ public final class SqsRelay implements DeliveryHandler {
         Queue queue;
         try {
             queue = find(outgoing.destination());
-        } catch (ExecutionException | TimeoutException e) {
-            return new Delivery.NotExecuted("the queue " + outgoing.destination() + " cannot be found: " + e);
+        } catch (TimeoutException e) {
+            return new Delivery.Ambiguous("no answer within " + DELIVERY_MAX);
+        } catch (ExecutionException e) {
+            return failure(e, "the queue " + outgoing.destination() + " cannot be found: ");
         }
         SendMessageRequest.Builder request = SendMessageRequest.builder()
                 .queueUrl(queue.url())
@@ -91,11 +93,14 @@ public final class SqsRelay implements DeliveryHandler {
         } catch (TimeoutException e) {
             return new Delivery.Ambiguous("no answer within " + DELIVERY_MAX);
         } catch (ExecutionException e) {
-            Throwable cause = ServiceFailure.cause(e);
-            return ServiceFailure.isNotExecuted(cause)
-                    ? new Delivery.NotExecuted(String.valueOf(cause))
-                    : new Delivery.Ambiguous(String.valueOf(cause));
+            return failure(e, "");
         }
+    }
+
+    /** After the last try the outbox forgets what was not executed, and keeps what is ambiguous. */
+    private static Delivery failure(ExecutionException e, String what) {
+        String why = what + ServiceFailure.cause(e);
+        return ServiceFailure.isRefusedForGood(e) ? new Delivery.NotExecuted(why) : new Delivery.Ambiguous(why);
     }
 
     private Queue find(String urlOrName) throws ExecutionException, InterruptedException, TimeoutException {

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.SdkRequest;
 import software.amazon.awssdk.core.SdkResponse;
 import software.amazon.awssdk.core.exception.SdkClientException;
@@ -23,6 +24,7 @@ final class Faults implements ExecutionInterceptor {
     private final AtomicBoolean received = new AtomicBoolean();
     private volatile Predicate<SdkRequest> refuse = request -> false;
     private volatile Predicate<SdkRequest> reject = request -> false;
+    private volatile String code = "InvalidParameterValue";
     private volatile Predicate<SdkRequest> lose = request -> false;
     private volatile Consumer<SdkRequest> observer = request -> {};
     private volatile Consumer<List<Message>> receiver = messages -> {};
@@ -35,6 +37,12 @@ final class Faults implements ExecutionInterceptor {
     /** Requests that the service rejects for good from now on. */
     void reject(Predicate<SdkRequest> requests) {
         reject = requests;
+    }
+
+    /** All requests are rejected with an error code from now on. */
+    void rejectWith(String errorCode) {
+        code = errorCode;
+        reject = request -> true;
     }
 
     /** Requests whose answers are lost from now on: the service has done what it was asked. */
@@ -61,7 +69,8 @@ final class Faults implements ExecutionInterceptor {
         if (reject.test(context.request())) {
             throw SqsException.builder()
                     .statusCode(400)
-                    .message("the message is too long")
+                    .message("rejected by a test")
+                    .awsErrorDetails(AwsErrorDetails.builder().errorCode(code).build())
                     .build();
         }
     }

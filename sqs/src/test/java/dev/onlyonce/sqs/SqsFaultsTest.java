@@ -3,6 +3,7 @@ package dev.onlyonce.sqs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.messages.MessageId;
+import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.RetryLimits;
 import java.time.Duration;
 import java.util.HashMap;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
@@ -252,6 +254,53 @@ class SqsFaultsTest {
             assertThat(large.body()).isEqualTo("large");
             assertThat(large.messageAttributes()).containsOnlyKeys("own");
         }
+    }
+
+    @Test
+    @DisplayName("N4 applies a dead letter that is sent again as it is, also if its attributes were folded")
+    void sentAgain() {
+        Map<String, MessageAttributeValue> own = new HashMap<>(Broker.id("id"));
+        own.put(
+                "binary",
+                MessageAttributeValue.builder()
+                        .dataType("Binary.raw")
+                        .binaryValue(SdkBytes.fromUtf8String("\u0001\u0002"))
+                        .build());
+        own.put(
+                "number",
+                MessageAttributeValue.builder()
+                        .dataType("Number")
+                        .stringValue("7")
+                        .build());
+        for (int i = 0; own.size() < 6; i++) {
+            own.put("a" + i, Attributes.text("value " + i));
+        }
+        broker.send(queue, null, own, "body").join();
+        AtomicInteger calls = new AtomicInteger();
+        Queue<String> seen = new ConcurrentLinkedQueue<>();
+        try (SqsInbox inbox = builder(broker.client, Duration.ofSeconds(30)).transactional((c, body, message) -> {
+            message.headers().forEach(header -> seen.add(header.name()));
+            // Rejected, and sent again, twice.
+            if (calls.incrementAndGet() <= 4) {
+                throw new PoisonMessage("not today");
+            }
+            Ledger.write(
+                    c,
+                    body
+                            + message.header("binary").orElse("?")
+                            + message.header("number").orElse("?"));
+        })) {
+            inbox.start();
+            for (int i = 0; i < 2; i++) {
+                Message dead = broker.take(queue + "-dead", 1).get(0);
+                assertThat(Broker.attribute(dead, "onlyonce-dead-reason")).isEqualTo("rejected");
+                assertThat(dead.messageAttributes()).doesNotContainKey("message-id");
+                broker.send(queue, null, dead.messageAttributes(), dead.body()).join();
+            }
+            Broker.until(() -> inbox.counts().applied() == 1);
+        }
+        assertThat(ledger.effects()).containsExactly("body\u0001\u00027");
+        assertThat(seen).noneMatch(name -> name.startsWith("onlyonce-dead-"));
     }
 
     @Test

@@ -148,10 +148,23 @@ class SqsRelayTest {
             assertThat(relay.deliver(row(queue, null, bytes("\u0000")))).isInstanceOf(Delivery.NotExecuted.class);
             assertThat(relay.deliver(row(queue, null, new byte[0]))).isInstanceOf(Delivery.NotExecuted.class);
             assertThat(relay.deliver(row("q.fifo", null, bytes("x")))).isInstanceOf(Delivery.NotExecuted.class);
+            for (String trouble :
+                    List.of("RequestThrottled", "ExpiredTokenException", "AccessDenied", "KmsThrottled")) {
+                faults.rejectWith(trouble);
+                assertThat(relay.deliver(row(queue, null, bytes("x"))))
+                        .as(trouble)
+                        .isInstanceOf(Delivery.Ambiguous.class);
+            }
+            faults.rejectWith("InvalidMessageContents");
+            assertThat(relay.deliver(row(queue, null, bytes("x")))).isInstanceOf(Delivery.NotExecuted.class);
+            faults.reject(request -> false);
             faults.lose(request -> request instanceof SendMessageRequest);
             assertThat(relay.deliver(row(queue, null, bytes("x")))).isInstanceOf(Delivery.Ambiguous.class);
-            assertThat(new SqsRelay(nowhere, "/orders").deliver(row(queue, null, bytes("x"))))
-                    .isInstanceOf(Delivery.NotExecuted.class);
+            // Nothing was sent, but the outbox forgets what was not executed after the last try.
+            SqsRelay cut = new SqsRelay(nowhere, "/orders");
+            assertThat(cut.deliver(row(queue, null, bytes("x")))).isInstanceOf(Delivery.Ambiguous.class);
+            assertThat(cut.deliver(row("http://127.0.0.1:1/0/" + queue, null, bytes("x"))))
+                    .isInstanceOf(Delivery.Ambiguous.class);
         }
         assertThat(broker.take(queue, 1).get(0).body()).isEqualTo("x");
         assertThat(broker.size(queue)).isZero();

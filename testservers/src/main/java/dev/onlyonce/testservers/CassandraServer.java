@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * One node of Cassandra for tests, from Maven artifacts, in a JVM of its own. It writes each change to disk before it answers, so that an
@@ -20,15 +21,19 @@ public final class CassandraServer implements AutoCloseable {
     private static final Duration CONNECT_MAX = Duration.ofSeconds(1);
     private static final String CLASS_PATH = "cassandra.classpath";
 
-    /** What Cassandra's own start script opens on JDK 17. */
+    /** What Cassandra's own start script opens on JDK 17, and what Cassandra 4.1 needs beyond that. */
     private static final List<String> OPENS = List.of(
             "java.base/java.io",
             "java.base/java.lang",
             "java.base/java.lang.module",
+            "java.base/java.lang.ref",
             "java.base/java.lang.reflect",
+            "java.base/java.net",
             "java.base/java.nio",
             "java.base/java.util",
             "java.base/java.util.concurrent",
+            "java.base/java.util.concurrent.atomic",
+            "java.base/java.util.concurrent.locks",
             "java.base/jdk.internal.loader",
             "java.base/jdk.internal.math",
             "java.base/jdk.internal.module",
@@ -140,7 +145,12 @@ public final class CassandraServer implements AutoCloseable {
                 "-Dcassandra-foreground=yes"));
         OPENS.forEach(module -> command.addAll(List.of("--add-opens", module + "=ALL-UNNAMED")));
         EXPORTS.forEach(module -> command.addAll(List.of("--add-exports", module + "=ALL-UNNAMED")));
-        command.addAll(List.of("-cp", classPath(), "org.apache.cassandra.service.CassandraDaemon"));
+        String classPath = classPath();
+        // The library with which 4.1 measures objects fails on lambdas of JDK 17, unless it is an agent.
+        Stream.of(classPath.split(":", -1))
+                .filter(jar -> jar.contains("/jamm-0.3."))
+                .forEach(jar -> command.add("-javaagent:" + jar));
+        command.addAll(List.of("-cp", classPath, "org.apache.cassandra.service.CassandraDaemon"));
         return command;
     }
 

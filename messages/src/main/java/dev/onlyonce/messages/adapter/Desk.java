@@ -95,8 +95,12 @@ public final class Desk<R> implements AutoCloseable {
                     settle(fit.get(i), applied.get(i), done);
                 }
                 storeFailures = 0;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 putOffAll(fit, e);
+            }
+            // A handler's interrupt is its own: it must not end the thread that consumes.
+            if (Thread.interrupted()) {
+                log.warn("The handler of {} interrupted its thread, which goes on", rules.group());
             }
         }
         done.addAll(bury(due));
@@ -114,7 +118,7 @@ public final class Desk<R> implements AutoCloseable {
     }
 
     /** The store's trouble is not the messages': it costs them no try. */
-    private void putOffAll(List<Letter<R>> letters, RuntimeException e) {
+    private void putOffAll(List<Letter<R>> letters, Throwable e) {
         Duration pause = rules.retries.pause(++storeFailures);
         log.warn("{} messages could not be applied and are tried again in {}", letters.size(), pause, e);
         long until = now() + pause.toNanos();

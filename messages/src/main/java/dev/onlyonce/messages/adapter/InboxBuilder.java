@@ -1,6 +1,8 @@
 package dev.onlyonce.messages.adapter;
 
+import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Way;
 import dev.onlyonce.messages.LeasedHandler;
 import dev.onlyonce.messages.MessageDecoder;
 import dev.onlyonce.messages.MessageId;
@@ -83,12 +85,16 @@ public abstract class InboxBuilder<T, B extends InboxBuilder<T, B, I>, I> {
      *
      * @param operation its policy has the lease, the retention and the reconciler
      * @throws IllegalArgumentException if a setting is wrong
+     * @throws IllegalStateException if the operation is executed in another way
      */
     public final I leased(String operation, LeasedHandler<T> handler) {
         Reading<T> reading = reading();
         if (concurrency < 1) {
             throw new IllegalArgumentException("concurrency must be at least 1: " + concurrency);
         }
+        Key.checkName("operation", operation);
+        // Now: later each message would fail, and end as a dead letter.
+        once.registry().policy(operation, Way.LEASED);
         LeasedApplication.Leasing<T> leasing = new LeasedApplication.Leasing<>(operation, handler, concurrency);
         return build(rules(reading, new LeasedApplication<>(once, leasing, reading)));
     }

@@ -8,6 +8,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Scope;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.messages.DeadLetterReason;
 import dev.onlyonce.messages.LeasedHandler;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.sql.inbox.Applied;
@@ -16,7 +17,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -26,8 +29,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Applies messages whose effects are outside the database, each under a lease: messages of one order in turn, the others at
- * once, so that their claims and settlements share statements. A message whose outcome is unknown is done here: it is the reconciler's,
- * and does not keep those behind it waiting.
+ * once, so that their claims and settlements share statements. A message whose outcome is unknown is the reconciler's. It is given up, so
+ * that it does not keep those behind it waiting, and its dead letter can be sent again if the reconciler finds that nothing happened.
  */
 final class LeasedApplication<T> implements Application {
     private static final Logger log = LoggerFactory.getLogger(LeasedApplication.class);
@@ -49,6 +52,9 @@ final class LeasedApplication<T> implements Application {
     /** The handler, and how many threads call it. */
     record Leasing<T>(String operation, LeasedHandler<T> handler, int concurrency) {}
 
+    /** What became of each, and the store's failures. */
+    private record Round(Map<Letter<?>, Applied> applied, Queue<StoreException> trouble) {}
+
     @Override
     public List<Applied> apply(List<? extends Letter<?>> letters) {
         Map<Object, List<Letter<?>>> rows = new LinkedHashMap<>();
@@ -57,10 +63,19 @@ final class LeasedApplication<T> implements Application {
             rows.computeIfAbsent(order == null ? letter : order, row -> new ArrayList<>())
                     .add(letter);
         }
-        Map<Letter<?>, Applied> applied = new ConcurrentHashMap<>();
+        Round round = new Round(new ConcurrentHashMap<>(), new ConcurrentLinkedQueue<>());
         List<Future<?>> running = new ArrayList<>();
-        rows.values().forEach(row -> running.add(threads.submit(() -> applyRow(row, applied))));
+        rows.values().forEach(row -> running.add(threads.submit(() -> applyRow(row, round))));
         running.forEach(LeasedApplication::await);
+        Map<Letter<?>, Applied> applied = round.applied;
+        StoreException trouble = round.trouble.peek();
+        if (trouble != null) {
+            if (applied.values().stream().allMatch(Applied.Held.class::isInstance)) {
+                // Nobody got an answer: all wait, with growing pauses.
+                throw trouble;
+            }
+            log.warn("The store did not answer for {} messages; they are tried again", round.trouble.size(), trouble);
+        }
         List<Applied> answers = new ArrayList<>();
         letters.forEach(letter -> answers.add(requireNonNull(applied.get(letter))));
         return answers;
@@ -87,16 +102,16 @@ final class LeasedApplication<T> implements Application {
         }
     }
 
-    private void applyRow(List<Letter<?>> row, Map<Letter<?>, Applied> applied) {
+    private void applyRow(List<Letter<?>> row, Round round) {
         boolean held = false;
         for (Letter<?> letter : row) {
-            Applied answer = held ? new Applied.Held() : applyOne(letter);
+            Applied answer = held ? new Applied.Held() : applyOne(letter, round);
             held = held || answer instanceof Applied.Failed || answer instanceof Applied.Held;
-            applied.put(letter, answer);
+            round.applied.put(letter, answer);
         }
     }
 
-    private Applied applyOne(Letter<?> letter) {
+    private Applied applyOne(Letter<?> letter, Round round) {
         Key key = Key.of(
                         reading.source(letter),
                         operation,
@@ -115,7 +130,7 @@ final class LeasedApplication<T> implements Application {
         } catch (PoisonMessage e) {
             return new Applied.Failed(e);
         } catch (StoreException e) {
-            log.warn("The store cannot answer for {}; it is tried again", key, e);
+            round.trouble.add(e);
             return new Applied.Held();
         } catch (Exception e) {
             // The next try tells what the exception proved: the entry is retryable, and executed again, or unknown.
@@ -130,8 +145,10 @@ final class LeasedApplication<T> implements Application {
             return new Applied.Now();
         }
         if (outcome instanceof Outcome.Unknown) {
-            log.warn("The outcome of {} is unknown: the reconciler or an operator has to find out", key);
-            return new Applied.Before();
+            return new Applied.Failed(new PoisonMessage(
+                    DeadLetterReason.OUTCOME_UNKNOWN,
+                    "whether its effect happened is unknown: see the entry of " + key,
+                    null));
         }
         return Applied.of(outcome);
     }

@@ -34,7 +34,8 @@ public record Reading<T>(String group, MessageId ids, MessageDecoder<T> decoder,
             letter.identified(identity);
         } catch (PoisonMessage e) {
             letter.giveUp(e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // An error too, or one message would end the threads of all consumers, one after the other.
             letter.giveUp(new PoisonMessage(DeadLetterReason.UNDECODABLE, "no id can be read: " + e, e));
         }
     }
@@ -50,7 +51,7 @@ public record Reading<T>(String group, MessageId ids, MessageDecoder<T> decoder,
             return decoder.decode(message);
         } catch (PoisonMessage e) {
             throw e;
-        } catch (Exception e) {
+        } catch (Exception | StackOverflowError e) {
             throw new PoisonMessage(DeadLetterReason.UNDECODABLE, "it cannot be decoded: " + e, e);
         }
     }

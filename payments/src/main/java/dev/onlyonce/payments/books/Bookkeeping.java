@@ -65,14 +65,11 @@ public final class Bookkeeping {
                 """,
                 tenant);
         long events = count(sql, "SELECT COUNT(DISTINCT event_id) FROM book_line WHERE tenant = ?", tenant);
-        long wrong = count(
-                sql,
-                """
+        long wrong = count(sql, """
                 SELECT COUNT(*) FROM (
                     SELECT event_id FROM book_line WHERE tenant = ?
                     GROUP BY event_id HAVING SUM(debit) <> SUM(credit) OR COUNT(*) <> 2) unbalanced
-                """,
-                tenant);
+                """, tenant);
         return new TrialBalance(accounts, events, wrong == 0);
     }
 

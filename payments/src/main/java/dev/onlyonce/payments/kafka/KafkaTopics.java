@@ -32,8 +32,8 @@ final class KafkaTopics {
                 "request.timeout.ms",
                 REQUEST_MAX_MS);
         try (Admin admin = Admin.create(config)) {
-            for (NewTopic topic : List.of(
-                    topic(EventOutbox.DESTINATION, PARTITIONS), topic(EventOutbox.DESTINATION + ".dead", 1))) {
+            for (NewTopic topic :
+                    List.of(topic(EventOutbox.DESTINATION, PARTITIONS), topic(EventOutbox.DESTINATION + ".dead", 1))) {
                 create(admin, topic);
             }
             return true;

@@ -1,6 +1,7 @@
 package dev.onlyonce.payments.storm;
 
 import dev.onlyonce.payments.provider.Movement;
+import dev.onlyonce.store.Time;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import dev.onlyonce.store.Time;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 

@@ -10,7 +10,8 @@ import picocli.CommandLine.Option;
 final class BooksOptions {
     @Option(
             names = "--books",
-            description = "Refunds every third payment too, and compares the books with the provider's ledger at the end.")
+            description =
+                    "Refunds every third payment too, and compares the books with the provider's ledger at the end.")
     private boolean books;
 
     @Option(
@@ -51,15 +52,17 @@ final class BooksOptions {
     }
 
     /** Starts bookkeepers, if any are wanted. */
-    @Nullable Havoc start(long seed) {
+    @Nullable
+    Havoc start(Class<?> program, long seed) {
         if (bookkeepers == 0) {
             return null;
         }
         if (bookkeepers < 0 || broker == null || db == null || killEvery.isNegative() || killEvery.isZero()) {
-            throw new CannotRun(CannotRun.USAGE, "--bookkeepers needs --broker, --db and a --kill-every that is positive");
+            throw new CannotRun(
+                    CannotRun.USAGE, "--bookkeepers needs --broker, --db and a --kill-every that is positive");
         }
         Havoc.Plan plan = new Havoc.Plan(
-                Havoc.bookkeeper(db, broker), bookkeepers, killEvery, bounce == null ? 0 : BOUNCE_EVERY, seed);
+                Havoc.bookkeeper(program, db, broker), bookkeepers, killEvery, bounce == null ? 0 : BOUNCE_EVERY, seed);
         return new Havoc(plan, () -> bounce(bounce));
     }
 

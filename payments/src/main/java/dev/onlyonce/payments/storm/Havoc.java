@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,7 @@ public final class Havoc implements AutoCloseable {
     private final Thread thread = new Thread(this::run, "havoc");
     private volatile int kills;
     private volatile int bounces;
+    private volatile @Nullable Exception failure;
 
     /**
      * What is killed how often.
@@ -57,14 +59,14 @@ public final class Havoc implements AutoCloseable {
         thread.start();
     }
 
-    /** The command line of a bookkeeper in this program. */
-    public static List<String> bookkeeper(String db, String broker) {
+    /** The command line of a bookkeeper in this program, whose main class is given. */
+    static List<String> bookkeeper(Class<?> program, String db, String broker) {
         String classPath = System.getProperty("java.class.path", "");
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElse("java"));
         command.addAll(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         boolean jar = classPath.endsWith(".jar") && !classPath.contains(File.pathSeparator);
-        command.addAll(jar ? List.of("-jar", classPath) : List.of("-cp", classPath, "dev.onlyonce.payments.Main"));
+        command.addAll(jar ? List.of("-jar", classPath) : List.of("-cp", classPath, program.getName()));
         command.addAll(List.of("bookkeeper", "--db", db, "--broker", broker));
         return command;
     }
@@ -109,6 +111,7 @@ public final class Havoc implements AutoCloseable {
             }
         } catch (IOException | RuntimeException e) {
             log.error("The havoc ends early", e);
+            failure = e;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -119,16 +122,26 @@ public final class Havoc implements AutoCloseable {
             return;
         }
         Process killed = bookkeepers.get(victim);
+        if (!killed.isAlive()) {
+            throw new IllegalStateException("a bookkeeper ended by itself with " + killed.exitValue());
+        }
         killed.destroyForcibly();
         killed.waitFor();
         kills++;
         bookkeepers.set(victim, launch(victim));
     }
 
-    /** Kills no more; the bookkeepers that run go on until {@link #close}. */
+    /**
+     * Kills no more; the bookkeepers that run go on until {@link #close}.
+     *
+     * @throws IllegalStateException if a bookkeeper ended by itself, or the broker could not be bounced
+     */
     public void calm() throws InterruptedException {
         over.complete(null);
         thread.join();
+        if (failure != null) {
+            throw new IllegalStateException("it ended early", failure);
+        }
     }
 
     private synchronized void killAll() {

@@ -103,7 +103,8 @@ public final class StormCommand implements Callable<Integer> {
         Storm storm = new Storm(options, progress(out, live));
         CountDownLatch ended = new CountDownLatch(1);
         Runtime.getRuntime().addShutdownHook(interrupter(Thread.currentThread(), ended));
-        try (Havoc havoc = books.start(options.seed())) {
+        Class<?> program = requireNonNull(spec).root().userObject().getClass();
+        try (Havoc havoc = books.start(program, options.seed())) {
             Storm.Report report = storm.run();
             out.print(live ? System.lineSeparator() : "");
             report.verdict().lines(report.networkFaults()).forEach(out::println);
@@ -126,7 +127,9 @@ public final class StormCommand implements Callable<Integer> {
         BooksVerdict verdict = new BooksCheck(url, providerUrl).await(patience);
         verdict.lines().forEach(out::println);
         if (havoc != null) {
-            out.printf("Bookkeepers were killed %d times, the broker was bounced %d times.%n", havoc.kills(), havoc.bounces());
+            out.printf(
+                    "Bookkeepers were killed %d times, the broker was bounced %d times.%n",
+                    havoc.kills(), havoc.bounces());
         }
         return verdict.allWell();
     }

@@ -8,6 +8,7 @@ import dev.onlyonce.sql.transactions.GuardedConnection;
 import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.sql.transactions.TransactionRunner;
 import dev.onlyonce.store.StoreException;
+import java.io.Serial;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -65,8 +66,35 @@ final class BatchApplication {
             log.debug("A transaction with {} messages was lost, so each gets its own", items.size(), e);
         }
         List<Applied> applied = new ArrayList<>();
-        applyEach(deliveries, applied, (item, request) -> single.execute(request, item.action()));
+        applyEach(deliveries, applied, this::executeAlone);
         return applied;
+    }
+
+    /** In a transaction of its own. What the effect throws now is its own trouble, whatever it looks like: the database has answered. */
+    private Outcome<byte[]> executeAlone(BatchRunner.Item item, TransactionRunner.Request<byte[]> request)
+            throws Exception {
+        try {
+            return single.execute(request, connection -> {
+                try {
+                    return item.action().run(connection);
+                } catch (StoreException e) {
+                    throw new EffectFailed(e);
+                }
+            });
+        } catch (EffectFailed e) {
+            throw new IllegalStateException(
+                    "its effect needs a store that did not answer: " + e.getCause(), e.getCause());
+        }
+    }
+
+    /** An effect has thrown what would look like the trouble of the inbox's own database. */
+    private static final class EffectFailed extends Exception {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        EffectFailed(StoreException cause) {
+            super(cause);
+        }
     }
 
     private static BatchRunner.Item item(InboxDelivery delivery) {

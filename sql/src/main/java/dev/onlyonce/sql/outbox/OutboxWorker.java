@@ -147,12 +147,12 @@ final class OutboxWorker implements AutoCloseable {
                     more = false;
                     continue;
                 }
-                List<TakenRow> taken = intake.take(room);
+                List<TakenRow> taken = new ArrayList<>(intake.take(room));
                 more = intake.hasMore();
                 taken.forEach(held -> inHand.put(held.stored().row().id(), held));
                 if (stopping) {
                     giveBack(taken.stream().filter(held -> !held.isAnswered()).toList());
-                    taken = taken.stream().filter(TakenRow::isAnswered).toList();
+                    taken.removeIf(held -> !held.isAnswered());
                 }
                 taken.forEach(this::dispatch);
             } catch (InterruptedException e) {

@@ -17,6 +17,7 @@ import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -181,6 +182,26 @@ class InboxBatchTest {
             assertThat(bench.apply(message("b", "k", "1"), message("d", "k", "1")))
                     .containsExactly(NOW, NOW);
             assertThat(bench.effects()).containsExactly("a", "c", "e", "b", "d");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("with one whose effect needs another store, which is down, applies the others")
+    void otherStoreDown(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            InboxDelivery needy = new InboxDelivery(new InboxMessage("topic", "b"), "k", c -> {
+                throw new StoreUnavailable("the other store is down", null);
+            });
+            for (int i = 0; i < 2; i++) {
+                List<Applied> applied = bench.apply(message("a", "k", "1"), needy, message("c", "other", "1"));
+                assertThat(applied.get(1))
+                        .isInstanceOfSatisfying(
+                                Applied.Failed.class,
+                                failed -> assertThat(failed.cause()).hasMessageContaining("the other store is down"));
+                assertThat(applied.get(2)).isEqualTo(i == 0 ? NOW : BEFORE);
+            }
+            assertThat(bench.effects()).containsExactly("a", "c");
         });
     }
 

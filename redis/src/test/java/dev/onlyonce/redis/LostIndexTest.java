@@ -1,0 +1,129 @@
+package dev.onlyonce.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.store.AuditQuery;
+import dev.onlyonce.store.AuditRecord;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Transition;
+import dev.onlyonce.testservers.RedisServer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** What lists and finds entries, after somebody has deleted or overwritten it, or the server's clock was set back. */
+@DisplayName("An index in Redis")
+class LostIndexTest {
+    private static final Duration LEASE = Duration.ofMinutes(5);
+    private static final EntryQuery UNKNOWN = new EntryQuery(null, null, State.UNKNOWN, null, null, 10);
+
+    private static RedisServer server;
+    private static RedisClock clock;
+
+    private final ClaimRequest claim = Calls.claim("key");
+
+    @BeforeAll
+    static void connect() {
+        server = RedisServer.start();
+        clock = new RedisClock(server.url());
+    }
+
+    @AfterAll
+    static void disconnect() {
+        clock.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void start() {
+        clock.start();
+    }
+
+    private String key(String index) {
+        return "onlyonce:{" + clock.partitions().of(claim.id()) + "}:" + index;
+    }
+
+    @Test
+    @DisplayName("of leases that was deleted gets a dead owner's entry back with the next request for its key")
+    void leases() {
+        Store store = clock.node(0);
+        store.claim(List.of(claim));
+        assertThat(server.command("DEL", key("leases"))).isEqualTo(":1");
+        clock.advance(LEASE);
+        assertThat(store.sweep(10)).isEmpty();
+        assertSwept(store);
+    }
+
+    @Test
+    @DisplayName("of leases gets an entry back whose settlement was refused half-way, if its owner has died since")
+    void refusedSettlement() {
+        Store store = clock.node(0);
+        store.claim(List.of(claim));
+        server.command("HSET", key("expiries"), "mine", "1");
+        assertThat(store.settle(List.of(Calls.completed(claim)))).containsExactly(new SettleResult.Busy());
+        assertThat(server.command("DEL", key("expiries"))).isEqualTo(":1");
+        clock.advance(LEASE);
+        assertSwept(store);
+    }
+
+    private static void assertSwept(Store store) {
+        assertThat(store.claim(List.of(Calls.claim("key")))).hasOnlyElementsOfType(ClaimResult.Existing.class);
+        assertThat(store.sweep(10)).extracting(Transition::to).containsExactly(State.UNKNOWN);
+        assertThat(store.list(UNKNOWN)).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("of unknown entries that was deleted gets one back with the next request for its key")
+    void unknown() {
+        Store store = clock.node(0);
+        store.claim(List.of(claim));
+        clock.advance(LEASE);
+        assertThat(store.sweep(10)).hasSize(1);
+        assertThat(server.command("DEL", key("unknown"))).isEqualTo(":1");
+        assertThat(store.list(UNKNOWN)).isEmpty();
+        store.claim(List.of(Calls.claim("key")));
+        assertThat(store.list(UNKNOWN)).extracting(Entry::id).containsExactly(claim.id());
+    }
+
+    @Test
+    @DisplayName("S2 of the audit shows every record once when the server's clock was set back")
+    void clockSetBack() {
+        try (RedisStore store = RedisStore.builder(server.url())
+                .prefix("back")
+                .partitions(1)
+                .timeout(Duration.ofSeconds(20))
+                .build()) {
+            completed(store, 0);
+            String ahead = Instant.now().plus(Duration.ofDays(1)).toEpochMilli() + "-4090";
+            assertThat(server.command("XSETID", "back:{0}:audit", ahead)).isEqualTo("+OK");
+            for (int i = 1; i < 20; i++) {
+                completed(store, i);
+            }
+            List<AuditRecord> all = new ArrayList<>();
+            List<AuditRecord> page = store.audit(AuditQuery.all(3));
+            while (!page.isEmpty()) {
+                all.addAll(page);
+                page = store.audit(AuditQuery.all(3).after(page.get(page.size() - 1)));
+            }
+            assertThat(all).hasSize(40).doesNotHaveDuplicates();
+        }
+    }
+
+    private static void completed(Store store, int number) {
+        ClaimRequest claim = Calls.claim("key-" + number);
+        store.claim(List.of(claim));
+        store.settle(List.of(Calls.completed(claim)));
+    }
+}

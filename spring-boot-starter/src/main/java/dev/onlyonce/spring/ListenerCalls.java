@@ -1,0 +1,97 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Event;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.OutcomeException;
+import dev.onlyonce.Scope;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.messages.DeadLetterReason;
+import dev.onlyonce.messages.MessageId;
+import dev.onlyonce.messages.MessageIdentity;
+import dev.onlyonce.messages.PoisonMessage;
+import dev.onlyonce.messages.ReceivedMessage;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls of {@link Idempotent} listeners, each of which takes effect once for its message.
+ *
+ * <ol>
+ *   <li>The key is the message's id, in the name space of the consumer group and the producer. The fingerprint is that of the body.
+ *   <li>A message that was applied before is done. So is one whose outcome is unknown: it is the reconciler's, and does not keep those
+ *       behind it waiting.
+ *   <li>While somebody else is applying it, and when the listener fails, an exception lets the container deliver it again.
+ *   <li>A message without an id, or with a known id and another body, is {@link UnusableMessage}.
+ * </ol>
+ */
+final class ListenerCalls {
+    private static final Logger log = LoggerFactory.getLogger(ListenerCalls.class);
+
+    private final Onlyonce once;
+    private final MessageId ids;
+
+    ListenerCalls(Onlyonce once, MessageId ids) {
+        this.once = once;
+        this.ids = ids;
+    }
+
+    /** Executes the listener in its way. */
+    interface Execution {
+        Outcome<Optional<Object>> run(Asked asked) throws Exception;
+    }
+
+    /** Calls the listener, unless the message was applied before; returns what it returned. */
+    Optional<Object> call(String operation, Execution execution) throws Exception {
+        CurrentMessage.Delivered delivered = CurrentMessage.get();
+        if (delivered == null) {
+            throw new IllegalStateException(operation + " is an @Idempotent listener, but it was not called with one"
+                    + " message by a container that Spring Boot has configured."
+                    + " Batch listeners, and containers that are registered after"
+                    + " the start, are not protected: give it a key, @Idempotent(key"
+                    + " = \"...\")");
+        }
+        try {
+            ReceivedMessage message = delivered.reading().get();
+            MessageIdentity identity = ids.require(message);
+            Key key = Key.of(identity.source(delivered.group()), operation, identity.id())
+                    .in(Scope.OPERATION);
+            return ended(delivered, key, execution.run(new Asked(key, Fingerprint.of(message.body()))));
+        } catch (PoisonMessage e) {
+            publish(delivered, Event.Consumed.End.DEAD, e.reason().code());
+            throw new UnusableMessage(e);
+        } catch (Exception | Error e) {
+            publish(delivered, Event.Consumed.End.RETRIED, null);
+            throw e;
+        }
+    }
+
+    private Optional<Object> ended(CurrentMessage.Delivered delivered, Key key, Outcome<Optional<Object>> outcome) {
+        if (outcome instanceof Outcome.Executed<Optional<Object>> executed) {
+            publish(delivered, Event.Consumed.End.APPLIED, null);
+            return executed.value();
+        }
+        if (outcome instanceof Outcome.InFlight) {
+            throw new OutcomeException("somebody else is applying the message just now", outcome);
+        }
+        if (outcome instanceof Outcome.Mismatched) {
+            throw new PoisonMessage(
+                    DeadLetterReason.MISMATCH, "a message with this id and another body was applied before", null);
+        }
+        if (outcome instanceof Outcome.Failed<Optional<Object>> failed) {
+            throw new PoisonMessage(DeadLetterReason.REJECTED, "it failed for good before: " + failed.failure(), null);
+        }
+        if (outcome instanceof Outcome.Unknown) {
+            log.warn("The outcome of {} is unknown: the reconciler or an operator has to find out", key);
+        }
+        publish(delivered, Event.Consumed.End.REPEATED, null);
+        return outcome instanceof Outcome.Replayed<Optional<Object>> replayed ? replayed.value() : Optional.empty();
+    }
+
+    private void publish(CurrentMessage.Delivered delivered, Event.Consumed.End end, @Nullable String reason) {
+        once.registry().publish(new Event.Consumed(delivered.group(), delivered.topic(), end, reason));
+    }
+}

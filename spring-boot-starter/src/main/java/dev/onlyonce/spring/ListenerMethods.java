@@ -1,0 +1,96 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Way;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+
+/** Methods to which a broker's messages are delivered. Known by name: an application has some of these libraries, or none. */
+final class ListenerMethods {
+    private static final List<String> LISTENERS = List.of(
+            "org.springframework.kafka.annotation.KafkaListener",
+            "org.springframework.kafka.annotation.KafkaHandler",
+            "org.springframework.amqp.rabbit.annotation.RabbitListener",
+            "org.springframework.amqp.rabbit.annotation.RabbitHandler",
+            "io.awspring.cloud.sqs.annotation.SqsListener",
+            "io.awspring.cloud.sqs.annotation.SqsHandler");
+    private static final String RETRYABLE_TOPIC = "org.springframework.kafka.annotation.RetryableTopic";
+    private static final Set<String> HEADERS = Set.of(
+            "org.springframework.messaging.handler.annotation.Header",
+            "org.springframework.messaging.handler.annotation.Headers");
+
+    /** Those whose containers say which message they deliver. */
+    private static final List<String> KNOWN = LISTENERS.subList(0, 4);
+
+    private ListenerMethods() {}
+
+    static boolean isListener(Method method) {
+        return has(method, LISTENERS);
+    }
+
+    private static boolean has(Method method, List<String> listeners) {
+        MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        return listeners.stream().anyMatch(annotations::isPresent);
+    }
+
+    /** Whether a method's key is its message's id. */
+    static boolean takesIdOfMessage(Idempotent annotation, Method method) {
+        return annotation.key().isEmpty() && has(method, KNOWN);
+    }
+
+    /** The listeners of a class, its own and inherited ones. */
+    static Set<Method> of(Class<?> type) {
+        return MethodIntrospector.selectMethods(type, ListenerMethods::isListener);
+    }
+
+    /** Refuses a listener that would look protected and not be. */
+    static void check(Class<?> type, Method method, Idempotent annotation) {
+        String name = type.getSimpleName() + "." + method.getName();
+        if (Arrays.stream(method.getParameters()).anyMatch(ListenerMethods::isBatch)) {
+            throw new InvalidSettings(
+                    name + " is an @Idempotent listener and takes a list, but a batch of messages has no single id",
+                    "Take one message at a time. For batches use KafkaInbox, AmqpInbox or SqsInbox, which claim a"
+                            + " batch in one statement. If the list is the payload of one message, give it a key:"
+                            + " @Idempotent(key = \"...\").",
+                    null);
+        }
+        if (!annotation.tenant().isEmpty()) {
+            throw new InvalidSettings(
+                    name + " is an @Idempotent listener with a tenant, but ids of messages belong to their producer and"
+                            + " the consumer group",
+                    "Remove the tenant, or give it a key too: @Idempotent(key = \"...\", tenant = \"...\").",
+                    null);
+        }
+        if (Arrays.stream(annotation.way()).anyMatch(way -> way == Way.STEPPED || way == Way.QUEUED)) {
+            throw new InvalidSettings(
+                    name + " is an @Idempotent listener, which runs transactional or leased",
+                    "Use another way, or call a bean with an @Idempotent method of this way.",
+                    null);
+        }
+        if (MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(RETRYABLE_TOPIC)
+                || MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(RETRYABLE_TOPIC)) {
+            throw new InvalidSettings(
+                    name
+                            + " is an @Idempotent listener and has @RetryableTopic, which sends a failed message to"
+                            + " another topic and group, where nobody would recognise it",
+                    "Let the container's error handler try again: DefaultErrorHandler with a backoff.",
+                    null);
+        }
+    }
+
+    private static boolean isBatch(Parameter parameter) {
+        for (Annotation annotation : parameter.getAnnotations()) {
+            if (HEADERS.contains(annotation.annotationType().getName())) {
+                return false;
+            }
+        }
+        Class<?> type = parameter.getType();
+        return Iterable.class.isAssignableFrom(type) || (type.isArray() && type != byte[].class);
+    }
+}

@@ -1,0 +1,119 @@
+package dev.onlyonce.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onlyonce.Way;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.kafka.annotation.EnableKafka;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+
+@DisplayName("Listeners at start-up")
+class ListenerStartUpTest extends StartUp {
+    private final WebApplicationContextRunner listening = inMemory.withConfiguration(AutoConfigurations.of(
+                    OnlyonceListenersAutoConfiguration.class, OnlyonceKafkaAutoConfiguration.class))
+            .withUserConfiguration(Kafka.class);
+
+    /** Containers that nobody starts. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableKafka
+    static class Kafka {
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> kafkaListenerContainerFactory() {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(new DefaultKafkaConsumerFactory<>(Map.of()));
+            factory.setAutoStartup(false);
+            return factory;
+        }
+    }
+
+    static class Mixed {
+        @KafkaListener(topics = "orders", groupId = "billing")
+        @Idempotent
+        public void charge(ConsumerRecord<String, String> order) {}
+
+        @KafkaListener(topics = "orders", groupId = "shipping")
+        public void ship(String order) {}
+
+        @KafkaListener(topics = "orders", groupId = "log")
+        @Unprotected("it only logs")
+        public void log(String order) {}
+    }
+
+    static class Batch {
+        @KafkaListener(topics = "orders", groupId = "billing")
+        @Idempotent
+        public void charge(List<String> orders) {}
+    }
+
+    static class Keyed {
+        @KafkaListener(topics = "orders", groupId = "billing")
+        @Idempotent(key = "#orders[0]")
+        public void charge(List<String> orders) {}
+    }
+
+    static class WithTenant {
+        @KafkaListener(topics = "orders", groupId = "billing")
+        @Idempotent(tenant = "#order")
+        public void charge(String order) {}
+    }
+
+    static class Stepped {
+        @KafkaListener(topics = "orders", groupId = "billing")
+        @Idempotent(way = Way.STEPPED)
+        public void charge(String order) {}
+    }
+
+    static class RetryTopic {
+        @RetryableTopic
+        @KafkaListener(topics = "orders", groupId = "billing")
+        @Idempotent
+        public void charge(String order) {}
+    }
+
+    @Test
+    @DisplayName("W7 every listener that is not protected is listed, and coverage=required refuses to start")
+    void coverage() {
+        listening.withBean(Mixed.class).run(context -> {
+            Coverage coverage = context.getBean(ListenerCoverage.class).coverage();
+            assertThat(coverage.protectedHandlers()).containsExactly("Mixed.charge");
+            assertThat(coverage.unprotectedHandlers()).containsExactly("Mixed.ship");
+            assertThat(coverage.exempt()).containsExactly("Mixed.log: it only logs");
+        });
+        refuses(
+                listening.withBean(Mixed.class).withPropertyValues("onlyonce.coverage=required"),
+                "Mixed.ship",
+                "@Unprotected");
+    }
+
+    @Test
+    @DisplayName("a listener that cannot be protected is refused: batches, tenants, steps, retry topics")
+    void refused() {
+        refuses(listening.withBean(Batch.class), "Batch.charge", "KafkaInbox");
+        refuses(listening.withBean(WithTenant.class), "WithTenant.charge", "Remove the tenant");
+        refuses(listening.withBean(Stepped.class), "Stepped.charge", "another way");
+        refuses(listening.withBean(RetryTopic.class), "@RetryableTopic", "DefaultErrorHandler");
+        listening.withBean(Keyed.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName("ids of messages come from configured sources, and a wrong source is refused")
+    void ids() {
+        listening
+                .withPropertyValues("onlyonce.messages.id=json:/id,coordinates")
+                .run(context -> assertThat(context).hasNotFailed());
+        refuses(listening.withPropertyValues("onlyonce.messages.id=heather:x"), "heather:x", "header:message-id");
+        refuses(listening.withPropertyValues("onlyonce.messages.id=json:id"), "json:id", "json:/order/id");
+    }
+}
