@@ -5,6 +5,7 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.time.Instant;
@@ -145,6 +146,9 @@ final class Batch {
             boolean isPartial = failures.size() < all.size();
             if (verb.refused().isEmpty() && isPartial) {
                 throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
+            } else if (verb.refused().isEmpty() && Reply.isOfItem(failure)) {
+                // Not unavailable: a reconciler goes on with other entries.
+                throw new StoreRejected(String.valueOf(failure.getMessage()), failure);
             } else if (!isPartial && (verb.refused().isEmpty() || isOfServer(failure))) {
                 throw failure;
             }

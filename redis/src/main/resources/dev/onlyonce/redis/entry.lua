@@ -286,6 +286,15 @@ local function create_one_by_one(answers)
   end
 end
 
+-- After an error: whoever was removed from an index is in it again, to be looked at next.
+local function put_back(partition)
+  for index, removed in pairs(REMOVED) do
+    for n = 3, #(partition[removed] or {}) do
+      try('ZADD', partition.base .. index, (index == 'leases' or index == 'expiries') and score(time) or '0', partition[removed][n])
+    end
+  end
+end
+
 -- Makes the planned changes. An error in the index of a partition fails the items of that partition alone, and their entries stay as
 -- they were: an index may have a member too many, and those are corrected when they are used.
 local function make_changes(answers)
@@ -294,6 +303,7 @@ local function make_changes(answers)
     local ok, problem = pcall(index, partition)
     if not ok then
       partition.problem, has_problem = failed(problem), true
+      put_back(partition)
     end
   end
   if #created > 0 and (has_problem or call('MSETNX', unpack(created)) == 0) then

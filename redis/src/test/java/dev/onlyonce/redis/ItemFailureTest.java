@@ -81,8 +81,10 @@ class ItemFailureTest {
             assertThat(results.get(i)).isInstanceOf(isBad ? ClaimResult.Unavailable.class : ClaimResult.Claimed.class);
             assertThat(store.find(List.of(id)).get(0).isEmpty()).isEqualTo(isBad);
         }
-        assertThat(store.claim(claims.subList(0, 1)).get(0)).isInstanceOfSatisfying(
-                ClaimResult.Unavailable.class, refused -> assertThat(refused.why()).contains("WRONGTYPE"));
+        assertThat(store.claim(claims.subList(0, 1)).get(0))
+                .isInstanceOfSatisfying(
+                        ClaimResult.Unavailable.class,
+                        refused -> assertThat(refused.why()).contains("WRONGTYPE"));
         server.command("DEL", key);
         assertThat(store.claim(claims)).hasOnlyElementsOfType(ClaimResult.Claimed.class);
         assertThat(store.settle(claims.stream().map(Calls::completed).toList()))
@@ -128,7 +130,8 @@ class ItemFailureTest {
     }
 
     @Test
-    @DisplayName("D11 that has only items of a partition with a key of another type does not keep the engine from others")
+    @DisplayName(
+            "D11 that has only items of a partition with a key of another type does not keep the engine from others")
     void onlyWrongType() {
         EntryId id = Calls.claim("bad").id();
         server.command("RPUSH", "onlyonce:{" + PARTITIONS.of(id) + "}:leases", "mine");
@@ -139,7 +142,8 @@ class ItemFailureTest {
                         .isInstanceOf(StoreUnavailable.class)
                         .hasMessageContaining("WRONGTYPE");
                 Key good = key(elsewhere(id, i));
-                assertThat(once.execute(good, fingerprint, String.class, claim -> "paid").orElseThrow())
+                assertThat(once.execute(good, fingerprint, String.class, claim -> "paid")
+                                .orElseThrow())
                         .isEqualTo("paid");
             }
         }

@@ -1,22 +1,29 @@
 package dev.onlyonce.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Reconciler;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Transition;
 import dev.onlyonce.testservers.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,23 +70,25 @@ class LostIndexTest {
         assertThat(server.command("DEL", key("leases"))).isEqualTo(":1");
         clock.advance(LEASE);
         assertThat(store.sweep(10)).isEmpty();
+        assertThat(store.claim(List.of(Calls.claim("key")))).hasOnlyElementsOfType(ClaimResult.Existing.class);
         assertSwept(store);
     }
 
     @Test
-    @DisplayName("of leases gets an entry back whose settlement was refused half-way, if its owner has died since")
+    @DisplayName(
+            "of leases keeps an entry whose settlement was refused half-way, so that it is swept if its owner dies")
     void refusedSettlement() {
         Store store = clock.node(0);
         store.claim(List.of(claim));
         server.command("HSET", key("expiries"), "mine", "1");
         assertThat(store.settle(List.of(Calls.completed(claim)))).containsExactly(new SettleResult.Busy());
         assertThat(server.command("DEL", key("expiries"))).isEqualTo(":1");
+        assertThat(store.sweep(10)).isEmpty();
         clock.advance(LEASE);
         assertSwept(store);
     }
 
     private static void assertSwept(Store store) {
-        assertThat(store.claim(List.of(Calls.claim("key")))).hasOnlyElementsOfType(ClaimResult.Existing.class);
         assertThat(store.sweep(10)).extracting(Transition::to).containsExactly(State.UNKNOWN);
         assertThat(store.list(UNKNOWN)).hasSize(1);
     }
@@ -95,6 +104,42 @@ class LostIndexTest {
         assertThat(store.list(UNKNOWN)).isEmpty();
         store.claim(List.of(Calls.claim("key")));
         assertThat(store.list(UNKNOWN)).extracting(Entry::id).containsExactly(claim.id());
+    }
+
+    @Test
+    @DisplayName("D11 of expiries that was overwritten keeps a reconciler from its partition alone")
+    void resolutions() {
+        Store store = clock.node(0);
+        List<ClaimRequest> claims =
+                IntStream.range(0, 20).mapToObj(i -> Calls.claim("key-" + i)).toList();
+        store.claim(claims);
+        store.claim(List.of(claim));
+        clock.advance(LEASE);
+        assertThat(store.sweep(100)).hasSize(21);
+        server.command("HSET", key("expiries"), "mine", "1");
+        assertThatThrownBy(() -> store.resolve(List.of(absent(claim))))
+                .isInstanceOf(StoreRejected.class)
+                .hasMessageContaining("WRONGTYPE");
+        AtomicInteger asked = new AtomicInteger();
+        try (Onlyonce once = Onlyonce.builder(store)
+                .operation(
+                        "POST /payments",
+                        o -> o.reconciler(entry -> {
+                            asked.incrementAndGet();
+                            return new Reconciler.Finding.Found();
+                        }))
+                .build()) {
+            once.operator().reconcile();
+        }
+        assertThat(asked).hasValueGreaterThanOrEqualTo(21);
+        int bad = clock.partitions().of(claim.id());
+        assertThat(store.list(UNKNOWN))
+                .isNotEmpty()
+                .allMatch(entry -> clock.partitions().of(entry.id()) == bad);
+    }
+
+    private static Resolution absent(ClaimRequest claim) {
+        return Resolution.absent(claim.id(), 1, "operator", "not there");
     }
 
     @Test

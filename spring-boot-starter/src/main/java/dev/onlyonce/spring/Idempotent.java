@@ -13,9 +13,9 @@ import java.lang.annotation.Target;
  *
  * <p>On a handler of a controller the key is the request's {@code Idempotency-Key} header, and the response is recorded and
  * replayed. On a controller class it protects all POST and PATCH handlers of the class. On a method of another bean the key is an
- * {@linkplain #key expression}, and the return value is recorded. On a {@code @KafkaListener} or
- * {@code @RabbitListener} the key is the message's id ({@code onlyonce.messages.id}), unless there is an
- * expression.
+ * {@linkplain #key expression}, and the return value is recorded. On a {@code @KafkaListener},
+ * {@code @RabbitListener} or {@code @SqsListener} the key is the message's id ({@code onlyonce.messages.id}), unless
+ * there is an expression.
  *
  * <p>Elements that are left empty take their value from {@code onlyonce.*} in the configuration;
  * {@code onlyonce.operations.<name>.*} overrides both.

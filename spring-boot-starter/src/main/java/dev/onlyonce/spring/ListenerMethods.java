@@ -25,23 +25,18 @@ final class ListenerMethods {
             "org.springframework.messaging.handler.annotation.Header",
             "org.springframework.messaging.handler.annotation.Headers");
 
-    /** Those whose containers say which message they deliver. */
-    private static final List<String> KNOWN = LISTENERS.subList(0, 4);
+    private static final String ACKNOWLEDGEMENT = "io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement";
 
     private ListenerMethods() {}
 
     static boolean isListener(Method method) {
-        return has(method, LISTENERS);
-    }
-
-    private static boolean has(Method method, List<String> listeners) {
         MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-        return listeners.stream().anyMatch(annotations::isPresent);
+        return LISTENERS.stream().anyMatch(annotations::isPresent);
     }
 
     /** Whether a method's key is its message's id. */
     static boolean takesIdOfMessage(Idempotent annotation, Method method) {
-        return annotation.key().isEmpty() && has(method, KNOWN);
+        return annotation.key().isEmpty() && isListener(method);
     }
 
     /** The listeners of a class, its own and inherited ones. */
@@ -58,6 +53,14 @@ final class ListenerMethods {
                     "Take one message at a time. For batches use KafkaInbox, AmqpInbox or SqsInbox, which claim a"
                             + " batch in one statement. If the list is the payload of one message, give it a key:"
                             + " @Idempotent(key = \"...\").",
+                    null);
+        }
+        if (Arrays.stream(method.getParameterTypes())
+                .anyMatch(taken -> taken.getName().equals(ACKNOWLEDGEMENT))) {
+            throw new InvalidSettings(
+                    name + " is an @Idempotent listener and acknowledges its messages, but it is not called for a"
+                            + " repeated one, and its effect commits after it has returned",
+                    "Remove the Acknowledgement, and let the container acknowledge: mode ON_SUCCESS.",
                     null);
         }
         if (!annotation.tenant().isEmpty()) {

@@ -3,8 +3,11 @@ package dev.onlyonce.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Way;
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -82,6 +85,26 @@ class ListenerStartUpTest extends StartUp {
         public void charge(String order) {}
     }
 
+    static class Later {
+        @SqsListener("orders")
+        @Idempotent
+        public CompletableFuture<Void> charge(String order) {
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    static class SqsBatch {
+        @SqsListener("orders")
+        @Idempotent
+        public void charge(List<String> orders) {}
+    }
+
+    static class Acknowledging {
+        @SqsListener("orders")
+        @Idempotent
+        public void charge(String order, Acknowledgement acknowledgement) {}
+    }
+
     @Test
     @DisplayName("W7 every listener that is not protected is listed, and coverage=required refuses to start")
     void coverage() {
@@ -105,6 +128,14 @@ class ListenerStartUpTest extends StartUp {
         refuses(listening.withBean(Stepped.class), "Stepped.charge", "another way");
         refuses(listening.withBean(RetryTopic.class), "@RetryableTopic", "DefaultErrorHandler");
         listening.withBean(Keyed.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName("a listener of SQS that cannot be protected is refused: futures, batches, acknowledgements of its own")
+    void refusedForSqs() {
+        refuses(listening.withBean(Later.class), "Later.charge", "Return the value itself");
+        refuses(listening.withBean(SqsBatch.class), "SqsBatch.charge", "SqsInbox");
+        refuses(listening.withBean(Acknowledging.class), "Acknowledging.charge", "ON_SUCCESS");
     }
 
     @Test
