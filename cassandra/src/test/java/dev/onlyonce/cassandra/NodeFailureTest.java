@@ -68,7 +68,7 @@ class NodeFailureTest {
                         .build();
                 Onlyonce thinOnce =
                         Onlyonce.builder(thin).cacheBytesMax(0).build();
-                CassandraStore store = CassandraStore.open(cluster.url("failures"));
+                CassandraStore store = CassandraStore.open(cluster.url("transactions"));
                 Onlyonce once = Onlyonce.builder(store)
                         .cacheBytesMax(0)
                         .lease(Duration.ofSeconds(30))
