@@ -66,6 +66,51 @@ class BooksTest {
     }
 
     @Test
+    @DisplayName(
+            "N3 are complete although a client uses payments' ids as keys of its own, before and after they succeed")
+    void paymentIdAsKey() throws Exception {
+        try (Provider provider = Provider.start(ProviderOptions.in(folder));
+                HoldingProvider before = new HoldingProvider(provider.url());
+                PaymentsServer server = PaymentsServer.start(
+                        "jdbc:sqlite:" + folder.resolve("payments.db"),
+                        "payments.wait-max=100ms",
+                        "payments.provider.url=" + before.url())) {
+            String held = order(server, "a", HoldingProvider.HELD_AFTER);
+            String second = order(server, held, 501);
+            before.release();
+            awaitSucceeded(server, held);
+            awaitSucceeded(server, second);
+            PaymentsServer.Reply refund = server.send(
+                    "POST", "/payments/" + second + "/refunds", "{\"amount\": 501}", "Idempotency-Key", second);
+            assertThat(refund.status()).as(refund.body()).isEqualTo(201);
+
+            BooksVerdict verdict = new BooksCheck(server.url(), provider.url()).await(PATIENCE);
+            assertThat(verdict.allWell()).as("%s", verdict).isTrue();
+            assertThat(verdict.events()).isEqualTo(3);
+        }
+    }
+
+    /** Returns the id of the payment, which may not have succeeded yet. */
+    private static String order(PaymentsServer server, String key, long amount) throws Exception {
+        PaymentsServer.Reply reply = server.send(
+                "POST", "/payments", "{\"amount\":" + amount + ",\"currency\":\"EUR\"}", "Idempotency-Key", key);
+        assertThat(reply.status()).as(reply.body()).isIn(201, 202);
+        return reply.headers().firstValue("Location").orElseThrow().substring("/payments/".length());
+    }
+
+    private static void awaitSucceeded(PaymentsServer server, String id) throws Exception {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        String status = "pending";
+        while (!status.equals("succeeded") && System.nanoTime() - end < 0) {
+            status = server.send("GET", "/payments/" + id, "")
+                    .json()
+                    .get("status")
+                    .asString();
+        }
+        assertThat(status).isEqualTo("succeeded");
+    }
+
+    @Test
     @DisplayName("are kept by an application that has no class of Kafka")
     void withoutKafka() throws Exception {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));

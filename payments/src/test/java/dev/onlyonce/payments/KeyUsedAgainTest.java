@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class KeyUsedAgainTest {
     private static final String ORDER = "{\"amount\": 1999, \"currency\": \"EUR\"}";
     private static final Key KEY = Key.of("alice", "POST /payments", "again");
+    private static final String STATE = "SELECT state FROM onlyonce_entry WHERE operation = 'POST /payments'";
     private static final int UNKNOWN = 6;
 
     private Provider provider;
@@ -69,7 +70,7 @@ class KeyUsedAgainTest {
 
     /** Until a call is in doubt. */
     private void awaitDoubt() throws Exception {
-        while (books.count("SELECT state FROM onlyonce_entry") != UNKNOWN) {
+        while (books.count(STATE) != UNKNOWN) {
             pay();
         }
     }

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>The key is the message's id, in the name space of the consumer group and the producer. The fingerprint is that of the body.
- *   <li>A message that was applied before is done. So is one whose outcome is unknown: it is the reconciler's, and does not keep those
- *       behind it waiting.
+ *   <li>A message that was applied before is done. One whose outcome is unknown is the reconciler's, and does not keep those behind it
+ *       waiting: it becomes a dead letter, which can be sent again if nothing has happened.
  *   <li>While somebody else is applying it, and when the listener fails, an exception lets the container deliver it again.
  *   <li>A message without an id, or with a known id and another body, is {@link UnusableMessage}.
  * </ol>
@@ -86,6 +86,8 @@ final class ListenerCalls {
         }
         if (outcome instanceof Outcome.Unknown) {
             log.warn("The outcome of {} is unknown: the reconciler or an operator has to find out", key);
+            throw new PoisonMessage(
+                    DeadLetterReason.OUTCOME_UNKNOWN, "whether it took effect is unknown; its entry waits", null);
         }
         publish(delivered, Event.Consumed.End.REPEATED, null);
         return outcome instanceof Outcome.Replayed<Optional<Object>> replayed ? replayed.value() : Optional.empty();

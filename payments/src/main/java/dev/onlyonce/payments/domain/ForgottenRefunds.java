@@ -48,7 +48,7 @@ public final class ForgottenRefunds {
             do {
                 page = page(after);
                 for (Refunds.Open open : page) {
-                    end(open);
+                    endAlone(open);
                     after = open.refund().id();
                 }
             } while (page.size() == PAGE);
@@ -60,6 +60,17 @@ public final class ForgottenRefunds {
     private List<Refunds.Open> page(String after) {
         long quietSince = clock.millis() - quiet.toMillis();
         return database.transaction(sql -> tables.refunds().open(sql, quietSince, after, PAGE));
+    }
+
+    /** The trouble of one refund does not keep the others. */
+    private void endAlone(Refunds.Open open) {
+        try {
+            end(open);
+        } catch (Database.Unavailable | ProviderClient.NoAnswer e) {
+            throw e;
+        } catch (RuntimeException e) {
+            log.warn("Refund {} is left for the next time", open.refund().id(), e);
+        }
     }
 
     private void end(Refunds.Open open) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,8 +26,8 @@ public final class Havoc implements AutoCloseable {
     private final List<Process> bookkeepers = new ArrayList<>();
     private final CompletableFuture<Void> over = new CompletableFuture<>();
     private final Thread thread = new Thread(this::run, "havoc");
-    private volatile int kills;
-    private volatile int bounces;
+    private final AtomicInteger kills = new AtomicInteger();
+    private final AtomicInteger bounces = new AtomicInteger();
     private volatile @Nullable Exception failure;
 
     /**
@@ -73,12 +74,12 @@ public final class Havoc implements AutoCloseable {
 
     /** How often a bookkeeper was killed. */
     public int kills() {
-        return kills;
+        return kills.get();
     }
 
     /** How often the broker was bounced. */
     public int bounces() {
-        return bounces;
+        return bounces.get();
     }
 
     private synchronized Process launch(int number) {
@@ -104,9 +105,9 @@ public final class Havoc implements AutoCloseable {
                     return;
                 }
                 kill(random.nextInt(plan.bookkeepers));
-                if (plan.bounceEvery > 0 && kills % plan.bounceEvery == 0) {
+                if (plan.bounceEvery > 0 && kills.get() % plan.bounceEvery == 0) {
                     broker.bounce();
-                    bounces++;
+                    bounces.incrementAndGet();
                 }
             }
         } catch (IOException | RuntimeException e) {
@@ -127,7 +128,7 @@ public final class Havoc implements AutoCloseable {
         }
         killed.destroyForcibly();
         killed.waitFor();
-        kills++;
+        kills.incrementAndGet();
         bookkeepers.set(victim, launch(victim));
     }
 

@@ -27,8 +27,8 @@ public interface DeliveryHandler {
      * transaction.
      *
      * @param delivery {@link Delivery.Delivered} or {@link Delivery.Refused}: the entry is completed;
-     *     {@link Delivery.NotExecuted}: it has failed, because it was given up or nobody took it in time. The provider's id
-     *     is empty if the reconciler or an operator found the result
+     *     {@link Delivery.NotExecuted}: it has failed, because it was given up, nobody took it in time, or its entry has expired or
+     *     was evicted. The provider's id is empty if the reconciler or an operator found the result
      * @throws Exception if it cannot: the row is put off, and only recording is tried again, not the call
      */
     default void settled(Connection transaction, OutboxRow row, Delivery delivery) throws Exception {}

@@ -25,7 +25,7 @@ import java.util.UUID;
  *   <li>Rows that are due are locked, in the order of their times, and no more of them than are wanted.
  *   <li>Of those with an order key, one more statement tells which are not the first in their line. It sees whatever was committed
  *       before the rows were locked, so an earlier row that it does not see has ended, or was accepted by a transaction that
- *       ran at the same time.
+ *       ran at the same time. A row whose entry has ended makes no call, and does not wait.
  *   <li>The first ones are taken. The others are put off, so that a long line costs nothing while it waits.
  *   <li>When a row has ended, and its end is committed, the first one left in its line is made due. If that gets lost with its
  *       node, the row is due again anyway after at most twice the time that it has waited already.

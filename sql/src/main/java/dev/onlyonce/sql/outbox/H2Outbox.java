@@ -36,7 +36,11 @@ final class H2Outbox implements OutboxStatements {
                 WHERE o.id IN (/*each*/ ? /*,*/)
                   AND EXISTS (
                       SELECT 1 FROM onlyonce_outbox AS e USE INDEX (onlyonce_outbox_order)
-                      WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key AND e.id < o.id)""";
+                      WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key AND e.id < o.id)
+                  AND EXISTS (
+                      SELECT 1 FROM onlyonce_entry AS n
+                      WHERE n.tenant = o.tenant AND n.space = o.space AND n.key_ = o.key_
+                        AND n.created_at = o.entry_created_at AND n.state IN (1, 2, 5, 6))""";
     }
 
     @Override
@@ -60,7 +64,7 @@ final class H2Outbox implements OutboxStatements {
         return """
                 UPDATE onlyonce_outbox
                 SET due_at = (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())
-                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL""";
+                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL AND tries = 0""";
     }
 
     @Override

@@ -34,7 +34,11 @@ final class MySqlOutbox implements OutboxStatements {
                   AND o.id > (
                       SELECT e.id FROM onlyonce_outbox AS e FORCE INDEX (onlyonce_outbox_order)
                       WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key
-                      ORDER BY e.tenant, e.topic, e.order_key, e.id LIMIT 1)""";
+                      ORDER BY e.tenant, e.topic, e.order_key, e.id LIMIT 1)
+                  AND EXISTS (
+                      SELECT 1 FROM onlyonce_entry AS n FORCE INDEX (PRIMARY)
+                      WHERE n.tenant = o.tenant AND n.space = o.space AND n.key_ = o.key_
+                        AND n.created_at = o.entry_created_at AND n.state IN (1, 2, 5, 6))""";
     }
 
     @Override
@@ -58,7 +62,7 @@ final class MySqlOutbox implements OutboxStatements {
         return """
                 UPDATE onlyonce_outbox FORCE INDEX (PRIMARY)
                 SET due_at = (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
-                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL""";
+                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL AND tries = 0""";
     }
 
     @Override

@@ -26,7 +26,10 @@ interface OutboxStatements {
     /** Rows that are due, locked where the database has row locks; those that somebody else has locked are skipped. */
     String due();
 
-    /** Which of some rows are not the first in their line. They are locked, and what others have committed is seen. */
+    /**
+     * Which of some rows are not the first in their line. They are locked, and what others have committed is seen. A row whose entry
+     * has ended, or is gone, is not among them: no call is made for it, so it need not wait.
+     */
     String notFirst();
 
     /**
@@ -38,7 +41,7 @@ interface OutboxStatements {
     /** The first row of a line. On PostgreSQL those of many lines, by arrays; null for a line without rows. */
     String firstInLine();
 
-    /** Makes rows due now, unless a worker has them. */
+    /** Makes rows due now, unless a worker has them, or they wait for their next try. */
     String next();
 
     /** Takes rows: token, end of the lease, when a call may first have been made, ids. */

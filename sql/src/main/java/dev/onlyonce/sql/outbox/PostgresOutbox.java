@@ -38,6 +38,11 @@ final class PostgresOutbox implements OutboxStatements {
                   AND EXISTS (
                       SELECT 1 FROM onlyonce_outbox AS e
                       WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key AND e.id < o.id
+                      OFFSET 0)
+                  AND EXISTS (
+                      SELECT 1 FROM onlyonce_entry AS n
+                      WHERE n.tenant = o.tenant AND n.space = o.space AND n.key_ = o.key_
+                        AND n.created_at = o.entry_created_at AND n.state IN (1, 2, 5, 6)
                       OFFSET 0)""";
     }
 
@@ -65,7 +70,7 @@ final class PostgresOutbox implements OutboxStatements {
         return """
                 UPDATE onlyonce_outbox
                 SET due_at = (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
-                WHERE id = ANY (?) AND token IS NULL""";
+                WHERE id = ANY (?) AND token IS NULL AND tries = 0""";
     }
 
     @Override

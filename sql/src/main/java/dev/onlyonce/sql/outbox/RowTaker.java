@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>One transaction takes the rows with a token and a lease, and notes that a call may follow.
- *   <li>Their entries are read. A row whose entry is gone, or was replaced by a new one, is deleted.
+ *   <li>Their entries are read. A row whose entry was replaced by a new one, or is gone after a call, is deleted.
  *   <li>Pending and retryable entries are claimed with the same token, all in one statement. Who gets no claim makes no
  *       call: the sweeper may have answered 408 in the meantime.
  *   <li>A row whose entry is unknown is asked about again by the same downstream key, as long as the provider honours that;
@@ -49,6 +49,7 @@ final class RowTaker {
     private static final int ROUNDS_MAX = 100;
 
     private static final Delivery NONE = new Delivery.Ambiguous("not called yet");
+    private static final Delivery EXPIRED = new Delivery.NotExecuted("its entry is gone, and nobody was called");
     private static final Logger log = LoggerFactory.getLogger(RowTaker.class);
 
     private final OutboxContext context;
@@ -180,11 +181,16 @@ final class RowTaker {
         }
     }
 
-    /** What the provider did must reach the business data, unless the key has been used again since. */
+    /** What the provider did, or will never do, must reach the business data, unless the key has been used again since. */
     private static void gone(StoredRow row, @Nullable Entry another, UUID token, Sorted sorted) {
         Delivery answer = row.answer();
         if (another == null && answer != null && !(answer instanceof Delivery.Ambiguous)) {
             sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.ENDED, 0, answer));
+            return;
+        }
+        if (another == null && answer == null && row.firstSentAt() == null) {
+            log.warn("Given up: its entry is gone, and nobody was called: {}", row.row());
+            sorted.held.add(new TakenRow(row, token, TakenRow.EntryState.ENDED, 0, EXPIRED));
             return;
         }
         log.info("Dropped: its entry is gone: {}", row.row());

@@ -34,7 +34,11 @@ final class SqliteOutbox implements OutboxStatements {
                 WHERE o.id IN (/*each*/ ? /*,*/)
                   AND EXISTS (
                       SELECT 1 FROM onlyonce_outbox AS e INDEXED BY onlyonce_outbox_order
-                      WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key AND e.id < o.id)""";
+                      WHERE e.tenant = o.tenant AND e.topic = o.topic AND e.order_key = o.order_key AND e.id < o.id)
+                  AND EXISTS (
+                      SELECT 1 FROM onlyonce_entry AS n
+                      WHERE n.tenant = o.tenant AND n.space = o.space AND n.key_ = o.key_
+                        AND n.created_at = o.entry_created_at AND n.state IN (1, 2, 5, 6))""";
     }
 
     @Override
@@ -58,7 +62,7 @@ final class SqliteOutbox implements OutboxStatements {
         return """
                 UPDATE onlyonce_outbox
                 SET due_at = (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
-                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL""";
+                WHERE id IN (/*each*/ ? /*,*/) AND token IS NULL AND tries = 0""";
     }
 
     @Override

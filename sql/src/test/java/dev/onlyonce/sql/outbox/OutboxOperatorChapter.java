@@ -98,6 +98,22 @@ interface OutboxOperatorChapter extends OutboxChapter {
     }
 
     @Test
+    @DisplayName("W3 T3 the business hears of a call that was never made because its entry has expired")
+    default void expiredBeforeTheCall() throws Exception {
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        provider().answer = Provider.Answer.UNREACHABLE;
+        outbox.deliverDue();
+        assertThat(entry(KEY).state()).isEqualTo(State.RETRYABLE);
+        provider().answer = Provider.Answer.CHARGE;
+        clock().advance(Duration.ofHours(25));
+        outbox.deliverDue();
+        assertThat(payment(KEY)).isEqualTo("failed");
+        assertThat(provider().charges).isEmpty();
+        assertThat(rows()).isZero();
+    }
+
+    @Test
     @DisplayName("W3 an operator's retry of a dead letter that is being called does not cost the provider's answer")
     default void retriedDuringTheCall() throws Exception {
         provider().lifetime = Duration.ZERO;

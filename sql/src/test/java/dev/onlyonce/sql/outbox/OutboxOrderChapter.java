@@ -164,6 +164,51 @@ interface OutboxOrderChapter extends OutboxChapter {
     }
 
     @Test
+    @DisplayName("W3 behind a dead letter, a call whose time is over makes way, and the business hears of it")
+    default void overBehindDeadLetter() throws Exception {
+        Recording provider = new Recording();
+        provider.lifetime = Duration.ZERO;
+        Outbox outbox = recording(provider).build();
+        for (int i = 1; i <= 3; i++) {
+            acceptInOrder(outbox, key(i), "a");
+        }
+        provider.answer = Provider.Answer.LOSE_ANSWER;
+        outbox.deliverDue();
+        provider.answer = Provider.Answer.CHARGE;
+        clock().advance(Duration.ofMinutes(61));
+        store().sweep(100);
+        assertThat(entry(key(2)).state()).isEqualTo(State.FAILED);
+        acceptInOrder(outbox, key(4), "a");
+        clock().advance(DueRows.WAIT_MAX);
+        assertThat(outbox.deliverDue()).isEqualTo(2);
+        assertThat(payment(key(2))).isEqualTo("failed");
+        assertThat(payment(key(3))).isEqualTo("failed");
+        assertThat(outbox.deliverDue()).isZero();
+        assertThat(provider.drain()).as("the others keep their order").containsExactly("key-1");
+        assertThat(rows()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("A call behind another that ends early does not bring on the other's next try")
+    default void noEarlierTry() throws Exception {
+        Recording provider = new Recording();
+        Outbox outbox = recording(provider)
+                .pendingMax(LEASE)
+                .backoff(Duration.ofHours(1), Duration.ofHours(1))
+                .build();
+        acceptInOrder(outbox, key(1), "a");
+        acceptInOrder(outbox, key(2), "a");
+        provider.answer = Provider.Answer.UNREACHABLE;
+        outbox.deliverDue();
+        clock().advance(LEASE.plusSeconds(1));
+        store().sweep(100);
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+        assertThat(payment(key(2))).isEqualTo("failed");
+        assertThat(outbox.deliverDue()).isZero();
+        assertThat(provider.drain()).containsExactly("key-1");
+    }
+
+    @Test
     @DisplayName("An operator who drops a dead letter lets those behind it go at once")
     default void behindDroppedLetter() throws Exception {
         Recording provider = new Recording();

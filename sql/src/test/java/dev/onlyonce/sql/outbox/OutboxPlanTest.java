@@ -55,7 +55,8 @@ final class OutboxPlanTest {
                             .contains(INDEX)
                             .doesNotContain("seq scan", "tablescan", "scan e", "filesort", "temp b-tree");
                     if (kind == SqlDatabase.POSTGRESQL) {
-                        assertThat(plan.replaceAll("index scan using onlyonce_outbox_pkey on onlyonce_outbox o", ""))
+                        assertThat(plan.replace("index scan using onlyonce_outbox_pkey on onlyonce_outbox o", "")
+                                        .replace("index scan using onlyonce_entry_pkey on onlyonce_entry n", ""))
                                 .as("earlier rows are not searched by their number")
                                 .doesNotContain("pkey", "sort", "hash", "merge");
                     }
