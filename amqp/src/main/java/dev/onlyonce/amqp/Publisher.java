@@ -19,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Publisher implements AutoCloseable {
     private static final Duration CONFIRM_MAX = Duration.ofSeconds(10);
-    /** For everything: opening a channel, writing, the confirm, closing the channel. After it the line is cut, and with it all its publishes. */
+    /** For opening a channel, the confirm, and closing the channel. After it, and the time to write, the line is cut, and with it all its publishes. */
     private static final Duration PUBLISH_MAX = Duration.ofSeconds(15);
+    /** A large message may be slow to write: on a slower network it would never arrive, and cut off the others each time. */
+    private static final int BYTES_PER_MILLI_MIN = 1 << 10;
     /** Replies with which a broker closes a channel before it has routed the message. */
     private static final Set<Integer> REFUSALS =
             Set.of(AMQP.CONTENT_TOO_LARGE, AMQP.ACCESS_REFUSED, AMQP.NOT_FOUND, AMQP.PRECONDITION_FAILED);
@@ -63,7 +65,7 @@ final class Publisher implements AutoCloseable {
         } catch (IOException e) {
             return new Doubtful("no connection: " + e);
         }
-        CompletableFuture<Void> published = used.cutAfter(PUBLISH_MAX);
+        CompletableFuture<Void> published = used.cutAfter(PUBLISH_MAX.plusMillis(body.length / BYTES_PER_MILLI_MIN));
         try {
             return publish(used, new Message(to, properties, body));
         } catch (IOException | ShutdownSignalException e) {
@@ -133,11 +135,10 @@ final class Publisher implements AutoCloseable {
             if (closed) {
                 throw new IOException("it is closed");
             }
-            opens = line == null || isBroken(line);
-            if (opens) {
-                line = new CompletableFuture<>();
-            }
-            opening = line;
+            CompletableFuture<Line> last = line;
+            opens = last == null || isBroken(last);
+            opening = last == null || opens ? new CompletableFuture<>() : last;
+            line = opening;
         }
         if (opens) {
             open(opening);
