@@ -17,8 +17,10 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreLimits;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -165,7 +167,14 @@ public final class CassandraStore implements Store {
 
     @Override
     public List<Optional<Entry>> find(List<EntryId> ids) {
-        return listing.find(ids).stream().map(entry -> entry.map(sealing::open)).toList();
+        try {
+            return listing.find(ids).stream()
+                    .map(entry -> entry.map(sealing::open))
+                    .toList();
+        } catch (StoreUnavailable e) {
+            // Busy: the caller goes on with single entries, which may be on other nodes.
+            throw Failures.isOfReplicas(e) ? new StoreBusy(Failures.message(e), e) : e;
+        }
     }
 
     @Override
