@@ -14,6 +14,7 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.ResultSealing;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
@@ -48,7 +49,7 @@ public final class CassandraStore implements Store {
     private final CqlSession session;
     private final Link link;
     private final Schema schema;
-    private final Sealing sealing;
+    private final ResultSealing sealing;
     private final Clock clock;
     private final ThreadPoolExecutor threads;
     private final Cas cas;
@@ -69,7 +70,7 @@ public final class CassandraStore implements Store {
 
     private CassandraStore(Builder builder) {
         CassandraUrl url = builder.url();
-        sealing = new Sealing(builder.encryption);
+        sealing = new ResultSealing(builder.encryption);
         session = SessionOpening.open(url, builder.session());
         threads = threads();
         try {
