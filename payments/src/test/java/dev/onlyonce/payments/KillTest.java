@@ -55,13 +55,13 @@ class KillTest {
     private Path folder;
 
     @Test
-    @DisplayName("D1, W3 two instances on PostgreSQL, killed again and again under load, charge every payment once")
+    @DisplayName("D1, W3 two instances on PostgreSQL, killed again and again under load, charge every payment and post it once")
     void postgres() throws Exception {
         prove(PostgresServer.shared().createDatabase(), 2, 12 * LONGER);
     }
 
     @Test
-    @DisplayName("D1, W3 an instance on SQLite, killed again and again under load, charges every payment once")
+    @DisplayName("D1, W3 an instance on SQLite, killed again and again under load, charges every payment and posts it once")
     void sqlite() throws Exception {
         prove("jdbc:sqlite:" + folder.resolve("payments.db"), 1, 12 * LONGER);
     }
@@ -133,7 +133,7 @@ class KillTest {
         return new StormOptions(
                 urls,
                 provider,
-                new StormOptions.Size(Integer.MAX_VALUE, 2, 12),
+                new StormOptions.Size(Integer.MAX_VALUE, 2, 12, 3),
                 StormOptions.NETWORK,
                 StormOptions.FAULTS,
                 SEED,
