@@ -282,7 +282,7 @@ class GatewayTest {
                     socket,
                     RawUpstream.lines(
                                     "POST /held HTTP/1.1",
-                                    "Host: a",
+                                    "Host: localhost",
                                     "Idempotency-Key: k1",
                                     "Content-Type: application/json",
                                     "Content-Length: 2",
@@ -298,6 +298,7 @@ class GatewayTest {
         }
         drained.get();
         gateway.close();
+        upstream.release();
         gateway = Running.start(folder, upstream.url(), "");
         assertThat(gateway.post("/held", "k1", "{}").body()).contains("outcome_unknown");
     }

@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real database server for tests, from {@link PostgresServer}, {@link MariaDbServer} or {@link MySqlServer}. Durable: an
+ * A real database server for tests, from {@link PostgresServer}, {@link MariaDbServer} or {@link MySqlServer}. An
  * acknowledged commit survives {@link #kill()} and {@link #restart()}. It cannot outlive this JVM, even if that is killed.
  *
  * <p>All methods may be called by any thread. A server at a URL given from outside is not ours to stop: there {@link

@@ -20,9 +20,15 @@ import org.jspecify.annotations.Nullable;
 public final class PostgresServer {
     private static final String NOBODY = "65534";
 
+    /** For the shared server, which runs thousands of small transactions: a commit goes to the file, not to the disk. */
+    private static final String[] NO_SYNC = {"fsync=off", "full_page_writes=off"};
+
     private PostgresServer() {}
 
-    /** Returns the one server of this JVM, started when first asked for and stopped when the JVM ends. */
+    /**
+     * Returns the one server of this JVM, started when first asked for and stopped when the JVM ends. It does not wait for
+     * the disk: what it acknowledged survives the death of its process, not that of the machine.
+     */
     public static DatabaseServer shared() {
         return Shared.SERVER;
     }
@@ -32,7 +38,7 @@ public final class PostgresServer {
 
         private static DatabaseServer open() {
             ServerUrl outside = ServerUrl.outside(ServerUrl.POSTGRES);
-            return outside == null ? start() : DatabaseServer.outside(outside);
+            return outside == null ? start(NO_SYNC) : DatabaseServer.outside(outside);
         }
     }
 

@@ -26,11 +26,15 @@ class MySqlServerTest implements DatabaseServerContract {
     }
 
     @Test
-    @DisplayName("commits are durable")
-    void durable() throws SQLException {
-        assertThat(DatabaseServerContract.query(
-                        shared().createDatabase(), "SELECT @@innodb_flush_log_at_trx_commit, @@innodb_doublewrite"))
-                .isEqualTo("1,ON");
+    @DisplayName("commits are durable on a server of one's own; the shared one does not wait for the disk")
+    void durable(@TempDir Path home) throws SQLException {
+        String settings = "SELECT @@innodb_flush_log_at_trx_commit, @@innodb_doublewrite";
+        try (DatabaseServer own = start(home)) {
+            assertThat(DatabaseServerContract.query(own.createDatabase(), settings))
+                    .isEqualTo("1,ON");
+        }
+        assertThat(DatabaseServerContract.query(shared().createDatabase(), settings))
+                .isEqualTo("2,OFF");
     }
 
     @Test
