@@ -10,8 +10,8 @@ import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Encryption;
-import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreOptions;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.CassandraCluster;
 import java.nio.charset.StandardCharsets;
@@ -90,8 +90,7 @@ class CassandraOpeningTest {
     void noExceptionsOnly() {
         CassandraStoreProvider provider = new CassandraStoreProvider();
         String url = "cassandra://127.0.0.1:1/ks";
-        assertThatThrownBy(() ->
-                        provider.open(new StoreOptions(url, null, null, null, false, AuditLevel.EXCEPTIONS)))
+        assertThatThrownBy(() -> provider.open(new StoreOptions(url, null, null, null, false, AuditLevel.EXCEPTIONS)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("no audit level \"exceptions\"")
                 .hasMessageContaining("auditRetention=720h");

@@ -66,8 +66,7 @@ class NodeFailureTest {
                         .replication(1)
                         .clock(new Standing())
                         .build();
-                Onlyonce thinOnce =
-                        Onlyonce.builder(thin).cacheBytesMax(0).build();
+                Onlyonce thinOnce = Onlyonce.builder(thin).cacheBytesMax(0).build();
                 CassandraStore store = CassandraStore.open(cluster.url("transactions"));
                 Onlyonce once = Onlyonce.builder(store)
                         .cacheBytesMax(0)

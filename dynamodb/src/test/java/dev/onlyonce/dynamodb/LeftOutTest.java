@@ -21,8 +21,8 @@ import org.w3c.dom.Document;
 /** Builds of people who may not use DynamoDB Local: they leave its tests out, and the build says so loudly. */
 @DisplayName("A build without DynamoDB Local")
 class LeftOutTest {
-    private static final Pattern LEFT_OUT = Pattern.compile(
-            "@DisabledIfSystemProperty\\(\\s*named = DynamoDbServer.PROPERTY,\\s*matches = \"false\"");
+    private static final Pattern LEFT_OUT =
+            Pattern.compile("@DisabledIfSystemProperty\\(\\s*named = DynamoDbServer.PROPERTY,\\s*matches = \"false\"");
 
     @Test
     @DisplayName("warns in capital letters that DynamoDB is not tested, whenever the property leaves its tests out")
@@ -63,7 +63,8 @@ class LeftOutTest {
             List<Path> starting = modules.map(module -> module.resolve("src/test/java"))
                     .filter(Files::isDirectory)
                     .flatMap(LeftOutTest::sources)
-                    .filter(file -> !file.endsWith("LeftOutTest.java") && text(file).contains("DynamoDbServer.start()"))
+                    .filter(file ->
+                            !file.endsWith("LeftOutTest.java") && text(file).contains("DynamoDbServer.start()"))
                     .toList();
             assertThat(starting)
                     .hasSizeGreaterThan(3)

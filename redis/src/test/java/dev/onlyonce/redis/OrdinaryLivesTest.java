@@ -184,7 +184,8 @@ class OrdinaryLivesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("T2 S2 is still in the audit after the next claim of the key, unless exceptions are all that is asked for")
+    @DisplayName(
+            "T2 S2 is still in the audit after the next claim of the key, unless exceptions are all that is asked for")
     void replaced(AuditLevel level) {
         List<String> before = level == AuditLevel.ALL ? List.of(CLAIMED, SETTLED) : List.of();
         try (RedisStore store = at(AuditLevel.EXCEPTIONS);
