@@ -317,7 +317,7 @@ public final class RedisStore implements Store {
         }
 
         /**
-         * How many partitions the entries are spread over. The first store that opens this prefix fixes it: 8 on one server and 64 in a
+         * How many partitions the entries are spread over. The first store that opens this prefix fixes it: 2 on one server and 64 in a
          * cluster, if it does not say. Any other number is refused from then on, because ids would be looked for in another place.
          */
         public Builder partitions(int partitions) {

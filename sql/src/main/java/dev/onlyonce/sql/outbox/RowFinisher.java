@@ -211,7 +211,7 @@ final class RowFinisher {
         try {
             commit(List.of(RowEnding.overtaken(held)), round);
             round.done();
-            log.info("The entry was ended during the call, and the row is taken again: {}", held.row());
+            log.debug("The entry was ended during the call, and the row is taken again: {}", held.row());
         } catch (Lost e) {
             lost(held);
         } catch (StoreBusy e) {
