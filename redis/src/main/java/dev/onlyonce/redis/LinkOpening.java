@@ -44,9 +44,7 @@ final class LinkOpening {
          */
         static Servers trusting(List<RedisURI> uris, @Nullable Path ca) {
             SslOptions.Builder tls = SslOptions.builder().jdkSslProvider();
-            return new Servers(
-                    uris,
-                    (ca == null ? tls : tls.trustManager(TrustedAuthorities.read(ca))).build());
+            return new Servers(uris, (ca == null ? tls : tls.trustManager(TrustedAuthorities.read(ca))).build());
         }
     }
 
@@ -72,7 +70,8 @@ final class LinkOpening {
         Throwable cause = innermost(last);
         String manner = "";
         if (uris.stream().anyMatch(RedisURI::isSsl)) {
-            manner = " over TLS (does that port speak TLS, and does this JVM trust its certificate? ca= in the URL names another authority)";
+            manner =
+                    " over TLS (does that port speak TLS, and does this JVM trust its certificate? ca= in the URL names another authority)";
         } else if (!(cause instanceof ConnectException || cause instanceof RedisCommandExecutionException)) {
             // A server that wants TLS hangs up on whoever does not.
             manner = " (does that port want TLS? Then write rediss://)";
