@@ -7,6 +7,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -112,6 +113,8 @@ final class LinkOpening {
                 .replayFilter(command -> true)
                 .requestQueueSize(QUEUE_MAX)
                 .protocolVersion(ProtocolVersion.RESP2)
+                // Our calls have their own limits; Lettuce's would be the one for connecting.
+                .timeoutOptions(TimeoutOptions.create())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_MAX)
                         .keepAlive(true)
