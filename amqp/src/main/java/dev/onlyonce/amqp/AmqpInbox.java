@@ -3,7 +3,6 @@ package dev.onlyonce.amqp;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.Delivery;
 import com.rabbitmq.client.Method;
@@ -105,18 +104,15 @@ public final class AmqpInbox implements AutoCloseable {
     }
 
     private void consumeOnce() throws IOException, InterruptedException {
-        Connection connection = connections.open("onlyonce " + rules.group());
-        try {
+        try (Line line = connections.open("onlyonce " + rules.group())) {
             while (!closing.isDone()) {
-                Channel channel = connection.createChannel();
+                Channel channel = line.connection().createChannel();
                 new ConsumeLoop(channel, source, desk).run(() -> !closing.isDone());
                 // What has arrived and was not taken is delivered again, in its order.
                 channel.close();
             }
         } catch (TimeoutException e) {
             throw new IOException("the broker does not answer", e);
-        } finally {
-            Connections.close(connection);
         }
     }
 
@@ -235,7 +231,8 @@ public final class AmqpInbox implements AutoCloseable {
 
         /**
          * Consumes while no other consumer does; the others stand by. For classic queues whose order matters. RabbitMQ's quorum queues do not
-         * enforce it: declare them with {@code x-single-active-consumer} instead.
+         * enforce it: declare them with {@code x-single-active-consumer} instead. Not for a classic queue that is declared so: RabbitMQ then
+         * refuses every exclusive consumer, and all stand by.
          */
         public Builder<T> exclusive() {
             this.exclusive = true;

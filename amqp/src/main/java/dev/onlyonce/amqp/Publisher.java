@@ -2,13 +2,13 @@ package dev.onlyonce.amqp;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -19,15 +19,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class Publisher implements AutoCloseable {
     private static final Duration CONFIRM_MAX = Duration.ofSeconds(10);
+    /** For opening a channel, the confirm, and closing the channel. After it, and the time to write, the line is cut, and with it all its publishes. */
+    private static final Duration PUBLISH_MAX = Duration.ofSeconds(15);
+    /** A large message may be slow to write: on a slower network it would never arrive, and cut off the others each time. */
+    private static final int BYTES_PER_MILLI_MIN = 1 << 10;
     /** Replies with which a broker closes a channel before it has routed the message. */
     private static final Set<Integer> REFUSALS =
             Set.of(AMQP.CONTENT_TOO_LARGE, AMQP.ACCESS_REFUSED, AMQP.NOT_FOUND, AMQP.PRECONDITION_FAILED);
 
     private final Connections connections;
     private final String name;
-    private final Deque<Channel> idle = new ArrayDeque<>();
-    private @Nullable Connection connection;
+
+    // Guarded by this.
+    private @Nullable CompletableFuture<Line> line;
     private boolean closed;
+
+    /** What is published, and where to. */
+    private record Message(Destination to, AMQP.BasicProperties properties, byte[] body) {}
 
     /** The broker's answer. */
     sealed interface Answer {}
@@ -51,28 +59,45 @@ final class Publisher implements AutoCloseable {
 
     /** Publishes with {@code mandatory}: a message that no queue takes is refused, not dropped. */
     Answer publish(Destination to, AMQP.BasicProperties properties, byte[] body) throws InterruptedException {
-        Channel channel;
+        Line used;
         try {
-            channel = borrow();
-        } catch (IOException | ShutdownSignalException e) {
+            used = line();
+        } catch (IOException e) {
             return new Doubtful("no connection: " + e);
         }
+        CompletableFuture<Void> published = used.cutAfter(PUBLISH_MAX.plusMillis(body.length / BYTES_PER_MILLI_MIN));
+        try {
+            return publish(used, new Message(to, properties, body));
+        } catch (IOException | ShutdownSignalException e) {
+            return new Doubtful("no channel: " + e);
+        } finally {
+            published.complete(null);
+        }
+    }
+
+    private static Answer publish(Line line, Message message) throws IOException, InterruptedException {
+        Channel channel = line.borrow();
         Answer answer = new Doubtful("interrupted");
         try {
-            answer = publish(channel, to, properties, body);
+            answer = publish(channel, message);
         } finally {
-            giveBack(channel, answer);
+            if (answer instanceof Confirmed) {
+                line.giveBack(channel);
+            } else {
+                // Something may still arrive on it.
+                abort(channel);
+            }
         }
         return answer;
     }
 
-    private static Answer publish(Channel channel, Destination to, AMQP.BasicProperties properties, byte[] body)
-            throws InterruptedException {
+    private static Answer publish(Channel channel, Message message) throws InterruptedException {
         AtomicReference<@Nullable String> returned = new AtomicReference<>();
         channel.clearReturnListeners();
-        channel.addReturnListener(message -> returned.set(message.getReplyCode() + " " + message.getReplyText()));
+        channel.addReturnListener(back -> returned.set(back.getReplyCode() + " " + back.getReplyText()));
         try {
-            channel.basicPublish(to.exchange(), to.routingKey(), true, properties, body);
+            Destination to = message.to;
+            channel.basicPublish(to.exchange(), to.routingKey(), true, message.properties, message.body);
             boolean confirmed = channel.waitForConfirms(CONFIRM_MAX.toMillis());
             if (!confirmed) {
                 // RabbitMQ returns a message before its confirm, Qpid after it: a round trip brings it.
@@ -102,39 +127,40 @@ final class Publisher implements AutoCloseable {
         return new Doubtful("the connection was lost: " + e);
     }
 
-    private synchronized Channel borrow() throws IOException {
-        if (closed) {
-            throw new IOException("it is closed");
-        }
-        Connection used = connection;
-        if (used == null || !used.isOpen()) {
-            idle.clear();
-            used = connections.open(name);
-            connection = used;
-        }
-        for (Channel channel = idle.poll(); channel != null; channel = idle.poll()) {
-            if (channel.isOpen()) {
-                return channel;
+    /** The line, opened if there is none. Others wait for the thread that opens it, without the lock and not longer than for a publish. */
+    private Line line() throws IOException, InterruptedException {
+        CompletableFuture<Line> opening;
+        boolean opens;
+        synchronized (this) {
+            if (closed) {
+                throw new IOException("it is closed");
             }
+            CompletableFuture<Line> last = line;
+            opens = last == null || isBroken(last);
+            opening = last == null || opens ? new CompletableFuture<>() : last;
+            line = opening;
         }
-        Channel channel = used.createChannel();
-        if (channel == null) {
-            throw new IOException("the broker allows no more channels");
+        if (opens) {
+            open(opening);
         }
-        channel.confirmSelect();
-        return channel;
+        try {
+            return opening.get(PUBLISH_MAX.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw new IOException(String.valueOf(e.getCause()), e);
+        } catch (TimeoutException e) {
+            throw new IOException("another thread is still connecting", e);
+        }
     }
 
-    /** After anything but a confirm something may still arrive on the channel. */
-    private void giveBack(Channel channel, Answer answer) {
-        if (answer instanceof Confirmed) {
-            synchronized (this) {
-                if (!closed && channel.getConnection() == connection) {
-                    idle.push(channel);
-                }
-            }
-        } else {
-            abort(channel);
+    private static boolean isBroken(CompletableFuture<Line> line) {
+        return line.isDone() && (line.isCompletedExceptionally() || !line.join().isOpen());
+    }
+
+    private void open(CompletableFuture<Line> opening) {
+        try {
+            opening.complete(connections.open(name));
+        } catch (IOException | RuntimeException | Error e) {
+            opening.completeExceptionally(e);
         }
     }
 
@@ -146,11 +172,16 @@ final class Publisher implements AutoCloseable {
         }
     }
 
+    /** A connection that is just being opened is closed by the thread that opens it. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        if (connection != null) {
-            Connections.close(connection);
+    public void close() {
+        CompletableFuture<Line> last;
+        synchronized (this) {
+            closed = true;
+            last = line;
+        }
+        if (last != null) {
+            var unused = last.thenAccept(Line::close);
         }
     }
 }

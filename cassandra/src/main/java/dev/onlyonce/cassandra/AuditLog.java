@@ -10,6 +10,7 @@ import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
+import dev.onlyonce.store.UnreadableEntries;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -35,6 +36,7 @@ final class AuditLog {
     private final Statements statements;
     private final Calendar calendar;
     private final Indexes indexes;
+    private final UnreadableEntries unreadable = new UnreadableEntries();
 
     AuditLog(Link link, Statements statements, Calendar calendar, Indexes indexes) {
         this.link = link;
@@ -59,7 +61,9 @@ final class AuditLog {
         return link.rows(Statements.read(statements.history, id)).stream()
                 // What has no time only proves a purge.
                 .filter(row -> !row.isNull("at"))
-                .map(row -> stored(id, row))
+                .flatMap(row -> unreadable
+                        .read("the audit record " + row.getUuid("record") + " of " + id, () -> stored(id, row))
+                        .stream())
                 .sorted(Comparator.comparingLong(each -> each.audit().number()))
                 .toList();
     }

@@ -14,11 +14,14 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.ResultSealing;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreLimits;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,7 +49,7 @@ public final class CassandraStore implements Store {
     private final CqlSession session;
     private final Link link;
     private final Schema schema;
-    private final Sealing sealing;
+    private final ResultSealing sealing;
     private final Clock clock;
     private final ThreadPoolExecutor threads;
     private final Cas cas;
@@ -67,7 +70,7 @@ public final class CassandraStore implements Store {
 
     private CassandraStore(Builder builder) {
         CassandraUrl url = builder.url();
-        sealing = new Sealing(builder.encryption);
+        sealing = new ResultSealing(builder.encryption);
         session = SessionOpening.open(url, builder.session());
         threads = threads();
         try {
@@ -165,7 +168,14 @@ public final class CassandraStore implements Store {
 
     @Override
     public List<Optional<Entry>> find(List<EntryId> ids) {
-        return listing.find(ids).stream().map(entry -> entry.map(sealing::open)).toList();
+        try {
+            return listing.find(ids).stream()
+                    .map(entry -> entry.map(sealing::open))
+                    .toList();
+        } catch (StoreUnavailable e) {
+            // Busy: the caller goes on with single entries, which may be on other nodes.
+            throw Failures.isOfReplicas(e) ? new StoreBusy(Failures.message(e), e) : e;
+        }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.onlyonce.cassandra;
 
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreOptions;
 import dev.onlyonce.store.StoreProvider;
@@ -26,6 +27,12 @@ public final class CassandraStoreProvider implements StoreProvider {
 
     @Override
     public Store open(StoreOptions options) {
+        if (options.audit() == AuditLevel.EXCEPTIONS) {
+            throw new IllegalArgumentException(
+                    "a store on Cassandra has no audit level \"exceptions\": its records prove which change took place when"
+                            + " Cassandra does not answer in time. Set the level to \"all\"; to keep records for a shorter"
+                            + " time, put auditRetention into the URL, as in cassandra://…?auditRetention=720h");
+        }
         CassandraStore.Builder builder = CassandraStore.builder(options.url())
                 .credentials(options.user(), options.password())
                 .create(options.create());

@@ -6,14 +6,19 @@ import com.datastax.oss.driver.api.core.RequestThrottlingException;
 import com.datastax.oss.driver.api.core.auth.AuthenticationException;
 import com.datastax.oss.driver.api.core.cql.ExecutionInfo;
 import com.datastax.oss.driver.api.core.servererrors.QueryValidationException;
+import com.datastax.oss.driver.api.core.servererrors.ReadFailureException;
 import com.datastax.oss.driver.api.core.servererrors.ReadTimeoutException;
 import com.datastax.oss.driver.api.core.servererrors.UnauthorizedException;
 import com.datastax.oss.driver.api.core.servererrors.UnavailableException;
+import com.datastax.oss.driver.api.core.servererrors.WriteFailureException;
+import com.datastax.oss.driver.api.core.servererrors.WriteTimeoutException;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
+import java.util.List;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 
 /** What is known after a request that failed. */
 final class Failures {
@@ -74,6 +79,28 @@ final class Failures {
         return cause instanceof QueryValidationException && !(cause instanceof UnauthorizedException)
                 ? new StoreRejected("Cassandra refuses the statement: " + message(cause), cause)
                 : new StoreUnavailable("Cassandra cannot be used: " + message(cause), cause);
+    }
+
+    /**
+     * Whether the cluster answered that the replicas of this partition are too few or too slow. Other entries may be on other nodes, so the
+     * store as a whole can be used.
+     */
+    static boolean isOfReplicas(StoreException failure) {
+        Throwable cause = failure.getCause();
+        if (failure instanceof StoreUnavailable && cause instanceof AllNodesFailedException all) {
+            List<Throwable> errors =
+                    all.getAllErrors().values().stream().flatMap(List::stream).toList();
+            return errors.stream().anyMatch(Failures::isFromCoordinator);
+        }
+        return failure instanceof StoreUnavailable && isFromCoordinator(cause);
+    }
+
+    private static boolean isFromCoordinator(@Nullable Throwable cause) {
+        return cause instanceof UnavailableException
+                || cause instanceof ReadTimeoutException
+                || cause instanceof ReadFailureException
+                || cause instanceof WriteTimeoutException
+                || cause instanceof WriteFailureException;
     }
 
     private static Throwable cause(Throwable failure) {

@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>Gives every item that was refused, in doubt, or not guessed to the {@link Contest}.
  * </ol>
  *
- * <p>An item that fails costs the others nothing: if it was not changed, it is answered as busy or unavailable.
+ * <p>An item that fails costs the others nothing: if it was not changed, it is answered as busy or unavailable. An item on its own too,
+ * if only its replicas are missing: the call as a whole fails only if the cluster cannot be used, since callers then leave it alone for a
+ * moment.
  */
 final class Items {
     private final Contest contest;
@@ -173,7 +175,8 @@ final class Items {
         }
         for (StoreException failure : failures) {
             boolean isAnswered = verb.refused(failure).isPresent();
-            if (failures.size() == results.size() && !(failure instanceof StoreBusy && isAnswered)) {
+            boolean isOwn = failure instanceof StoreBusy || Failures.isOfReplicas(failure);
+            if (failures.size() == results.size() && !(isOwn && isAnswered)) {
                 throw failure;
             } else if (!isAnswered) {
                 throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);

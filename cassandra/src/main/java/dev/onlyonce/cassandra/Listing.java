@@ -9,6 +9,7 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.UnreadableEntries;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -33,6 +34,7 @@ final class Listing {
     private final Statements statements;
     private final int shards;
     private final LongSupplier clock;
+    private final UnreadableEntries unreadable = new UnreadableEntries();
     private final PreparedStatement ids;
     private final PreparedStatement idsOfTenant;
 
@@ -49,22 +51,39 @@ final class Listing {
 
     /** Reads entries in the order of the ids; empty where there is none, or it is past everything. */
     List<Optional<Entry>> find(List<EntryId> wanted) {
-        return find(statements.find, wanted);
-    }
-
-    private List<Optional<Entry>> find(PreparedStatement statement, List<EntryId> wanted) {
-        List<List<Row>> rows = link.rows(
-                wanted.stream().map(id -> Statements.read(statement, id)).toList());
+        List<List<Row>> rows = rows(statements.find, wanted);
         long now = clock.getAsLong();
         List<Optional<Entry>> found = new ArrayList<>();
         for (int i = 0; i < rows.size(); i++) {
-            StoredEntry entry = rows.get(i).isEmpty()
-                    ? null
-                    : StoredEntry.of(wanted.get(i), rows.get(i).get(0));
-            found.add(
-                    Optional.ofNullable(entry).filter(each -> !each.isGone(now)).map(each -> each.read(now)));
+            found.add(read(wanted.get(i), rows.get(i), now));
         }
         return found;
+    }
+
+    /** Those of the entries that are there; one that cannot be read is reported and left out. */
+    private List<Entry> findReadable(PreparedStatement statement, List<EntryId> wanted) {
+        List<List<Row>> rows = rows(statement, wanted);
+        long now = clock.getAsLong();
+        List<Entry> found = new ArrayList<>();
+        for (int i = 0; i < rows.size(); i++) {
+            EntryId id = wanted.get(i);
+            List<Row> its = rows.get(i);
+            unreadable
+                    .read(id, () -> read(id, its, now))
+                    .flatMap(entry -> entry)
+                    .ifPresent(found::add);
+        }
+        return found;
+    }
+
+    private List<List<Row>> rows(PreparedStatement statement, List<EntryId> wanted) {
+        return link.rows(
+                wanted.stream().map(id -> Statements.read(statement, id)).toList());
+    }
+
+    private static Optional<Entry> read(EntryId id, List<Row> rows, long now) {
+        StoredEntry entry = rows.isEmpty() ? null : StoredEntry.of(id, rows.get(0));
+        return Optional.ofNullable(entry).filter(each -> !each.isGone(now)).map(each -> each.read(now));
     }
 
     List<Entry> list(EntryQuery query) {
@@ -73,15 +92,13 @@ final class Listing {
         List<EntryId> chunk;
         do {
             chunk = ids(query, after);
-            List<EntryId> matching = find(statements.findHead, chunk).stream()
-                    .flatMap(Optional::stream)
+            List<EntryId> matching = findReadable(statements.findHead, chunk).stream()
                     .filter(entry -> matches(query, entry))
                     .map(Entry::id)
                     .limit(query.limit() - page.size())
                     .toList();
             for (int i = 0; i < matching.size(); i += WHOLE) {
-                find(matching.subList(i, Math.min(i + WHOLE, matching.size()))).stream()
-                        .flatMap(Optional::stream)
+                findReadable(statements.find, matching.subList(i, Math.min(i + WHOLE, matching.size()))).stream()
                         .filter(entry -> matches(query, entry))
                         .forEach(page::add);
             }

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.datastax.oss.driver.api.core.CqlSession;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreOptions;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.CassandraCluster;
 import java.nio.charset.StandardCharsets;
@@ -78,6 +80,18 @@ class CassandraOpeningTest {
                 .doesNotThrowAnyException();
         assertThat(CassandraUrl.of("cassandra://a:b%2F%40+@host").password()).isEqualTo("b/@+");
         assertThat(CassandraUrl.of("cassandra://host").keyspace()).isEqualTo("onlyonce");
+    }
+
+    @Test
+    @DisplayName("E2 an audit without ordinary records is refused, since records prove what took place")
+    void noExceptionsOnly() {
+        CassandraStoreProvider provider = new CassandraStoreProvider();
+        String url = "cassandra://127.0.0.1:1/ks";
+        assertThatThrownBy(() ->
+                        provider.open(new StoreOptions(url, null, null, null, false, AuditLevel.EXCEPTIONS)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no audit level \"exceptions\"")
+                .hasMessageContaining("auditRetention=720h");
     }
 
     @Test

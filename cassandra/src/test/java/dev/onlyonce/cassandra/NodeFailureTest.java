@@ -3,16 +3,23 @@ package dev.onlyonce.cassandra;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.datastax.oss.driver.api.core.cql.PreparedStatement;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.CassandraCluster;
 import dev.onlyonce.testservers.CassandraServer;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -35,6 +42,7 @@ class NodeFailureTest {
     private static final Duration PAUSE = Duration.ofMillis(10);
     private static final int CALLERS = 8;
     private static final int KEYS = 600;
+    private static final int LOST_KEYS = 10;
 
     private final CassandraCluster cluster = CassandraCluster.shared();
     private final Map<String, AtomicInteger> effects = new ConcurrentHashMap<>();
@@ -53,17 +61,30 @@ class NodeFailureTest {
     @DisplayName(
             "E4 C1 R3 of which one is killed under load serves on and runs nothing twice; without two it refuses; back, all is well")
     void killed() throws Exception {
-        try (CassandraStore store = CassandraStore.open(cluster.url("failures"));
+        // Each entry is on one node, so a third of them cannot be used without the first.
+        try (CassandraStore thin = CassandraStore.builder(cluster.url("thin"))
+                        .replication(1)
+                        .clock(new Standing())
+                        .build();
+                Onlyonce thinOnce =
+                        Onlyonce.builder(thin).cacheBytesMax(0).build();
+                CassandraStore store = CassandraStore.open(cluster.url("failures"));
                 Onlyonce once = Onlyonce.builder(store)
                         .cacheBytesMax(0)
                         .lease(Duration.ofSeconds(30))
                         .build()) {
             CassandraServer first = cluster.servers().get(0);
             CassandraServer second = cluster.servers().get(1);
+            // The buckets of its calendar are announced while all nodes are there.
+            thin.claim(List.of(Calls.claim("before")));
+            assertThat(Calls.untilTaken(() -> thinOnce.execute(key("warm"), PRINT, String.class, claim -> "paid"))
+                            .orElseThrow())
+                    .isEqualTo("paid");
             try {
                 workWhile(once, first);
                 assertThat(failures).as("what clients saw").isEmpty();
                 assertThat(answers).as("answered").hasSize(KEYS);
+                refusesOnlyWhatItMust(thin, thinOnce, first);
 
                 second.kill();
                 assertThatThrownBy(() -> pay(once, "refused")).isInstanceOf(StoreException.class);
@@ -82,6 +103,62 @@ class NodeFailureTest {
                 assertThat(again.orElseThrow()).isEqualTo(answered.getValue());
             }
         }
+    }
+
+    /** A clock that stands still, so that all claims end in the same bucket of the calendar. */
+    private record Standing() implements Clock {
+        @Override
+        public long now() {
+            return Micros.of(Duration.ofDays(20_000));
+        }
+
+        @Override
+        public long error() {
+            return 0;
+        }
+    }
+
+    /** Decision 83: a claim without its replicas is refused at once, and the node goes on with the others. */
+    private static void refusesOnlyWhatItMust(CassandraStore thin, Onlyonce once, CassandraServer dead) {
+        PreparedStatement find = new Statements(thin.session()).find;
+        List<String> lost = new ArrayList<>();
+        List<String> there = new ArrayList<>();
+        for (int i = 0; lost.size() < LOST_KEYS || there.size() < KEYS; i++) {
+            EntryId id = Calls.claim("thin-" + i).id();
+            (isOn(thin, dead, Statements.read(find, id).getRoutingKey()) ? lost : there).add(id.key());
+        }
+        // Until the living nodes have noticed that one is dead, a claim times out and may be in doubt.
+        assertThat(Calls.untilTaken(() -> thin.claim(List.of(Calls.claim(lost.get(0))))))
+                .hasOnlyElementsOfType(ClaimResult.Unavailable.class);
+        assertThatThrownBy(() -> thin.find(List.of(Calls.claim(lost.get(0)).id())))
+                .isInstanceOf(StoreBusy.class);
+        Iterator<String> next = there.iterator();
+        for (int i = 0; i < LOST_KEYS; i++) {
+            String key = lost.get(i);
+            assertThatThrownBy(() -> once.execute(key(key), PRINT, String.class, claim -> "never"))
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("replicas");
+            executeOneOf(next, once);
+        }
+    }
+
+    /** The index rows of a key may be on the dead node although its entry is not. */
+    private static void executeOneOf(Iterator<String> keys, Onlyonce once) {
+        while (true) {
+            try {
+                assertThat(once.execute(key(keys.next()), PRINT, String.class, claim -> "paid")
+                                .orElseThrow())
+                        .isEqualTo("paid");
+                return;
+            } catch (StoreException e) {
+                assertThat(e).hasMessageNotContaining("not tried again yet");
+            }
+        }
+    }
+
+    private static boolean isOn(CassandraStore thin, CassandraServer server, ByteBuffer partition) {
+        return thin.session().getMetadata().getTokenMap().orElseThrow().getReplicas("thin", partition).stream()
+                .anyMatch(node -> node.getEndPoint().resolve().equals(server.address()));
     }
 
     private void workWhile(Onlyonce once, CassandraServer killed) throws Exception {

@@ -14,11 +14,14 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Transition;
 import dev.onlyonce.testservers.CassandraCluster;
+import dev.onlyonce.store.AuditQuery;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -200,5 +203,38 @@ class RemnantsTest {
 
         EntryId id = bad.id();
         write("DELETE FROM entry WHERE tenant = ? AND scope = ? AND key = ?", id.tenant(), id.scope(), id.key());
+    }
+
+    @Test
+    @DisplayName("D11 leaves an entry and a record that cannot be read out of its lists, and shows all others")
+    void unreadableInLists() {
+        List<ClaimRequest> claims = IntStream.range(0, 5)
+                .mapToObj(i -> Calls.claim("unreadable-" + i))
+                .toList();
+        store.claim(claims);
+        store.settle(claims.stream().map(Calls::completed).toList());
+        String where = " WHERE tenant = 'acme' AND scope = '' AND key = 'unreadable-2' AND record = ";
+        UUID record = store.session()
+                .execute("SELECT record, at FROM entry WHERE tenant = 'acme' AND scope = '' AND key = 'unreadable-2'")
+                .all()
+                .stream()
+                .filter(row -> !row.isNull("at"))
+                .map(row -> row.getUuid("record"))
+                .findFirst()
+                .orElseThrow();
+        write("UPDATE entry SET state = 99" + where + "00000000-0000-0000-0000-000000000000");
+        write("UPDATE entry SET to_state = 99" + where + record);
+
+        assertThat(store.list(EntryQuery.all(1000)))
+                .extracting(entry -> entry.id().key())
+                .filteredOn(key -> key.startsWith("unreadable-"))
+                .containsExactly("unreadable-0", "unreadable-1", "unreadable-3", "unreadable-4");
+        assertThat(store.history(claims.get(2).id())).hasSize(1);
+        assertThat(store.audit(AuditQuery.all(1000)))
+                .extracting(each -> each.transition().id().key())
+                .contains("unreadable-0", "unreadable-1", "unreadable-3", "unreadable-4");
+        assertThatThrownBy(() -> store.find(List.of(claims.get(2).id()))).isInstanceOf(StoreRejected.class);
+        assertThat(store.find(List.of(claims.get(3).id())).get(0)).isPresent();
+        write("DELETE FROM entry WHERE tenant = 'acme' AND scope = '' AND key = 'unreadable-2'");
     }
 }

@@ -12,12 +12,14 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.ResultSealing;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.Transition;
+import dev.onlyonce.store.UnreadableEntries;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,7 +51,7 @@ public final class DynamoDbStore implements Store {
     private final DynamoDbAsyncClient client;
     private final Table table;
     private final StoreClock clock;
-    private final Sealing sealing;
+    private final ResultSealing sealing;
     private final Verbs verbs;
     private final Upkeep upkeep;
     private final Listing listing;
@@ -60,12 +62,12 @@ public final class DynamoDbStore implements Store {
         clock = builder.clock.orElse(service);
         client = builder.opening().open(service);
         table = new Table(client, name);
-        sealing = new Sealing(builder.encryption);
+        sealing = new ResultSealing(builder.encryption);
         Changes changes = new Changes(builder.audit);
         DueIndex index = new DueIndex(client, name);
         verbs = new Verbs(table, changes, clock);
         upkeep = new Upkeep(table, index, changes, clock);
-        listing = new Listing(table, index, new Scan(client, name), clock);
+        listing = new Listing(table, index, new Scan(client, name, new UnreadableEntries()), clock);
         try {
             new Schema(client, name).prepare(builder.create);
             // Throws if the service did not say what time it is.
@@ -96,7 +98,7 @@ public final class DynamoDbStore implements Store {
     }
 
     /**
-     * Takes every result: one that an item cannot hold is recorded without its bytes, see {@link Sealing}. The transactional way is
+     * Takes every result: one that an item cannot hold is recorded without its bytes, see {@link FittingResults}. The transactional way is
      * {@link DynamoDbTransactions}.
      */
     @Override
@@ -127,7 +129,10 @@ public final class DynamoDbStore implements Store {
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
         // All are sealed before the first one is sent: if one cannot be, nothing was changed.
-        List<Settlement> sealed = settlements.stream().map(sealing::seal).toList();
+        List<Settlement> sealed = settlements.stream()
+                .map(FittingResults::fit)
+                .map(sealing::seal)
+                .toList();
         return Answers.ofWrites(send(sealed, verbs::settle), Optional.of(failure -> new SettleResult.Busy()));
     }
 
@@ -140,7 +145,7 @@ public final class DynamoDbStore implements Store {
     Instant commit(Settlement settlement, List<TransactWriteItem> writes) {
         StoreClock.Reading now = clock.now();
         Verbs recording = new Verbs(table, new Changes(AuditLevel.ALL), clock);
-        Table.Update update = recording.settlementUpdate(sealing.seal(settlement), now);
+        Table.Update update = recording.settlementUpdate(sealing.seal(FittingResults.fit(settlement)), now);
         try {
             table.transact(ItemKey.of(settlement.id()), update, writes).join();
             return Item.instant(now.latest());
@@ -179,7 +184,10 @@ public final class DynamoDbStore implements Store {
 
     @Override
     public List<SettleResult> resolve(List<Resolution> resolutions) {
-        List<Resolution> sealed = resolutions.stream().map(sealing::seal).toList();
+        List<Resolution> sealed = resolutions.stream()
+                .map(FittingResults::fit)
+                .map(sealing::seal)
+                .toList();
         return Answers.ofWrites(send(sealed, verbs::resolve), Optional.empty());
     }
 

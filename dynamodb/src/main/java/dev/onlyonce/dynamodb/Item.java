@@ -7,7 +7,7 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.State;
-import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Terms;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -34,11 +34,15 @@ final class Item {
         this.values = values;
     }
 
-    /** Throws {@link StoreUnavailable} if a newer release wrote it. */
+    /**
+     * As it is stored.
+     *
+     * @throws StoreRejected if a newer release wrote it
+     */
     static Item of(Map<String, AttributeValue> values) {
         Item item = new Item(values);
         if (item.number(Attribute.FORMAT, FORMAT) != FORMAT) {
-            throw new StoreUnavailable("An entry was written by a newer release", null);
+            throw new StoreRejected("The entry " + Scan.name(values) + " was written by a newer release", null);
         }
         return item;
     }
@@ -78,7 +82,11 @@ final class Item {
     /** Null where only the audit is left. */
     @Nullable
     State state() {
-        return state(number(Attribute.STATE));
+        try {
+            return state(number(Attribute.STATE));
+        } catch (RuntimeException e) {
+            throw new StoreRejected("The entry " + Scan.name(values) + " cannot be read: " + e, e);
+        }
     }
 
     static @Nullable State state(long code) {
@@ -118,8 +126,22 @@ final class Item {
         return state.isAnswered() && number(Attribute.EXPIRES) <= now ? State.EXPIRED : state;
     }
 
-    /** The entry as readers see it at this time; empty if there is none. */
+    /**
+     * The entry as readers see it at this time; empty if there is none.
+     *
+     * @throws StoreRejected if it cannot be read: somebody else wrote it
+     */
     Optional<Entry> entry(long now) {
+        try {
+            return read(now);
+        } catch (StoreRejected e) {
+            throw e;
+        } catch (RuntimeException e) {
+            throw new StoreRejected("The entry " + Scan.name(values) + " cannot be read: " + e, e);
+        }
+    }
+
+    private Optional<Entry> read(long now) {
         State shown = shown(now);
         if (shown == null) {
             return Optional.empty();

@@ -9,11 +9,13 @@ import dev.onlyonce.store.State;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
  * Lists and counts, for operators. Unknown entries are found in the index; everything else reads the whole table for each page, since a
@@ -77,12 +79,13 @@ record Listing(Table table, DueIndex index, Scan scan, StoreClock clock) {
     }
 
     private List<Entry> read(List<ItemKey> keys) {
-        List<Optional<Item>> items =
-                Answers.ofReads(keys.stream().map(table::get).toList());
+        List<Optional<Map<String, AttributeValue>>> items =
+                Answers.ofReads(keys.stream().map(table::read).toList());
         long now = clock.now().earliest();
         return items.stream()
                 .flatMap(Optional::stream)
-                .flatMap(item -> item.entry(now).stream())
+                .flatMap(item -> scan.unreadable().read(Scan.name(item), () -> Item.of(item).entry(now)).stream())
+                .flatMap(Optional::stream)
                 .toList();
     }
 
@@ -90,7 +93,7 @@ record Listing(Table table, DueIndex index, Scan scan, StoreClock clock) {
     int count(@Nullable String tenant, int max) {
         long now = clock.now().earliest();
         AtomicInteger count = new AtomicInteger();
-        scan.read("s, ea, tb", tenant, item -> item.isGone(now) || count.incrementAndGet() < max);
+        scan.read("pk, s, ea, tb", tenant, item -> item.isGone(now) || count.incrementAndGet() < max);
         return Math.min(count.get(), max);
     }
 

@@ -1,5 +1,7 @@
 package dev.onlyonce.dynamodb;
 
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.UnreadableEntries;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,8 +13,9 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.ScanResponse;
 
-/** Reads the whole table, for operators. Several segments at once; each page has up to 1 MiB. */
-record Scan(DynamoDbAsyncClient client, String table) {
+/** Reads the whole table, for operators. Several segments at once; each page has up to 1 MiB. An item that cannot be
+ * read is reported and left out. */
+record Scan(DynamoDbAsyncClient client, String table, UnreadableEntries unreadable) {
     private static final int SEGMENTS = 4;
 
     /** Everything but results, which may be large. */
@@ -41,7 +44,9 @@ record Scan(DynamoDbAsyncClient client, String table) {
             for (int i = 0; i < answers.size(); i++) {
                 ScanResponse page = answers.get(i);
                 for (Map<String, AttributeValue> item : page.items()) {
-                    if (!reader.test(Item.of(item))) {
+                    if (!unreadable
+                            .read(name(item), () -> reader.test(Item.of(item)))
+                            .orElse(true)) {
                         return;
                     }
                 }
@@ -52,6 +57,16 @@ record Scan(DynamoDbAsyncClient client, String table) {
                 }
             }
         }
+    }
+
+    /** The name of an item that may be unreadable, for the log. */
+    static Object name(Map<String, AttributeValue> item) {
+        AttributeValue tenant = item.get(Attribute.TENANT);
+        AttributeValue scope = item.get(Attribute.SCOPE);
+        AttributeValue key = item.get(Attribute.KEY);
+        return tenant == null || scope == null || key == null
+                ? "the item " + item.get(Attribute.PK)
+                : new EntryId(String.valueOf(tenant.s()), String.valueOf(scope.s()), String.valueOf(key.s()));
     }
 
     private CompletableFuture<ScanResponse> page(

@@ -44,8 +44,13 @@ record Table(DynamoDbAsyncClient client, String name) {
     record Update(String update, String condition, Map<String, AttributeValue> values) {}
 
     CompletableFuture<Optional<Item>> get(ItemKey key) {
+        return read(key).thenApply(found -> found.map(Item::of));
+    }
+
+    /** Reads what is there, whoever wrote it. */
+    CompletableFuture<Optional<Map<String, AttributeValue>>> read(ItemKey key) {
         return client.getItem(r -> r.tableName(name).key(key.map()).consistentRead(true))
-                .thenApply(found -> found.hasItem() ? Optional.of(Item.of(found.item())) : Optional.empty());
+                .thenApply(found -> found.hasItem() ? Optional.of(found.item()) : Optional.empty());
     }
 
     /** Stores an item where there is none. */

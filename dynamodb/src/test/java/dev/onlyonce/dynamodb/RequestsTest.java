@@ -158,7 +158,7 @@ class RequestsTest {
             relay.script(step -> step);
             AtomicInteger settlements = new AtomicInteger();
             assertThat(once.execute(key, fingerprint, String.class, claim -> {
-                        relay.script(step -> step.operation().equals("UpdateItem") && settlements.incrementAndGet() <= 6
+                        relay.script(step -> step.operation().equals("UpdateItem") && settlements.incrementAndGet() <= 3
                                 ? step.refused("ThrottlingException")
                                 : step);
                         return "paid " + runs.incrementAndGet();

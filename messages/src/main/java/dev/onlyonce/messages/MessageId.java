@@ -9,6 +9,7 @@ import com.fasterxml.jackson.core.filter.TokenFilter.Inclusion;
 import dev.onlyonce.Key;
 import dev.onlyonce.MalformedKey;
 import java.io.IOException;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -32,25 +33,19 @@ public interface MessageId {
 
     /**
      * The id of a CloudEvent in binary mode, unique within its source: the headers {@code ce_id} and {@code ce_source} of Kafka, or
-     * {@code cloudEvents:id} and {@code cloudEvents:source} of AMQP. In structured mode both are members of the body.
+     * {@code cloudEvents:id} and {@code cloudEvents:source} of AMQP, where producers may also write {@code cloudEvents_id} and {@code
+     * cloudEvents_source}. In structured mode both are members of the body.
      */
     static MessageId cloudEvent() {
         return message -> {
-            String type = message.header("content-type").orElse("");
-            if (type.startsWith("application/cloudevents+json")) {
-                return member("/id", message).map(id -> {
-                    String source = member("/source", message).orElse(message.topic());
-                    return new MessageIdentity(source, id);
-                });
-            }
-            return message.header("ce_id")
-                    .or(() -> message.header("cloudEvents:id"))
-                    .map(id -> {
-                        String source = message.header("ce_source")
-                                .or(() -> message.header("cloudEvents:source"))
-                                .orElse(message.topic());
-                        return new MessageIdentity(source, id);
-                    });
+            String type = message.header("content-type").orElse("").toLowerCase(Locale.ROOT);
+            return type.startsWith("application/cloudevents+json")
+                    ? member("/id", message)
+                            .map(id -> new MessageIdentity(
+                                    member("/source", message).orElse(message.topic()), id))
+                    : prefixed("ce_", message)
+                            .or(() -> prefixed("cloudEvents:", message))
+                            .or(() -> prefixed("cloudEvents_", message));
         };
     }
 
@@ -92,6 +87,11 @@ public interface MessageId {
             throw new PoisonMessage(DeadLetterReason.MALFORMED_ID, "its id: " + e.getMessage(), e);
         }
         return identity;
+    }
+
+    private static Optional<MessageIdentity> prefixed(String prefix, ReceivedMessage message) {
+        return message.header(prefix + "id")
+                .map(id -> new MessageIdentity(message.header(prefix + "source").orElse(message.topic()), id));
     }
 
     private static Optional<String> member(String pointer, ReceivedMessage message) {

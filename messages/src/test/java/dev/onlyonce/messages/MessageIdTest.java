@@ -36,11 +36,13 @@ class MessageIdTest {
                 .isEqualTo(new MessageIdentity("/shop", "7"));
         assertThat(MessageId.cloudEvent().require(message("", "cloudEvents:id", "7", "cloudEvents:source", "/shop")))
                 .isEqualTo(new MessageIdentity("/shop", "7"));
+        assertThat(MessageId.cloudEvent().require(message("", "cloudEvents_id", "7", "cloudEvents_source", "/shop")))
+                .isEqualTo(new MessageIdentity("/shop", "7"));
         assertThat(MessageId.cloudEvent()
                         .require(message(
                                 "{\"data\":{\"id\":1},\"id\":\"7\",\"source\":\"/shop\"}",
                                 "content-type",
-                                "application/cloudevents+json; charset=utf-8")))
+                                "application/CloudEvents+json; charset=utf-8")))
                 .isEqualTo(new MessageIdentity("/shop", "7"));
         assertThat(MessageId.json("/order/id").require(message("{\"order\":{\"id\":42}}")))
                 .isEqualTo(new MessageIdentity("orders", "42"));

@@ -3,8 +3,7 @@ package dev.onlyonce.payments;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.payments.cli.CannotRun;
-import dev.onlyonce.payments.db.DataSources;
-import dev.onlyonce.payments.db.Dialect;
+import dev.onlyonce.payments.cli.DatabaseUrl;
 import dev.onlyonce.payments.provider.Provider;
 import dev.onlyonce.payments.provider.ProviderOptions;
 import java.io.IOException;
@@ -14,8 +13,6 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.DriverManager;
-import java.sql.SQLException;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -83,6 +80,9 @@ final class DemoCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         CannotRun.unlessPort("--port", port);
         CannotRun.unlessPort("--provider-port", providerPort);
+        if (broker != null) {
+            CannotRun.unlessBroker("--broker", broker);
+        }
         String url = database();
         // Known before either starts: each must be told where the other is.
         int ownPort = port == 0 ? freePort() : port;
@@ -109,7 +109,7 @@ final class DemoCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** The URL of a database that answers. A typing error should not be waited for. */
+    /** The URL of a database that answers. */
     private String database() {
         try {
             Files.createDirectories(data);
@@ -117,19 +117,8 @@ final class DemoCommand implements Callable<Integer> {
             throw new CannotRun(CannotRun.FAILED, "Cannot make the folder " + data.toAbsolutePath() + ": " + e);
         }
         String url = db == null ? "jdbc:sqlite:" + data.resolve("payments.db") : db;
-        try {
-            Dialect.of(url);
-        } catch (IllegalArgumentException e) {
-            throw new CannotRun(
-                    CannotRun.USAGE,
-                    "--db: " + e.getMessage() + ", e.g. jdbc:postgresql://127.0.0.1:5432/demo?user=me&password=secret");
-        }
-        try {
-            DriverManager.getConnection(DataSources.driverUrl(url)).close();
-            return url;
-        } catch (SQLException e) {
-            throw new CannotRun(CannotRun.UNAVAILABLE, "The database cannot be used: " + firstLine(e));
-        }
+        DatabaseUrl.checkAnswers(url);
+        return url;
     }
 
     private Provider startProvider(URI hooks) {

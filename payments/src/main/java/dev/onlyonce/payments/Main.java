@@ -31,11 +31,16 @@ public final class Main implements Runnable {
             SpringApplication.run(PaymentsApplication.class, Arrays.copyOfRange(arguments, 1, arguments.length));
             return;
         }
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** What is wrong is said in one line, with an exit code. */
+    static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Main());
         line.setParameterExceptionHandler((wrong, given) -> misused(wrong));
         line.setExecutionExceptionHandler((failure, command, parsed) -> explain(failure, command));
         line.setUsageHelpWidth(100);
-        System.exit(line.execute(arguments));
+        return line;
     }
 
     private static int misused(CommandLine.ParameterException wrong) {

@@ -25,6 +25,13 @@ final class Books {
 
     private static final String QUEUED = "SELECT count(*) FROM onlyonce_outbox";
     private static final String PENDING = "SELECT count(*) FROM payment WHERE status = 'pending'";
+    private static final String REFUNDS_PENDING = "SELECT count(*) FROM refund WHERE status = 'pending'";
+    private static final String POSTED = "SELECT event_id, event_type, account, debit, credit, currency FROM book_line";
+    private static final String OF_ANOTHER_TENANT = """
+            SELECT count(*) FROM book_line l
+            WHERE NOT EXISTS (SELECT 1 FROM payment p WHERE p.id = l.event_id AND p.tenant = l.tenant)
+              AND NOT EXISTS (SELECT 1 FROM refund r WHERE r.id = l.event_id AND r.tenant = l.tenant)
+            """;
 
     private final String jdbcUrl;
     private final ProviderLedger ledger;
@@ -52,6 +59,44 @@ final class Books {
         List<LedgerReconciliation.Difference> differences = new ArrayList<>();
         LedgerReconciliation.compare(local.iterator(), charges().iterator(), differences::add);
         assertThat(differences).as("payments against the provider's ledger").isEmpty();
+        assertThat(count(REFUNDS_PENDING)).as("pending refunds").isZero();
+        checkPosted();
+    }
+
+    /** For each charge and refund that the provider made, the books have one debit and one credit of it, and nothing else. */
+    void checkPosted() throws Exception {
+        List<String> made = new ArrayList<>();
+        for (Movement charge : movements("charge")) {
+            post(made, charge, "payment.succeeded", "provider", "merchant");
+        }
+        for (Movement refund : movements("refund")) {
+            post(made, refund, "refund.succeeded", "merchant", "provider");
+        }
+        List<String> posted = new ArrayList<>();
+        try (Connection connection = DriverManager.getConnection(jdbcUrl);
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(POSTED)) {
+            while (row.next()) {
+                posted.add("%s %s %s %d %d %s"
+                        .formatted(
+                                row.getString(1),
+                                row.getString(2),
+                                row.getString(3),
+                                row.getLong(4),
+                                row.getLong(5),
+                                row.getString(6)));
+            }
+        }
+        assertThat(posted).as("lines of the books").containsExactlyInAnyOrderElementsOf(made);
+        assertThat(count(OF_ANOTHER_TENANT)).as("lines of another tenant").isZero();
+    }
+
+    private static void post(List<String> lines, Movement made, String type, String debited, String credited) {
+        if (made.succeeded()) {
+            String event = made.reference() + " " + type + " ";
+            lines.add(event + debited + " " + made.amount() + " 0 " + made.currency());
+            lines.add(event + credited + " 0 " + made.amount() + " " + made.currency());
+        }
     }
 
     long count(String sql) throws SQLException {

@@ -79,6 +79,7 @@ class BooksStormTest {
                     .isTrue();
             BooksVerdict verdict = new BooksCheck(server.url(), provider.url()).await(PATIENCE);
             assertThat(verdict.allWell()).as("seed %d: %s", SEED, verdict).isTrue();
+            new Books(db, provider.url()).checkPosted();
             assertThat(verdict.events()).isPositive();
             assertThat(havoc.kills()).isPositive();
             assertThat(havoc.bounces()).isPositive();

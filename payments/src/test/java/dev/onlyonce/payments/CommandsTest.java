@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.payments.provider.Provider;
 import dev.onlyonce.payments.provider.ProviderOptions;
 import dev.onlyonce.testservers.PostgresServer;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -101,9 +103,11 @@ class CommandsTest {
                     "storm",
                     "--url=" + server.url(),
                     "--provider-url=" + provider.url(),
-                    "--payments=30",
+                    "--payments=25",
                     "--copies=2",
-                    "--fault=error_after=0.4",
+                    // One whose charge fails in every try needs no answer.
+                    "--patience=PT20S",
+                    "--fault=error_after=0.5",
                     // Else the reconciler might find every charge in doubt before a worker asks for it again.
                     "--fault=lookup_error=1");
             assertThat(ended.code()).isEqualTo(1);
@@ -130,17 +134,37 @@ class CommandsTest {
             demo --provider-port 65536                        | 2 | --provider-port: 65536 is no port; use 1 to 65535
             provider --port 99999                             | 2 | --port: 99999 is no port; use 1 to 65535
             storm --payments 0                                | 2 | --payments, --copies and --open must be at least 1
+            demo --broker 127.0.0.1                           | 2 | --broker: 127.0.0.1 is no address of a broker such as 127.0.0.1:9092
+            storm --bookkeepers 2                             | 2 | --bookkeepers needs --broker and --db, those of the demo
+            storm --bookkeepers -1                            | 2 | --bookkeepers must not be negative
+            storm --bookkeepers 1 --broker 127.0.0.1:1 --db jdbc:oracle:x | 2 | --db: The payments run on PostgreSQL
+            storm --bookkeepers 1 --broker 127.0.0.1:1 --db jdbc:sqlite:x --kill-every PT0S | 2 | --kill-every must be positive
+            storm --bounce-broker true                        | 2 | --bounce-broker needs --bookkeepers
+            bookkeeper --db jdbc:oracle:x --broker 127.0.0.1:9092 | 2 | --db: The payments run on PostgreSQL
+            bookkeeper --db jdbc:postgresql://127.0.0.1:1/none --broker 127.0.0.1:9092 | 4 | The database cannot be used: Connection to 127.0.0.1:1 refused
+            bookkeeper --db jdbc:sqlite::memory: --broker nowhere | 2 | --broker: nowhere is no address of a broker such as 127.0.0.1:9092
             """)
     @DisplayName("what is wrong is said in one line, with an exit code")
     void wrong(String command, int code, String message) throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             String port = String.valueOf(taken.getLocalPort());
-            Script.Ended ended = script.run("sh", "-c", "./onlyonce " + command.replace("TAKEN", port));
-            assertThat(ended.code()).as(ended.out() + ended.err()).isEqualTo(code);
-            assertThat(ended.err().lines().toList())
+            String given = command.replace("TAKEN", port)
+                    .replaceFirst("^(demo|provider)", "$1 --data " + folder.resolve("wrong"));
+            StringWriter err = new StringWriter();
+            int ended = Main.commandLine().setErr(new PrintWriter(err, true)).execute(given.split(" +"));
+            assertThat(ended).as(err.toString()).isEqualTo(code);
+            assertThat(err.toString().lines().toList())
                     .singleElement()
                     .asString()
                     .startsWith(message.replace("TAKEN", port));
         }
+    }
+
+    @Test
+    @DisplayName("what is wrong is all that people see")
+    void wrongInTheShell() throws Exception {
+        Script.Ended ended = script.run("./onlyonce", "demo", "--port", "-1");
+        assertThat(ended.code()).isEqualTo(2);
+        assertThat(ended.out() + ended.err()).isEqualTo("--port: -1 is no port; use 1 to 65535, or 0 for any free one\n");
     }
 }

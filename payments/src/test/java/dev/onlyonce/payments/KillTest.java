@@ -33,17 +33,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Real processes are killed with SIGKILL at random moments, under a storm, with faults of the provider and of the networks on
- * both sides throughout. {@code -Dproof=long} kills ten times as often, {@code -Dpayments.seed=N} repeats a run's choices.
+ * both sides throughout. {@code -Dproof=long} kills twenty times as often, {@code -Dpayments.seed=N} repeats a run's choices.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 class KillTest {
     private static final Logger log = LoggerFactory.getLogger(KillTest.class);
-    private static final int LONGER = "long".equals(System.getProperty("proof")) ? 10 : 1;
+    private static final int LONGER = "long".equals(System.getProperty("proof")) ? 20 : 1;
     private static final long SEED =
             Long.getLong("payments.seed", ThreadLocalRandom.current().nextLong(1_000_000));
     /** A machine that is too busy to start an instance in a few seconds must not hold up the build for long. */
-    private static final Duration KILLING_MAX = Duration.ofMinutes(2L * LONGER);
+    private static final Duration KILLING_MAX = Duration.ofMinutes(LONGER);
 
+    private static final int KILLS = 6 * LONGER;
     private static final int KILLS_MIN = 4;
     private static final String SECRET = "whsec_killed";
     private static final Map<NetworkFault, Double> TO_PROVIDER =
@@ -55,15 +56,15 @@ class KillTest {
     private Path folder;
 
     @Test
-    @DisplayName("D1, W3 two instances on PostgreSQL, killed again and again under load, charge every payment once")
+    @DisplayName("D1, W3 two instances on PostgreSQL, killed again and again under load, charge every payment and post it once")
     void postgres() throws Exception {
-        prove(PostgresServer.shared().createDatabase(), 2, 12 * LONGER);
+        prove(PostgresServer.shared().createDatabase(), 2, KILLS);
     }
 
     @Test
-    @DisplayName("D1, W3 an instance on SQLite, killed again and again under load, charges every payment once")
+    @DisplayName("D1, W3 an instance on SQLite, killed again and again under load, charges every payment and posts it once")
     void sqlite() throws Exception {
-        prove("jdbc:sqlite:" + folder.resolve("payments.db"), 1, 12 * LONGER);
+        prove("jdbc:sqlite:" + folder.resolve("payments.db"), 1, KILLS);
     }
 
     private void prove(String jdbcUrl, int instances, int killsEach) throws Exception {
@@ -133,7 +134,7 @@ class KillTest {
         return new StormOptions(
                 urls,
                 provider,
-                new StormOptions.Size(Integer.MAX_VALUE, 2, 12),
+                new StormOptions.Size(Integer.MAX_VALUE, 2, 12, 3),
                 StormOptions.NETWORK,
                 StormOptions.FAULTS,
                 SEED,

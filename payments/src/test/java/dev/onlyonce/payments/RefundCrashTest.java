@@ -90,6 +90,8 @@ class RefundCrashTest {
             assertThat(books.count("SELECT count(*) FROM refund WHERE status = 'succeeded'"))
                     .isEqualTo(all.size());
             assertThat(books.count("SELECT count(*) FROM refund")).isEqualTo(all.size());
+            books.awaitDry(instance);
+            books.checkPosted();
         }
     }
 

@@ -195,6 +195,27 @@ class RefundEndsTest {
         assertThat(refunded(payment)).isEqualTo(HoldingProvider.HELD_AFTER);
     }
 
+    @Test
+    @DisplayName("D7 a refund of a payment that is pending is put off, and made when its client asks again")
+    void pendingPayment() throws Exception {
+        before.hold();
+        String order = "{\"amount\": " + HoldingProvider.HELD_AFTER + ", \"currency\": \"EUR\"}";
+        Reply accepted = server.send("POST", "/payments", order, "Idempotency-Key", "pending");
+        assertThat(accepted.status()).as(accepted.body()).isEqualTo(202);
+        String payment = accepted.headers().firstValue("Location").orElseThrow();
+        Reply early = refund(payment, "early");
+        assertThat(early.status()).as(early.body()).isEqualTo(409);
+        assertThat(early.json().get("code").asString()).isEqualTo("payment_pending");
+        assertThat(early.headers().firstValue("Retry-After")).isPresent();
+        before.release();
+        Reply again = refund(payment, "early");
+        while (again.status() == 409) {
+            again = refund(payment, "early");
+        }
+        assertThat(again.status()).as(again.body()).isEqualTo(201);
+        assertThat(refunds(payment, "succeeded")).isEqualTo(1);
+    }
+
     private void rename(String table, String name) {
         server.context()
                 .getBean(Database.class)

@@ -7,6 +7,7 @@ import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
+import dev.onlyonce.store.UnreadableEntries;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -58,6 +59,7 @@ final class AuditStreams {
     private final Pipeline pipeline;
     private final Partitions partitions;
     private final OwnRecords own;
+    private final UnreadableEntries unreadable = new UnreadableEntries();
     private final Scripts scripts;
 
     /** What searches a stream for a key, and what deletes old messages. */
@@ -70,7 +72,7 @@ final class AuditStreams {
     AuditStreams(Pipeline pipeline, Partitions partitions, Scripts scripts) {
         this.pipeline = pipeline;
         this.partitions = partitions;
-        this.own = new OwnRecords(pipeline, partitions);
+        this.own = new OwnRecords(pipeline, partitions, unreadable);
         this.scripts = scripts;
     }
 
@@ -206,25 +208,32 @@ final class AuditStreams {
     /** The changes of some messages, where the next ones begin, and whether there are none. */
     private record Chunk(List<Change> changes, long end, boolean isLast) {}
 
-    private static Chunk read(int partition, long after, List<?> messages) {
+    private Chunk read(int partition, long after, List<?> messages) {
         List<Change> changes = new ArrayList<>();
         long end = after;
-        for (Object message : messages) {
-            List<?> parts = (List<?>) message;
+        for (Object each : messages) {
+            List<?> parts = (List<?>) each;
             String[] id = new String((byte[]) parts.get(0), StandardCharsets.US_ASCII).split("-", 2);
             long number = (Long.parseLong(id[0]) << LOW_BITS) + (Long.parseLong(id[1]) << PLACE_BITS);
-            ByteBuffer in = ByteBuffer.wrap((byte[]) ((List<?>) parts.get(1)).get(1));
-            int count = Byte.toUnsignedInt(in.get());
-            in.getDouble();
-            for (int place = 0; place < count; place++) {
-                Change change = change(partition, number + place, in);
-                if (change.number() > after) {
-                    changes.add(change);
-                }
-            }
+            String name = "the audit's message " + id[0] + "-" + id[1] + " of partition " + partition;
+            byte[] message = (byte[]) ((List<?>) parts.get(1)).get(1);
+            unreadable.read(name, () -> changes(partition, number, message)).orElse(List.of()).stream()
+                    .filter(change -> change.number() > after)
+                    .forEach(changes::add);
             end = number + PLACE_MAX;
         }
         return new Chunk(changes, end, messages.size() < CHUNK);
+    }
+
+    private static List<Change> changes(int partition, long number, byte[] message) {
+        ByteBuffer in = ByteBuffer.wrap(message);
+        int count = Byte.toUnsignedInt(in.get());
+        in.getDouble();
+        List<Change> changes = new ArrayList<>();
+        for (int place = 0; place < count; place++) {
+            changes.add(change(partition, number + place, in));
+        }
+        return changes;
     }
 
     /** Reads what {@code record} in {@code entry.lua} writes. */

@@ -7,6 +7,7 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.UnreadableEntries;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -185,12 +186,28 @@ final class Batch {
      * Reads.
      *
      * @throws StoreUnavailable if nothing can be read
+     * @throws StoreRejected if it is a single item that cannot be read
      * @throws StoreBusy if others may be readable: the caller goes on with single items
      */
     <Q, A> List<A> read(Verb<Q, A> verb, List<Q> items) {
         List<Item<Q, A>> all = items(verb, items);
         run(verb, all, false);
         return answers(all);
+    }
+
+    /** Reads for lists: an item that cannot be read is reported and left out. */
+    <Q, A> List<A> readReadable(Verb<Q, Optional<A>> verb, List<Q> items, UnreadableEntries unreadable) {
+        List<Item<Q, Optional<A>>> all = items(verb, items);
+        run(verb, all, false);
+        List<Item<Q, Optional<A>>> readable = new ArrayList<>();
+        for (Item<Q, Optional<A>> item : all) {
+            if (item.failure != null && Reply.isOfItem(item.failure)) {
+                unreadable.report(verb.id().apply(item.request), item.failure);
+            } else {
+                readable.add(item);
+            }
+        }
+        return answers(readable).stream().flatMap(Optional::stream).toList();
     }
 
     /** Reads what a failover cannot take back: entries that replicas have too, if those are wanted. */
@@ -208,6 +225,10 @@ final class Batch {
         List<StoreException> failures = failures(all);
         for (StoreException failure : failures) {
             String message = String.valueOf(failure.getMessage());
+            if (all.size() == 1 && Reply.isOfItem(failure)) {
+                // Not unavailable: other entries can be read.
+                throw new StoreRejected(message, failure);
+            }
             throw link.isCluster() || failures.size() < all.size()
                     ? new StoreBusy(message, failure)
                     : new StoreUnavailable(message, failure);

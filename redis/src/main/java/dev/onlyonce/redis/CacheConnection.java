@@ -1,7 +1,7 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.redis.LinkOpening.Servers;
 import dev.onlyonce.store.Time;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
@@ -36,7 +36,7 @@ final class CacheConnection implements AutoCloseable {
     private static final int COMMAND_BYTES = 200;
     private static final Logger log = LoggerFactory.getLogger(CacheConnection.class);
 
-    private final List<RedisURI> servers;
+    private final Servers servers;
     private final ClientResources resources;
     private final Duration timeout;
     private final Time time;
@@ -49,7 +49,7 @@ final class CacheConnection implements AutoCloseable {
     private volatile boolean closed;
     private volatile CompletableFuture<?> lastWrite = CompletableFuture.completedFuture(null);
 
-    CacheConnection(List<RedisURI> servers, ClientResources resources, Duration timeout, Time time) {
+    CacheConnection(Servers servers, ClientResources resources, Duration timeout, Time time) {
         this.servers = servers;
         this.resources = resources;
         this.timeout = timeout;

@@ -1,5 +1,6 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.redis.LinkOpening.Servers;
 import dev.onlyonce.store.CacheCounts;
 import dev.onlyonce.store.CacheOptions;
 import dev.onlyonce.store.ClaimRequest;
@@ -17,6 +18,7 @@ import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
 import dev.onlyonce.store.Transition;
 import io.lettuce.core.resource.ClientResources;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,11 +58,12 @@ public final class CachedStore extends UncachedVerbs {
 
     private CachedStore(Store store, Builder builder) {
         super(store);
+        Servers servers = Servers.trusting(builder.url.servers(), builder.ca);
         ownTime = builder.time == null;
         time = builder.time == null ? Time.system() : builder.time;
         ClientResources resources = builder.resources == null ? CacheConnection.resources() : builder.resources;
         ownResources = builder.resources == null ? resources : null;
-        redis = new CacheConnection(builder.url.servers(), resources, builder.timeout, time);
+        redis = new CacheConnection(servers, resources, builder.timeout, time);
         entries = new CachedEntries(redis, builder.seal, new StoreClock(time), builder.freshFor);
         forgetMax = builder.freshFor.plus(REMEMBER_MAX).plus(EVICTION_MARGIN);
         entries.readClock(store);
@@ -264,6 +267,7 @@ public final class CachedStore extends UncachedVerbs {
         private final CacheSeal seal;
         private Duration freshFor = Duration.ofSeconds(5);
         private Duration timeout = Duration.ofMillis(50);
+        private @Nullable Path ca;
         private @Nullable Time time;
         private @Nullable ClientResources resources;
 
@@ -290,6 +294,12 @@ public final class CachedStore extends UncachedVerbs {
                 throw new IllegalArgumentException("timeout must be positive: " + timeout);
             }
             this.timeout = timeout;
+            return this;
+        }
+
+        /** Trusts only the authorities in this PEM file, with {@code rediss://}; those of the JVM by default. */
+        public Builder ca(Path ca) {
+            this.ca = url.checkedCa(ca);
             return this;
         }
 

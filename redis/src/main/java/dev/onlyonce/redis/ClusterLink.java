@@ -2,6 +2,7 @@ package dev.onlyonce.redis;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
@@ -24,10 +25,10 @@ final class ClusterLink implements Link {
     private final ConnectCount connects = new ConnectCount();
     private final Channels channels = new Channels();
 
-    ClusterLink(ClientResources resources, List<RedisURI> uris) {
+    ClusterLink(ClientResources resources, List<RedisURI> uris, SslOptions tls) {
         client = RedisClusterClient.create(channels.watched(resources), uris);
         try {
-            client.setOptions(LinkOpening.clusterOptions());
+            client.setOptions(LinkOpening.clusterOptions(tls));
             client.addListener(connects);
             connection = client.connect(ByteArrayCodec.INSTANCE);
         } catch (RuntimeException e) {

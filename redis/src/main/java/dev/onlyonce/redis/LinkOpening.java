@@ -1,20 +1,24 @@
 package dev.onlyonce.redis;
 
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.TrustedAuthorities;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import java.net.ConnectException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Connects, and finds out whether the server is part of a cluster. */
 final class LinkOpening {
@@ -28,18 +32,39 @@ final class LinkOpening {
     private LinkOpening() {}
 
     /**
+     * Whom to connect to.
+     *
+     * @param tls for those with {@code rediss://}
+     */
+    record Servers(List<RedisURI> uris, SslOptions tls) {
+        /**
+         * Trusts only the authorities in a PEM file, or those of the JVM for null. Host names are verified.
+         *
+         * @throws StoreUnavailable if the file cannot be read
+         */
+        static Servers trusting(List<RedisURI> uris, @Nullable Path ca) {
+            SslOptions.Builder tls = SslOptions.builder().jdkSslProvider();
+            return new Servers(
+                    uris,
+                    (ca == null ? tls : tls.trustManager(TrustedAuthorities.read(ca))).build());
+        }
+    }
+
+    /**
      * Opens the connections.
      *
      * @throws StoreUnavailable if that fails, with a message that names the server, without its password, and says why
      */
-    static Link open(List<RedisURI> uris, ClientResources resources) {
+    static Link open(Servers servers, ClientResources resources) {
+        List<RedisURI> uris = servers.uris();
+        SslOptions tls = servers.tls();
         RuntimeException last = new IllegalArgumentException("no server in " + shown(uris));
         for (RedisURI uri : uris) {
             uri.setTimeout(CONNECT_MAX);
             try {
-                return uri.getSentinels().isEmpty() && isCluster(resources, uri)
-                        ? new ClusterLink(resources, uris)
-                        : new SingleLink(resources, uri);
+                return uri.getSentinels().isEmpty() && isCluster(resources, uri, tls)
+                        ? new ClusterLink(resources, uris, tls)
+                        : new SingleLink(resources, uri, tls);
             } catch (RedisException e) {
                 last = e;
             }
@@ -47,7 +72,7 @@ final class LinkOpening {
         Throwable cause = innermost(last);
         String manner = "";
         if (uris.stream().anyMatch(RedisURI::isSsl)) {
-            manner = " over TLS (does that port speak TLS, and does this JVM trust its certificate?)";
+            manner = " over TLS (does that port speak TLS, and does this JVM trust its certificate? ca= in the URL names another authority)";
         } else if (!(cause instanceof ConnectException || cause instanceof RedisCommandExecutionException)) {
             // A server that wants TLS hangs up on whoever does not.
             manner = " (does that port want TLS? Then write rediss://)";
@@ -56,17 +81,17 @@ final class LinkOpening {
         throw new StoreUnavailable("Redis at " + shown(uris) + " cannot be used" + manner + ": " + reason, last);
     }
 
-    private static boolean isCluster(ClientResources resources, RedisURI uri) {
+    private static boolean isCluster(ClientResources resources, RedisURI uri, SslOptions tls) {
         RedisClient client = RedisClient.create(resources, uri);
-        try (StatefulRedisConnection<String, String> connection = connect(client)) {
+        try (StatefulRedisConnection<String, String> connection = connect(client, tls)) {
             return connection.sync().info("cluster").contains("cluster_enabled:1");
         } finally {
             client.shutdown();
         }
     }
 
-    private static StatefulRedisConnection<String, String> connect(RedisClient client) {
-        client.setOptions(options());
+    private static StatefulRedisConnection<String, String> connect(RedisClient client, SslOptions tls) {
+        client.setOptions(options(tls));
         return client.connect();
     }
 
@@ -91,27 +116,28 @@ final class LinkOpening {
      * Commands that cannot be sent at once fail at once, and those without an answer are not sent again: the engine decides what is
      * repeated.
      */
-    static ClientOptions options() {
-        return with(ClientOptions.builder()).build();
+    static ClientOptions options(SslOptions tls) {
+        return with(ClientOptions.builder(), tls).build();
     }
 
-    static ClusterClientOptions clusterOptions() {
+    static ClusterClientOptions clusterOptions(SslOptions tls) {
         ClusterTopologyRefreshOptions refresh = ClusterTopologyRefreshOptions.builder()
                 .adaptiveRefreshTriggersTimeout(Duration.ofMillis(500))
                 .enablePeriodicRefresh(TOPOLOGY_EVERY)
                 .build();
         ClusterClientOptions.Builder builder = ClusterClientOptions.builder();
-        var unused = with(builder);
+        var unused = with(builder, tls);
         return builder.topologyRefreshOptions(refresh)
                 .maxRedirects(REDIRECTS_MAX)
                 .build();
     }
 
-    private static ClientOptions.Builder with(ClientOptions.Builder builder) {
+    private static ClientOptions.Builder with(ClientOptions.Builder builder, SslOptions tls) {
         return builder.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(command -> true)
                 .requestQueueSize(QUEUE_MAX)
                 .protocolVersion(ProtocolVersion.RESP2)
+                .sslOptions(tls)
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_MAX)
                         .keepAlive(true)

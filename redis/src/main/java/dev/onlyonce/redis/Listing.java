@@ -6,10 +6,10 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.UnreadableEntries;
 import io.lettuce.core.protocol.CommandType;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +27,7 @@ final class Listing {
     private final Partitions partitions;
     private final Batch batch;
     private final Verbs verbs;
+    private final UnreadableEntries unreadable = new UnreadableEntries();
 
     Listing(Pipeline pipeline, Partitions partitions, Batch batch, Verbs verbs) {
         this.pipeline = pipeline;
@@ -41,15 +42,14 @@ final class Listing {
         List<EntryId> ids;
         do {
             ids = ids(query, after);
-            List<EntryId> matching = batch.read(verbs.find(StoredEntry.HEAD_BYTES), ids).stream()
-                    .flatMap(Optional::stream)
+            List<EntryId> matching = batch.readReadable(verbs.find(StoredEntry.HEAD_BYTES), ids, unreadable).stream()
                     .filter(entry -> matches(query, entry))
                     .map(Entry::id)
                     .limit(query.limit() - page.size())
                     .toList();
             for (int i = 0; i < matching.size(); i += WHOLE) {
-                batch.read(verbs.find(0), matching.subList(i, Math.min(i + WHOLE, matching.size()))).stream()
-                        .flatMap(Optional::stream)
+                List<EntryId> some = matching.subList(i, Math.min(i + WHOLE, matching.size()));
+                batch.readReadable(verbs.find(0), some, unreadable).stream()
                         .filter(entry -> matches(query, entry))
                         .forEach(page::add);
             }

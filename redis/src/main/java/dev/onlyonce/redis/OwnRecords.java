@@ -7,6 +7,8 @@ import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.UnreadableEntries;
 import io.lettuce.core.protocol.CommandType;
 import java.util.Collection;
 import java.util.List;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Records that are on their entries. At {@link AuditLevel#EXCEPTIONS} ordinary settlements are, and nothing lists them by time: a page of
  * the audit then reads the heads of all entries. A key says whether a node has ever used that level.
  */
-record OwnRecords(Pipeline pipeline, Partitions partitions) {
+record OwnRecords(Pipeline pipeline, Partitions partitions, UnreadableEntries unreadable) {
     private static final String MARK = "own-records";
     /** Read together: each server is held up for a moment only. */
     private static final int CHUNK = 500;
@@ -31,8 +33,21 @@ record OwnRecords(Pipeline pipeline, Partitions partitions) {
 
     /** The records that are on this entry. */
     List<AuditRecord> of(EntryId id) {
-        return StoredEntry.ownRecords(
-                id, head(pipeline.send(List.of(head(partitions.of(id), id))).get(0)));
+        return records(
+                id, pipeline.send(List.of(head(partitions.of(id), id))).get(0));
+    }
+
+    /** None if the entry cannot be read: the audit has records of others, and older ones of this entry. */
+    private List<AuditRecord> records(EntryId id, Reply reply) {
+        StoreException failure = reply.failure();
+        if (failure != null && Reply.isOfItem(failure)) {
+            unreadable.report(id, failure);
+            return List.of();
+        }
+        byte[] head = head(reply);
+        return unreadable
+                .read(id, () -> StoredEntry.ownRecords(id, head))
+                .orElse(List.of());
     }
 
     private Request head(int partition, EntryId id) {
@@ -73,7 +88,7 @@ record OwnRecords(Pipeline pipeline, Partitions partitions) {
             List<Reply> heads =
                     pipeline.send(ids.stream().map(id -> head(partition, id)).toList());
             for (int i = 0; i < heads.size(); i++) {
-                List<AuditRecord> records = StoredEntry.ownRecords(chunk.get(i), head(heads.get(i)));
+                List<AuditRecord> records = records(chunk.get(i), heads.get(i));
                 if (records.stream().anyMatch(record -> isListed(record, query))) {
                     add(new AuditStreams.Change(records.get(0).number(), partition, records), last, query, page);
                 }

@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import static dev.onlyonce.redis.Partitions.bytes;
 import static java.util.Objects.requireNonNull;
 
+import dev.onlyonce.redis.LinkOpening.Servers;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
@@ -16,12 +17,15 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.ResultSealing;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.Transition;
+import dev.onlyonce.store.UnreadableEntries;
+import java.nio.file.Path;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;
@@ -48,7 +52,7 @@ public final class RedisStore implements Store {
     private final Link link;
     private final @Nullable ClientResources ownResources;
     private final ServerCheck check;
-    private final Sealing sealing;
+    private final ResultSealing sealing;
     private final Verbs verbs;
     private final Batch batch;
     private final Layout layout;
@@ -61,12 +65,12 @@ public final class RedisStore implements Store {
     private RedisStore(Builder builder) {
         ownResources = builder.resources == null ? ClientResources.create() : null;
         ClientResources resources = builder.resources == null ? ownResources : builder.resources;
-        link = open(builder.servers(), resources);
+        link = open(builder, resources);
         check = new ServerCheck(link, builder.timeout, builder.acceptDataLoss, builder.fsynced);
         Pipeline pipeline = new Pipeline(link, check, builder.timeout);
         layout = layout(builder, pipeline);
         Partitions partitions = layout.partitions();
-        sealing = new Sealing(builder.encryption);
+        sealing = new ResultSealing(builder.encryption);
         verbs = new Verbs(builder.clock);
         long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
         Replicas replicas =
@@ -87,7 +91,7 @@ public final class RedisStore implements Store {
                     builder.partitions,
                     link.isCluster() ? Partitions.COUNT_CLUSTER : Partitions.COUNT_SINGLE);
             if (builder.audit == AuditLevel.EXCEPTIONS) {
-                new OwnRecords(pipeline, found.partitions()).expect();
+                new OwnRecords(pipeline, found.partitions(), new UnreadableEntries()).expect();
             }
             return found;
         } catch (RuntimeException e) {
@@ -96,9 +100,10 @@ public final class RedisStore implements Store {
         }
     }
 
-    private Link open(List<RedisURI> servers, @Nullable ClientResources resources) {
+    private Link open(Builder builder, @Nullable ClientResources resources) {
         try {
-            return LinkOpening.open(servers, requireNonNull(resources));
+            return LinkOpening.open(
+                    Servers.trusting(builder.servers(), builder.ca), requireNonNull(resources));
         } catch (RuntimeException e) {
             closeResources();
             throw e;
@@ -264,6 +269,7 @@ public final class RedisStore implements Store {
         private final RedisUrl url;
         private @Nullable String user;
         private @Nullable String password;
+        private @Nullable Path ca;
         private String prefix = "onlyonce";
         private int partitions;
         private boolean acceptDataLoss;
@@ -298,6 +304,12 @@ public final class RedisStore implements Store {
             return this;
         }
 
+        /** Trusts only the authorities in this PEM file, with {@code rediss://}; those of the JVM by default. */
+        public Builder ca(Path ca) {
+            this.ca = url.checkedCa(ca);
+            return this;
+        }
+
         /** What all keys begin with; {@code onlyonce} by default. Without braces. */
         public Builder prefix(String prefix) {
             this.prefix = prefix;
@@ -305,7 +317,7 @@ public final class RedisStore implements Store {
         }
 
         /**
-         * How many partitions the entries are spread over. The first store that opens this prefix fixes it: 8 on one server and 64 in a
+         * How many partitions the entries are spread over. The first store that opens this prefix fixes it: 2 on one server and 64 in a
          * cluster, if it does not say. Any other number is refused from then on, because ids would be looked for in another place.
          */
         public Builder partitions(int partitions) {

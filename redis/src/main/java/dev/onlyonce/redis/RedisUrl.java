@@ -4,6 +4,7 @@ import dev.onlyonce.store.AuditLevel;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -35,7 +36,7 @@ record RedisUrl(String server, List<String> settings) {
                                 + "\" is not a setting of the Redis store: after the ? of its URL write prefix=onlyonce,"
                                 + " partitions=64, replicas=1, fsynced=true, timeout=2s, audit=exceptions, auditRecordsMax=1000000 or"
                                 + " acceptDataLoss=true,"
-                                + " separated by &",
+                                + " and ca=/etc/ssl/redis-ca.pem after rediss://, separated by &",
                         e);
             }
         }
@@ -46,17 +47,18 @@ record RedisUrl(String server, List<String> settings) {
         for (String setting : settings) {
             String[] parts = setting.split("=", 2);
             try {
-                Duration value = Duration.parse("PT" + (parts.length == 2 ? parts[1] : ""));
+                String value = parts.length == 2 ? parts[1] : "";
                 switch (parts[0]) {
-                    case "freshFor" -> builder.freshFor(value);
-                    case "timeout" -> builder.timeout(value);
+                    case "freshFor" -> builder.freshFor(Duration.parse("PT" + value));
+                    case "timeout" -> builder.timeout(Duration.parse("PT" + value));
+                    case "ca" -> builder.ca(Path.of(value));
                     default -> throw new IllegalArgumentException(parts[0]);
                 }
             } catch (RuntimeException e) {
                 throw new IllegalArgumentException(
                         "\"" + setting
                                 + "\" is not a setting of the shared cache: after the ? of its URL write freshFor=5s or"
-                                + " timeout=0.05s, separated by &",
+                                + " timeout=0.05s, and ca=/etc/ssl/redis-ca.pem after rediss://, separated by &",
                         e);
             }
         }
@@ -64,6 +66,7 @@ record RedisUrl(String server, List<String> settings) {
 
     private static void apply(RedisStore.Builder builder, String name, String value) {
         switch (name) {
+            case "ca" -> builder.ca(Path.of(value));
             case "prefix" -> builder.prefix(value);
             case "partitions" -> builder.partitions(Integer.parseInt(value));
             case "replicas" -> builder.replicas(Integer.parseInt(value));
@@ -74,6 +77,14 @@ record RedisUrl(String server, List<String> settings) {
             case "acceptDataLoss" -> builder.acceptDataLoss(parseBoolean(value));
             default -> throw new IllegalArgumentException(name);
         }
+    }
+
+    /** The file, if a connection to these servers needs one. */
+    Path checkedCa(Path ca) {
+        if (ca.toString().isEmpty() || !server.startsWith("rediss")) {
+            throw new IllegalArgumentException("ca is the name of a PEM file, for URLs that begin with rediss://");
+        }
+        return ca;
     }
 
     private static AuditLevel audit(String value) {

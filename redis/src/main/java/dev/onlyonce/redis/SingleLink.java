@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.protocol.RedisCommand;
@@ -17,10 +18,10 @@ final class SingleLink implements Link {
     private final ConnectCount connects = new ConnectCount();
     private final Channels channels = new Channels();
 
-    SingleLink(ClientResources resources, RedisURI uri) {
+    SingleLink(ClientResources resources, RedisURI uri, SslOptions tls) {
         client = RedisClient.create(channels.watched(resources), uri);
         try {
-            client.setOptions(LinkOpening.options());
+            client.setOptions(LinkOpening.options(tls));
             client.addListener(connects);
             connection = client.connect(ByteArrayCodec.INSTANCE);
         } catch (RuntimeException e) {

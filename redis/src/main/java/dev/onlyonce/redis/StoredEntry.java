@@ -28,6 +28,11 @@ final class StoredEntry {
     /** Everything but the result fits: two names and a reason of at most 765 and 1500 bytes, a target and 130 bytes. */
     static final int HEAD_BYTES = 4096;
 
+    /** What failures say of an entry that a newer release wrote, as {@code entry.lua} does. */
+    static final String FOREIGN = "written by another release";
+    /** And of one that somebody has damaged. */
+    static final String UNREADABLE = " cannot be read";
+
     private static final int FORMAT = 3;
     private static final int TOKEN_FLAG = 1;
     private static final int RESULT_FLAG = 2;
@@ -61,6 +66,14 @@ final class StoredEntry {
         }
         ByteBuffer in = ByteBuffer.wrap(raw);
         checkFormat(id, in);
+        try {
+            return read(id, in, now);
+        } catch (RuntimeException e) {
+            throw new StoreUnavailable("The entry " + id + UNREADABLE + ": " + e, e);
+        }
+    }
+
+    private static Optional<Entry> read(EntryId id, ByteBuffer in, Instant now) {
         State state = State.of(in.get());
         int flags = in.get();
         int attempt = in.getInt();
@@ -103,7 +116,7 @@ final class StoredEntry {
 
     private static void checkFormat(EntryId id, ByteBuffer in) {
         if (in.get() != FORMAT) {
-            throw new StoreUnavailable("The entry " + id + " was written by another release", null);
+            throw new StoreUnavailable("The entry " + id + " was " + FOREIGN, null);
         }
     }
 

@@ -31,7 +31,7 @@ final class RedisClock implements AutoCloseable {
 
     RedisClock(String url) {
         this.url = url;
-        link = LinkOpening.open(RedisUrl.of(url).servers(), resources);
+        link = LinkOpening.open(LinkOpening.Servers.trusting(RedisUrl.of(url).servers(), null), resources);
         partitions = new Partitions("onlyonce", link.isCluster() ? Partitions.COUNT_CLUSTER : Partitions.COUNT_SINGLE);
         pipeline =
                 new Pipeline(link, new ServerCheck(link, Duration.ofSeconds(10), true, false), Duration.ofSeconds(10));

@@ -3,12 +3,16 @@ package dev.onlyonce.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.store.CacheOptions;
 import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Time;
 import dev.onlyonce.testservers.RedisServer;
 import dev.onlyonce.testservers.TestAuthority;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -75,12 +79,60 @@ class RedisTlsTest {
     }
 
     @Test
+    @DisplayName("works with the authority that the URL names, and trusts no other")
+    void ownAuthority(@TempDir Path elsewhere) {
+        String url = "rediss://127.0.0.1:" + port + "?ca=";
+        try (RedisStore store = RedisStore.open(url + authority.ca())) {
+            assertThat(store.claim(List.of(Calls.claim("own")))).containsExactly(new ClaimResult.Claimed(1));
+        }
+        Path other = TestAuthority.in(elsewhere).ca();
+        assertThatThrownBy(() -> trusting(authority.trust(), () -> RedisStore.open(url + other)))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("over TLS")
+                .hasMessageContaining("Signature does not match");
+    }
+
+    @Test
+    @DisplayName("E2 is refused with the name of the file if the authorities cannot be read")
+    void noAuthorities() throws IOException {
+        String url = "rediss://127.0.0.1:" + port + "?ca=";
+        Path garbage = Files.writeString(folder.resolve("garbage.pem"), "no certificate");
+        for (Path file : List.of(garbage, folder.resolve("missing.pem"))) {
+            assertThatThrownBy(() -> RedisStore.open(url + file))
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("The certificates in " + file + " (ca=) cannot be read");
+            CacheOptions cache = new CacheOptions(url + file, "store", null, "a secret of more than 32 characters");
+            assertThatThrownBy(() -> CachedStore.builder(new MemoryStore(Time.system()), cache).build())
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("The certificates in " + file);
+        }
+        for (String wrong : List.of("redis://127.0.0.1?ca=ca.pem", "rediss://127.0.0.1?ca=")) {
+            assertThatThrownBy(() -> RedisStore.builder(wrong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("ca=/etc/ssl/redis-ca.pem after rediss://");
+        }
+    }
+
+    @Test
+    @DisplayName("serves as a cache with the authority that the URL names")
+    void cache() {
+        CacheOptions options = new CacheOptions(
+                "rediss://127.0.0.1:" + port + "?timeout=20s&ca=" + authority.ca(),
+                "store",
+                null,
+                "a secret of more than 32 characters");
+        try (CachedStore cached = CachedStore.builder(new MemoryStore(Time.system()), options).build()) {
+            assertThat(cached.cache().orElseThrow().well()).isTrue();
+        }
+    }
+
+    @Test
     @DisplayName("E2 is refused with the reason if the certificate comes from another authority")
     void wrongAuthority(@TempDir Path elsewhere) {
         Path other = TestAuthority.in(elsewhere).trust();
         assertThatThrownBy(() -> trusting(other, () -> RedisStore.open("rediss://127.0.0.1:" + port)))
                 .isInstanceOf(StoreUnavailable.class)
-                .hasMessageContaining("over TLS (does that port speak TLS, and does this JVM trust its certificate?)")
+                .hasMessageContaining("over TLS (does that port speak TLS, and does this JVM trust its certificate?")
                 .hasMessageContaining("Signature does not match");
     }
 

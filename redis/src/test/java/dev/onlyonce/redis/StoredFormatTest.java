@@ -30,7 +30,7 @@ class StoredFormatTest {
 
     @BeforeEach
     void connect() {
-        link = LinkOpening.open(RedisUrl.of(server.url()).servers(), resources);
+        link = LinkOpening.open(LinkOpening.Servers.trusting(RedisUrl.of(server.url()).servers(), null), resources);
     }
 
     @AfterEach

@@ -63,6 +63,7 @@ final class IdempotentPointcut extends StaticMethodMatcherPointcut {
 
     private static void checkMethod(Class<?> type, Method method, Idempotent annotation) {
         String name = type.getSimpleName() + "." + method.getName();
+        ListenerMethods.checkAcknowledging(type, method);
         if (ListenerMethods.takesIdOfMessage(annotation, method)) {
             ListenerMethods.check(type, method, annotation);
         } else if (annotation.key().isEmpty()) {

@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -25,7 +26,15 @@ final class ListenerMethods {
             "org.springframework.messaging.handler.annotation.Header",
             "org.springframework.messaging.handler.annotation.Headers");
 
-    private static final String ACKNOWLEDGEMENT = "io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement";
+    /** What a listener takes to acknowledge its messages, and what to do instead. */
+    private static final Map<String, String> ACKNOWLEDGING = Map.of(
+            "io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement",
+            "Remove the Acknowledgement, and let the container acknowledge: mode ON_SUCCESS.",
+            "org.springframework.kafka.support.Acknowledgment",
+            "Remove the Acknowledgment, and let the container commit: spring.kafka.listener.ack-mode=record or batch.",
+            "com.rabbitmq.client.Channel",
+            "Remove the Channel, and let the container acknowledge: ackMode = \"AUTO\". To publish, use a"
+                    + " RabbitTemplate or the outbox.");
 
     private ListenerMethods() {}
 
@@ -55,14 +64,6 @@ final class ListenerMethods {
                             + " @Idempotent(key = \"...\").",
                     null);
         }
-        if (Arrays.stream(method.getParameterTypes())
-                .anyMatch(taken -> taken.getName().equals(ACKNOWLEDGEMENT))) {
-            throw new InvalidSettings(
-                    name + " is an @Idempotent listener and acknowledges its messages, but it is not called for a"
-                            + " repeated one, and its effect commits after it has returned",
-                    "Remove the Acknowledgement, and let the container acknowledge: mode ON_SUCCESS.",
-                    null);
-        }
         if (!annotation.tenant().isEmpty()) {
             throw new InvalidSettings(
                     name + " is an @Idempotent listener with a tenant, but ids of messages belong to their producer and"
@@ -84,6 +85,21 @@ final class ListenerMethods {
                             + " another topic and group, where nobody would recognise it",
                     "Let the container's error handler try again: DefaultErrorHandler with a backoff.",
                     null);
+        }
+    }
+
+    /** Refuses a listener, also one with a key of its own, that acknowledges its messages. */
+    static void checkAcknowledging(Class<?> type, Method method) {
+        for (Class<?> taken : method.getParameterTypes()) {
+            String remedy = ACKNOWLEDGING.get(taken.getName());
+            if (remedy != null && isListener(method)) {
+                throw new InvalidSettings(
+                        type.getSimpleName() + "." + method.getName()
+                                + " is an @Idempotent listener and acknowledges its messages, but it is not called for a"
+                                + " repeated one, and its effect commits after it has returned",
+                        remedy,
+                        null);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Sql;
+import dev.onlyonce.payments.domain.Refunding.NotRefundable.Why;
 import dev.onlyonce.payments.provider.Movement;
 import dev.onlyonce.sql.steps.StepRunner;
 import java.sql.SQLException;
@@ -79,17 +80,26 @@ public final class Refunding {
     public static final class NotRefundable extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        /** Whether there is no such payment at all. */
-        private final boolean missing;
+        private final Why why;
 
-        NotRefundable(boolean missing, String message) {
-            super(message);
-            this.missing = missing;
+        /** Why not. */
+        public enum Why {
+            /** There is no such payment. */
+            MISSING,
+            /** The payment has not ended, or that it has is not written down yet, although its client may have been told. */
+            PENDING,
+            /** The payment did not succeed, or less than that is left of it. */
+            REFUSED
         }
 
-        /** Whether there is no such payment at all. */
-        public boolean isMissing() {
-            return missing;
+        NotRefundable(Why why, String message) {
+            super(message);
+            this.why = why;
+        }
+
+        /** Why not. */
+        public Why why() {
+            return why;
         }
     }
 
@@ -112,9 +122,12 @@ public final class Refunding {
     private Begun reserve(Sql sql, Key key, String paymentId, long amount) throws SQLException {
         Payment payment = tables.payments
                 .find(sql, key.tenant(), paymentId)
-                .orElseThrow(() -> new NotRefundable(true, "there is no payment " + paymentId));
+                .orElseThrow(() -> new NotRefundable(Why.MISSING, "there is no payment " + paymentId));
+        if (payment.status().equals(Payment.PENDING)) {
+            throw new NotRefundable(Why.PENDING, "the payment is pending; try again with the same key");
+        }
         if (payment.providerId() == null || !tables.payments.reserveRefund(sql, paymentId, amount)) {
-            throw new NotRefundable(false, "the payment has not succeeded, or less than that is left of it");
+            throw new NotRefundable(Why.REFUSED, "the payment has not succeeded, or less than that is left of it");
         }
         Refund refund = tables.refunds.begin(sql, payment, amount, DownstreamKey.of(key, STEP));
         return new Begun(refund.id(), paymentId, amount, payment.providerId(), refund.createdAt());

@@ -1,6 +1,7 @@
 package dev.onlyonce.payments.events;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.onlyonce.payments.domain.Invalid;
 import dev.onlyonce.payments.domain.Payment;
 import dev.onlyonce.payments.domain.Refund;
 import java.time.Instant;
@@ -30,6 +31,9 @@ public record PaymentEvent(
 
     /** A refund was made. */
     public static final String REFUNDED = "refund.succeeded";
+
+    /** As in the books' table. */
+    private static final int NAME_MAX = 64;
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -72,8 +76,16 @@ public record PaymentEvent(
         return JSON.writeValueAsBytes(this);
     }
 
-    /** Reads {@link #json}. Throws a {@link RuntimeException} if it is something else. */
+    /** Reads {@link #json}. Throws a {@link RuntimeException} if it is something else, or cannot be posted. */
     public static PaymentEvent read(byte[] json) {
-        return JSON.readValue(json, PaymentEvent.class);
+        PaymentEvent event = JSON.readValue(json, PaymentEvent.class);
+        new Invalid.Check()
+                .text(event.id, "id", NAME_MAX)
+                .text(event.tenant, "tenant", NAME_MAX)
+                .text(event.paymentId, "payment_id", NAME_MAX)
+                .amount(event.amount)
+                .currency(event.currency)
+                .done();
+        return event;
     }
 }

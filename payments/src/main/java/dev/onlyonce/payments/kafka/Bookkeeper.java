@@ -32,7 +32,7 @@ public final class Bookkeeper implements AutoCloseable {
     private static final Duration TOPICS_AGAIN = Duration.ofSeconds(2);
     private static final Logger log = LoggerFactory.getLogger(Bookkeeper.class);
 
-    private final String servers;
+    private final KafkaTopics topics;
     private final Time time;
     private final KafkaInbox inbox;
     private volatile boolean closed;
@@ -47,7 +47,7 @@ public final class Bookkeeper implements AutoCloseable {
 
     /** Begins to consume at once; a broker that is down is waited for. */
     public Bookkeeper(Onlyonce once, Broker broker, Database database, Bookkeeping books) {
-        this.servers = broker.servers;
+        this.topics = new KafkaTopics(broker.servers);
         this.time = once.registry().time();
         Map<String, Object> config = new HashMap<>(Map.of(
                 "bootstrap.servers",
@@ -59,7 +59,10 @@ public final class Bookkeeper implements AutoCloseable {
                 "heartbeat.interval.ms",
                 HEARTBEAT_MS,
                 "metadata.max.age.ms",
-                METADATA_MS));
+                METADATA_MS,
+                // A broker would make it with one partition, for all bookkeepers together.
+                "allow.auto.create.topics",
+                false));
         if (broker.name != null) {
             config.put("group.instance.id", broker.name);
         }
@@ -72,7 +75,7 @@ public final class Bookkeeper implements AutoCloseable {
     }
 
     private void createTopics() {
-        if (!closed && !KafkaTopics.create(servers)) {
+        if (!closed && !topics.create()) {
             time.schedule(TOPICS_AGAIN, this::createTopics);
         }
     }

@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.payments.books.Bookkeeping;
 import dev.onlyonce.payments.cli.CannotRun;
+import dev.onlyonce.payments.cli.DatabaseUrl;
 import dev.onlyonce.payments.db.DataSources;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.db.Dialect;
@@ -47,14 +48,10 @@ public final class BookkeeperCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Dialect dialect;
-        try {
-            dialect = Dialect.of(db);
-        } catch (IllegalArgumentException e) {
-            throw new CannotRun(CannotRun.USAGE, "--db: " + e.getMessage());
-        }
+        DatabaseUrl.checkAnswers(db);
+        CannotRun.unlessBroker("--broker", broker);
         HikariDataSource source = DataSources.open(db);
-        Database database = new Database(source, dialect);
+        Database database = new Database(source, Dialect.of(db));
         database.createTables();
         Onlyonce once = Onlyonce.builder(SqlStore.open(source)).build();
         Time time = once.registry().time();

@@ -33,8 +33,8 @@ class KafkaWiring {
     }
 
     @Bean
-    EventRelay kafkaRelay(Producer producer) {
-        return new EventRelay(producer.relay());
+    EventRelay kafkaRelay(Producer producer, @Value("${payments.kafka.bootstrap-servers}") String servers) {
+        return new EventRelay(new TopicsFirst(new KafkaTopics(servers), producer.relay()));
     }
 
     @Bean

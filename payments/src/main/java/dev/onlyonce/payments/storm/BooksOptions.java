@@ -1,6 +1,7 @@
 package dev.onlyonce.payments.storm;
 
 import dev.onlyonce.payments.cli.CannotRun;
+import dev.onlyonce.payments.cli.DatabaseUrl;
 import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -51,15 +52,33 @@ final class BooksOptions {
         return isChecked() ? REFUND_EVERY : 0;
     }
 
+    /** Throws {@link CannotRun} if the options do not fit together. */
+    void check() {
+        if (bookkeepers < 0) {
+            throw new CannotRun(CannotRun.USAGE, "--bookkeepers must not be negative");
+        }
+        if (bookkeepers == 0 && bounce != null) {
+            throw new CannotRun(CannotRun.USAGE, "--bounce-broker needs --bookkeepers: the broker is bounced between kills");
+        }
+        if (bookkeepers > 0 && (broker == null || db == null)) {
+            throw new CannotRun(CannotRun.USAGE, "--bookkeepers needs --broker and --db, those of the demo");
+        }
+        if (killEvery.isNegative() || killEvery.isZero()) {
+            throw new CannotRun(CannotRun.USAGE, "--kill-every must be positive");
+        }
+        if (broker != null) {
+            CannotRun.unlessBroker("--broker", broker);
+        }
+        if (db != null) {
+            DatabaseUrl.check(db);
+        }
+    }
+
     /** Starts bookkeepers, if any are wanted. */
     @Nullable
     Havoc start(Class<?> program, long seed) {
-        if (bookkeepers == 0) {
+        if (bookkeepers == 0 || broker == null || db == null) {
             return null;
-        }
-        if (bookkeepers < 0 || broker == null || db == null || killEvery.isNegative() || killEvery.isZero()) {
-            throw new CannotRun(
-                    CannotRun.USAGE, "--bookkeepers needs --broker, --db and a --kill-every that is positive");
         }
         Havoc.Plan plan = new Havoc.Plan(
                 Havoc.bookkeeper(program, db, broker), bookkeepers, killEvery, bounce == null ? 0 : BOUNCE_EVERY, seed);

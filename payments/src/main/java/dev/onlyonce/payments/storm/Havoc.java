@@ -111,7 +111,7 @@ public final class Havoc implements AutoCloseable {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            log.error("The havoc ends early", e);
+            log.debug("The havoc ends early", e);
             failure = e;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -140,8 +140,9 @@ public final class Havoc implements AutoCloseable {
     public void calm() throws InterruptedException {
         over.complete(null);
         thread.join();
-        if (failure != null) {
-            throw new IllegalStateException("it ended early", failure);
+        Exception early = failure;
+        if (early != null) {
+            throw new IllegalStateException("Bookkeepers were not killed to the end: " + early.getMessage(), early);
         }
     }
 

@@ -122,7 +122,12 @@ public final class StormCommand implements Callable<Integer> {
 
     private boolean checkBooks(@Nullable Havoc havoc, PrintWriter out) throws IOException, InterruptedException {
         if (havoc != null) {
-            havoc.calm();
+            try {
+                havoc.calm();
+            } catch (IllegalStateException e) {
+                throw new CannotRun(
+                        CannotRun.FAILED, e.getMessage() + "; ./onlyonce bookkeeper with the same --db and --broker says more");
+            }
         }
         BooksVerdict verdict = new BooksCheck(url, providerUrl).await(patience);
         verdict.lines().forEach(out::println);
@@ -138,6 +143,7 @@ public final class StormCommand implements Callable<Integer> {
         if (payments < 1 || copies < 1 || open < 1) {
             throw new CannotRun(CannotRun.USAGE, "--payments, --copies and --open must be at least 1");
         }
+        books.check();
         try {
             return new StormOptions(
                     List.of(url),

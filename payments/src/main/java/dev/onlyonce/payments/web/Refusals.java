@@ -67,10 +67,14 @@ class Refusals extends ResponseEntityExceptionHandler {
     @ExceptionHandler
     ResponseEntity<ProblemDetail> notRefundable(Refunding.NotRefundable e) {
         String message = String.valueOf(e.getMessage());
-        return refused(
-                e.isMissing()
-                        ? new Refusal(HttpStatus.NOT_FOUND, "not_found", message)
-                        : new Refusal(HttpStatus.UNPROCESSABLE_CONTENT, "not_refundable", message));
+        return switch (e.why()) {
+            case MISSING -> refused(new Refusal(HttpStatus.NOT_FOUND, "not_found", message));
+            case REFUSED -> refused(new Refusal(HttpStatus.UNPROCESSABLE_CONTENT, "not_refundable", message));
+            case PENDING ->
+                ResponseEntity.status(HttpStatus.CONFLICT)
+                        .header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS)
+                        .body(Refusal.problem(HttpStatus.CONFLICT, "payment_pending", message));
+        };
     }
 
     @ExceptionHandler({ProviderClient.NoAnswer.class, NotExecuted.class})

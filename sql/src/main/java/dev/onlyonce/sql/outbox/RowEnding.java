@@ -34,6 +34,13 @@ record RowEnding(
         return new RowEnding(taken, claimed ? State.RETRYABLE : null, null, "given back before the call", now, false);
     }
 
+    /** Somebody else has ended the entry during the call. Whoever takes the row next, and that at once, sees how. */
+    static RowEnding overtaken(TakenRow taken) {
+        OutboxRow row = taken.row();
+        OutboxTable.Fate now = new OutboxTable.Fate(0, row.tries(), sentAt(taken), row.dead(), row.lastError());
+        return new RowEnding(taken, null, null, "the entry was ended during the call", now, false);
+    }
+
     /** Decides by the outcome of the call. */
     static RowEnding of(TakenRow taken, OutboxSettings settings) {
         if (taken.isGivenBack()) {

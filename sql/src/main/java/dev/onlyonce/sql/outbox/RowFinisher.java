@@ -166,7 +166,7 @@ final class RowFinisher {
             commit(List.of(ending), round);
             round.done();
         } catch (Lost e) {
-            lost(ending.taken());
+            giveBackOrLose(ending.taken(), round);
         } catch (UpdateFailed e) {
             putOff(ending, String.valueOf(e.getCause()), e, round);
         } catch (StoreBusy e) {
@@ -203,6 +203,21 @@ final class RowFinisher {
             round.locked(ending.taken(), e);
         } catch (StoreException e) {
             round.failed(ending.taken(), e);
+        }
+    }
+
+    /** If only the entry was lost, to the reconciler say, the business update need not wait until the lease of the row is over. */
+    private void giveBackOrLose(TakenRow held, FinishRound round) {
+        try {
+            commit(List.of(RowEnding.overtaken(held)), round);
+            round.done();
+            log.debug("The entry was ended during the call, and the row is taken again: {}", held.row());
+        } catch (Lost e) {
+            lost(held);
+        } catch (StoreBusy e) {
+            round.locked(held, e);
+        } catch (StoreException e) {
+            round.failed(held, e);
         }
     }
 

@@ -4,6 +4,7 @@ import static dev.onlyonce.sql.outbox.OutboxChapter.bytes;
 import static dev.onlyonce.sql.outbox.OutboxChapter.call;
 import static dev.onlyonce.sql.outbox.OutboxChapter.inFlight;
 import static dev.onlyonce.sql.outbox.OutboxChapter.key;
+import static dev.onlyonce.sql.outbox.OutboxChapter.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
@@ -45,6 +46,31 @@ interface OutboxOperatorChapter extends OutboxChapter {
         assertThat(provider().charges).hasSize(1);
         assertThat(entry(key(2)).attempt()).isEqualTo(2);
         assertThat(rows()).isZero();
+    }
+
+    @Test
+    @DisplayName("W3 an entry that the reconciler ends during a call reaches the business data at once, not after the lease")
+    default void resolvedDuringCall() throws Exception {
+        provider().answer = Provider.Answer.LOSE_ANSWER;
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        outbox.deliverDue();
+        Provider overtaken = new Provider() {
+            @Override
+            public Delivery deliver(OutboxRow row) {
+                store().resolve(List.of(new Resolution(
+                        KEY.entryId(), 1, State.COMPLETED, Envelope.value(bytes("found")), "reconciler", "found")));
+                return super.deliver(row);
+            }
+        };
+        Outbox late = builder().handler("charge", overtaken).build();
+        clock().advance(Duration.ofSeconds(2));
+        assertThat(late.deliverDue()).isEqualTo(1);
+        assertThat(late.deliverDue()).isEqualTo(1);
+        assertThat(payment(KEY)).isEqualTo("paid");
+        assertThat(rows()).isZero();
+        assertThat(overtaken.keys).hasSize(1);
+        assertThat(replayed(accept(outbox, KEY))).isEqualTo("found");
     }
 
     @Test
