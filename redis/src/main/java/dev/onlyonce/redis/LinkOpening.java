@@ -9,6 +9,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -137,6 +138,8 @@ final class LinkOpening {
                 .requestQueueSize(QUEUE_MAX)
                 .protocolVersion(ProtocolVersion.RESP2)
                 .sslOptions(tls)
+                // Our calls have their own limits; Lettuce's would be the one for connecting.
+                .timeoutOptions(TimeoutOptions.create())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_MAX)
                         .keepAlive(true)
