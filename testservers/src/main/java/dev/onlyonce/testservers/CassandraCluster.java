@@ -37,6 +37,7 @@ public final class CassandraCluster implements AutoCloseable {
                 cluster.servers.add(new CassandraServer(ring, number, List.of(settings)));
             }
             startAll(cluster.servers);
+            cluster.servers.forEach(server -> server.awaitPeers(nodes - 1));
             return cluster;
         } catch (RuntimeException e) {
             cluster.close();

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -19,6 +20,8 @@ import java.util.stream.Stream;
  */
 public final class CassandraServer implements AutoCloseable {
     private static final Duration CONNECT_MAX = Duration.ofSeconds(1);
+    private static final Duration PEERS_MAX = Duration.ofSeconds(30);
+    private static final Duration PAUSE = Duration.ofMillis(50);
     private static final String CLASS_PATH = "cassandra.classpath";
 
     /** What Cassandra's own start script opens on JDK 17, and what Cassandra 4.1 needs beyond that. */
@@ -168,6 +171,19 @@ public final class CassandraServer implements AutoCloseable {
 
     void start() {
         process.start(this::answers, Duration.ZERO);
+    }
+
+    /** Waits until its log says that the others are up, for a bounded time: the log is for people. */
+    void awaitPeers(int peers) {
+        long giveUp = System.nanoTime() + PEERS_MAX.toNanos();
+        try {
+            while (Files.readString(home.resolve("server.log")).split("is now UP", -1).length <= peers
+                    && System.nanoTime() - giveUp < 0) {
+                LockSupport.parkNanos(PAUSE.toNanos());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** It listens for clients only when it has joined the ring. */
