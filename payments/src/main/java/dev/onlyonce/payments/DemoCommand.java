@@ -83,6 +83,9 @@ final class DemoCommand implements Callable<Integer> {
         if (broker != null) {
             CannotRun.unlessBroker("--broker", broker);
         }
+        if (port != 0 && !isFree(port)) {
+            throw new CannotRun(CannotRun.FAILED, "The payments do not start: " + inUse(port));
+        }
         String url = database();
         // Known before either starts: each must be told where the other is.
         int ownPort = port == 0 ? freePort() : port;
@@ -149,7 +152,7 @@ final class DemoCommand implements Callable<Integer> {
     private static String reason(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof PortInUseException inUse) {
-                return "port " + inUse.getPort() + " is in use; --port names another one";
+                return inUse(inUse.getPort());
             }
             if (cause.getCause() == null) {
                 return firstLine(cause);
@@ -166,13 +169,23 @@ final class DemoCommand implements Callable<Integer> {
     static int freePort() {
         for (int tries = 0; tries < PORT_TRIES_MAX; tries++) {
             int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return socket.getLocalPort();
-            } catch (IOException e) {
-                // Taken: try another.
+            if (isFree(port)) {
+                return port;
             }
         }
         throw new CannotRun(CannotRun.FAILED, "No free port was found; --port names one");
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static String inUse(int port) {
+        return "port " + port + " is in use; --port names another one";
     }
 
     private PrintWriter out() {

@@ -186,6 +186,9 @@ class BookkeeperTest {
             until(() -> bookkeeper.counts().applied() - before.applied() == 3);
             until(() -> bookkeeper.counts().dead() - before.dead() == 8);
             assertThat(bookkeeper.counts().repeated() - before.repeated()).isEqualTo(1);
+            assertThat(bookkeeper.counts().retried())
+                    .as("what will never do is not tried again")
+                    .isEqualTo(before.retried());
         }
         List<String> lines = server.context()
                 .getBean(Database.class)

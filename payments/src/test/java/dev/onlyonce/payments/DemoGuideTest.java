@@ -43,7 +43,7 @@ class DemoGuideTest {
             for (String block : blocks.subList(1, blocks.size())) {
                 String own = block.replace(
                                 "./onlyonce storm",
-                                "./onlyonce storm --payments 50 --url http://127.0.0.1:8080"
+                                "./onlyonce storm --payments 20 --url http://127.0.0.1:8080"
                                         + " --provider-url http://127.0.0.1:8081")
                         // Else the charge might be found before the client is answered that nobody knows of it.
                         .replace(RESET_AFTER, RESET_AFTER.replace("}", ", \"webhook_never\": 1, \"lookup_error\": 1}"))

@@ -9,7 +9,7 @@ import java.util.List;
 /**
  * Posts events as double entries: a payment is a debit of the provider, who owes us the money, and a credit of the merchant, to whom we owe
  * it; a refund is the reverse. Every method works in the caller's transaction, which also remembers that the event was applied. If an event
- * came twice all the same, the unique key of its lines would refuse it. Thread-safe.
+ * came twice all the same, after a month say, the unique key of its lines refuses it. Thread-safe.
  */
 public final class Bookkeeping {
     /** What the provider owes us. */
@@ -25,7 +25,16 @@ public final class Bookkeeping {
         this.clock = clock;
     }
 
-    /** Posts an event. */
+    /** The books have lines of this event. Trying again does not help; the transaction has to be rolled back. */
+    public static final class AlreadyPosted extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private AlreadyPosted(PaymentEvent event) {
+            super("the books have lines of " + event.id() + " already; nothing was posted");
+        }
+    }
+
+    /** Posts an event; throws {@link AlreadyPosted}. */
     public void post(Sql sql, PaymentEvent event) throws SQLException {
         boolean paid = event.type().equals(PaymentEvent.PAID);
         insert(sql, event, 1, paid ? PROVIDER : MERCHANT, event.amount(), 0);
@@ -34,7 +43,7 @@ public final class Bookkeeping {
 
     private void insert(Sql sql, PaymentEvent event, int line, String account, long debit, long credit)
             throws SQLException {
-        sql.update(
+        boolean isNew = sql.insertUnlessThere(
                 """
                 INSERT INTO book_line (event_id, line, event_type, tenant, account, currency, debit, credit, posted_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -48,6 +57,9 @@ public final class Bookkeeping {
                 debit,
                 credit,
                 clock.millis());
+        if (!isNew) {
+            throw new AlreadyPosted(event);
+        }
     }
 
     /** Adds up a tenant's books. */

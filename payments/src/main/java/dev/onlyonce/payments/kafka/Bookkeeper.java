@@ -2,8 +2,10 @@ package dev.onlyonce.payments.kafka;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.kafka.KafkaInbox;
+import dev.onlyonce.messages.DeadLetterReason;
 import dev.onlyonce.messages.MessageCounts;
 import dev.onlyonce.messages.MessageId;
+import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.payments.books.Bookkeeping;
 import dev.onlyonce.payments.db.Database;
 import dev.onlyonce.payments.events.EventOutbox;
@@ -69,7 +71,14 @@ public final class Bookkeeper implements AutoCloseable {
         inbox = KafkaInbox.builder(once, config, message -> PaymentEvent.read(message.body()))
                 .topics(EventOutbox.DESTINATION)
                 .id(MessageId.cloudEvent())
-                .transactional((transaction, event, message) -> books.post(database.on(transaction), event));
+                .transactional((transaction, event, message) -> {
+                    try {
+                        books.post(database.on(transaction), event);
+                    } catch (Bookkeeping.AlreadyPosted e) {
+                        // A dead letter at once: those behind it, as old perhaps, do not wait until its tries are used up.
+                        throw new PoisonMessage(DeadLetterReason.REJECTED, String.valueOf(e.getMessage()), e);
+                    }
+                });
         time.schedule(Duration.ZERO, this::createTopics);
         inbox.start();
     }

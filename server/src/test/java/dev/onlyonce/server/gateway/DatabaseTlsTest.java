@@ -33,7 +33,8 @@ class DatabaseTlsTest {
     @BeforeAll
     static void certificates() throws IOException {
         authority = TestAuthority.in(folder);
-        otherCa = TestAuthority.in(Files.createDirectory(folder.resolve("other"))).ca();
+        otherCa =
+                TestAuthority.in(Files.createDirectory(folder.resolve("other"))).ca();
         // PostgreSQL refuses a key that others can read.
         Files.setPosixFilePermissions(authority.key(), PosixFilePermissions.fromString("rw-------"));
     }
