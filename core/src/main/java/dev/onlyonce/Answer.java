@@ -2,9 +2,9 @@ package dev.onlyonce;
 
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryUnreadable;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.State;
-import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +43,7 @@ final class Answer {
         int version = first.version();
         Fingerprint same = fingerprint
                 .in(version)
-                .orElseThrow(() -> new StoreUnavailable(
+                .orElseThrow(() -> new EntryUnreadable(
                         "The entry has a fingerprint of version " + version
                                 + ", which this node cannot compute: a newer release made it, or its secret is not configured",
                         null));

@@ -231,7 +231,8 @@ public final class AmqpInbox implements AutoCloseable {
 
         /**
          * Consumes while no other consumer does; the others stand by. For classic queues whose order matters. RabbitMQ's quorum queues do not
-         * enforce it: declare them with {@code x-single-active-consumer} instead.
+         * enforce it: declare them with {@code x-single-active-consumer} instead. Not for a classic queue that is declared so: RabbitMQ then
+         * refuses every exclusive consumer, and all stand by.
          */
         public Builder<T> exclusive() {
             this.exclusive = true;

@@ -19,10 +19,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Publisher implements AutoCloseable {
     private static final Duration CONFIRM_MAX = Duration.ofSeconds(10);
-    /** For opening a channel, the confirm, and closing the channel. After it, and the time to write, the line is cut, and with it all its publishes. */
+    /** For opening a channel, the confirm, and closing the channel. After it the line is cut, and with it all its publishes. */
     private static final Duration PUBLISH_MAX = Duration.ofSeconds(15);
-    /** A large message may be slow to write: on a slower network it would never arrive, and cut off the others each time. */
+    /** A large message gets more time: over a slow network it would never arrive, and cut off the others each time. */
     private static final int BYTES_PER_MILLI_MIN = 1 << 10;
+
     /** Replies with which a broker closes a channel before it has routed the message. */
     private static final Set<Integer> REFUSALS =
             Set.of(AMQP.CONTENT_TOO_LARGE, AMQP.ACCESS_REFUSED, AMQP.NOT_FOUND, AMQP.PRECONDITION_FAILED);
@@ -35,7 +36,21 @@ final class Publisher implements AutoCloseable {
     private boolean closed;
 
     /** What is published, and where to. */
-    private record Message(Destination to, AMQP.BasicProperties properties, byte[] body) {}
+    private record Message(Destination to, AMQP.BasicProperties properties, byte[] body) {
+        /** How long the broker may take to confirm it. */
+        Duration confirmMax() {
+            return CONFIRM_MAX.plus(transfer());
+        }
+
+        /** How long publishing it may take: to write it, and then to confirm it. */
+        Duration limit() {
+            return PUBLISH_MAX.plus(transfer()).plus(transfer());
+        }
+
+        private Duration transfer() {
+            return Duration.ofMillis(body.length / BYTES_PER_MILLI_MIN);
+        }
+    }
 
     /** The broker's answer. */
     sealed interface Answer {}
@@ -65,9 +80,10 @@ final class Publisher implements AutoCloseable {
         } catch (IOException e) {
             return new Doubtful("no connection: " + e);
         }
-        CompletableFuture<Void> published = used.cutAfter(PUBLISH_MAX.plusMillis(body.length / BYTES_PER_MILLI_MIN));
+        Message message = new Message(to, properties, body);
+        CompletableFuture<Void> published = used.cutAfter(message.limit());
         try {
-            return publish(used, new Message(to, properties, body));
+            return publish(used, message);
         } catch (IOException | ShutdownSignalException e) {
             return new Doubtful("no channel: " + e);
         } finally {
@@ -98,7 +114,7 @@ final class Publisher implements AutoCloseable {
         try {
             Destination to = message.to;
             channel.basicPublish(to.exchange(), to.routingKey(), true, message.properties, message.body);
-            boolean confirmed = channel.waitForConfirms(CONFIRM_MAX.toMillis());
+            boolean confirmed = channel.waitForConfirms(message.confirmMax().toMillis());
             if (!confirmed) {
                 // RabbitMQ returns a message before its confirm, Qpid after it: a round trip brings it.
                 channel.basicQos(0);
@@ -109,7 +125,7 @@ final class Publisher implements AutoCloseable {
             }
             return confirmed ? new Confirmed() : new Doubtful("the broker did not take it (nack)");
         } catch (TimeoutException e) {
-            return new Doubtful("no confirm within " + CONFIRM_MAX);
+            return new Doubtful("no confirm within " + message.confirmMax());
         } catch (IllegalArgumentException e) {
             return new Unsendable(String.valueOf(e.getMessage()));
         } catch (IOException | ShutdownSignalException e) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A broker that stops reading")
 class BrokerStopsReadingTest {
     /** More than the buffers of the sockets. */
-    private static final int LARGE_BYTES = 12 << 20;
+    private static final int LARGE_BYTES = 8 << 20;
 
     private static final Duration BOUND = Duration.ofSeconds(120);
 

@@ -4,11 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.GetResponse;
 import dev.onlyonce.messages.MessageId;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.testservers.RabbitMqServer;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -109,5 +115,41 @@ class RabbitMqTest {
         }
         broker.untilEmpty(queue);
         broker.channel().exchangeDelete(exchange);
+    }
+
+    @Test
+    @DisplayName("the guide is right about who consumes a queue with exclusive and with single active consumers")
+    void exclusive() throws Exception {
+        try (Connection connection = Broker.rabbitMq().factory().newConnection("test")) {
+            String version = String.valueOf(connection.getServerProperties().get("version"));
+            assumeTrue(version.startsWith("3."), "the guide speaks of RabbitMQ 3, this is " + version);
+        }
+        Map<String, Object> single = Map.of("x-single-active-consumer", true);
+        assertThat(exclusiveConsumers(Map.of())).isEqualTo(1);
+        assertThat(exclusiveConsumers(single)).isZero();
+        assertThat(exclusiveConsumers(Map.of("x-queue-type", "quorum"))).isEqualTo(2);
+        // Here RabbitMQ accepts both and delivers to one.
+        assertThat(exclusiveConsumers(Map.of("x-queue-type", "quorum", "x-single-active-consumer", true)))
+                .isEqualTo(2);
+    }
+
+    /** How many of two exclusive consumers a queue accepts. */
+    private static int exclusiveConsumers(Map<String, Object> arguments) throws Exception {
+        try (Connection connection = Broker.rabbitMq().factory().newConnection("test")) {
+            String queue = "exclusive" + UUID.randomUUID();
+            connection.createChannel().queueDeclare(queue, true, false, false, arguments);
+            int accepted = 0;
+            for (int i = 0; i < 2; i++) {
+                try {
+                    Channel channel = connection.createChannel();
+                    channel.basicConsume(queue, false, "", false, true, null, new DefaultConsumer(channel));
+                    accepted++;
+                } catch (IOException e) {
+                    assertThat(e).hasStackTraceContaining("in exclusive use");
+                }
+            }
+            connection.createChannel().queueDelete(queue);
+            return accepted;
+        }
     }
 }

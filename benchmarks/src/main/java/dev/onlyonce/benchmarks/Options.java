@@ -56,7 +56,8 @@ record Options(
             usage: benchmarks/run [fresh|anatomy|lookup|redis|replay|fingerprint|memory|outbox|kafka|purge|http|gateway|gateway-memory|size|cassandra|all]...
                 [--seconds 2]      each contender's turn
                 [--rounds 3]       turns of each contender, taken alternately
-                [--warm-up 5]      seconds that each contender runs on each database before anything counts
+                [--warm-up 5]      seconds that each contender runs on each database before anything counts, up to four times, until
+                                   the compiler has little left to do
                 [--callers 1,16,64,256]   of 'fresh', 'anatomy', 'redis' and 'http'
                 [--databases postgresql,mariadb,sqlite]
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes

@@ -61,9 +61,10 @@ final class AuditLog {
         return link.rows(Statements.read(statements.history, id)).stream()
                 // What has no time only proves a purge.
                 .filter(row -> !row.isNull("at"))
-                .flatMap(row -> unreadable
-                        .read("the audit record " + row.getUuid("record") + " of " + id, () -> stored(id, row))
-                        .stream())
+                .flatMap(
+                        row -> unreadable
+                                .read("the audit record " + row.getUuid("record") + " of " + id, () -> stored(id, row))
+                                .stream())
                 .sorted(Comparator.comparingLong(each -> each.audit().number()))
                 .toList();
     }

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 record Schema(CqlSession session, String keyspace) {
     /** Of the tables; stored in the layout. */
     static final int VERSION = 1;
+
+    /** All nodes agree upon a definition before it is answered, which takes seconds where they are busy. */
+    private static final Duration DEFINE_MAX = Duration.ofMinutes(1);
 
     private static final List<String> TABLES = List.of("entry", "due", "bucket", "listed", "layout");
 
@@ -40,17 +44,21 @@ record Schema(CqlSession session, String keyspace) {
             if (metadata().isEmpty()) {
                 String home = dataCentre == null ? onlyDataCentre() : dataCentre;
                 checkNodes(home, replication);
-                session.execute("CREATE KEYSPACE IF NOT EXISTS " + keyspace
+                define("CREATE KEYSPACE IF NOT EXISTS " + keyspace
                         + " WITH replication = {'class': 'NetworkTopologyStrategy', '" + home.replace("'", "''") + "': "
                         + replication + "}");
             }
             session.execute("USE " + keyspace);
             if (!missing().isEmpty()) {
-                statements().forEach(session::execute);
+                statements().forEach(this::define);
             }
         } catch (RuntimeException e) {
             throw failed("cannot be created: ", e);
         }
+    }
+
+    private void define(String statement) {
+        session.execute(SimpleStatement.newInstance(statement).setTimeout(DEFINE_MAX));
     }
 
     /** With fewer nodes than replicas no majority may ever answer, and the keyspace would stay so. */

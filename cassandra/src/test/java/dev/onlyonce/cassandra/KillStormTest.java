@@ -26,7 +26,7 @@ class KillStormTest {
     private static final int KILLS_BEFORE_SERVER = 2;
 
     private final CassandraCluster cluster = CassandraCluster.shared();
-    private final String url = cluster.url("storm");
+    private final String url = cluster.url("transactions");
 
     @TempDir
     Path folder;

@@ -66,9 +66,8 @@ class NodeFailureTest {
                         .replication(1)
                         .clock(new Standing())
                         .build();
-                Onlyonce thinOnce =
-                        Onlyonce.builder(thin).cacheBytesMax(0).build();
-                CassandraStore store = CassandraStore.open(cluster.url("failures"));
+                Onlyonce thinOnce = Onlyonce.builder(thin).cacheBytesMax(0).build();
+                CassandraStore store = CassandraStore.open(cluster.url("transactions"));
                 Onlyonce once = Onlyonce.builder(store)
                         .cacheBytesMax(0)
                         .lease(Duration.ofSeconds(30))

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
+import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
@@ -14,13 +15,12 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Transition;
 import dev.onlyonce.testservers.CassandraCluster;
-import dev.onlyonce.store.AuditQuery;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -214,7 +214,8 @@ class RemnantsTest {
         store.claim(claims);
         store.settle(claims.stream().map(Calls::completed).toList());
         String where = " WHERE tenant = 'acme' AND scope = '' AND key = 'unreadable-2' AND record = ";
-        UUID record = store.session()
+        UUID record = store
+                .session()
                 .execute("SELECT record, at FROM entry WHERE tenant = 'acme' AND scope = '' AND key = 'unreadable-2'")
                 .all()
                 .stream()

@@ -58,7 +58,7 @@ final class StormNode {
     static List<Key> keys() {
         List<Key> keys = new ArrayList<>();
         for (int i = 0; i < KEYS; i++) {
-            keys.add(Key.of("acme", "POST /payments", "key-" + i));
+            keys.add(Key.of("acme", "POST /payments", "storm-" + i));
         }
         return keys;
     }

@@ -40,6 +40,7 @@ class GuideTest {
                 Process process = new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString(),
+                                "-XX:TieredStopAtLevel=1",
                                 "-cp",
                                 folder + File.pathSeparator + classPath,
                                 "PayOrder",

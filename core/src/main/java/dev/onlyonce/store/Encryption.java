@@ -107,7 +107,7 @@ public final class Encryption {
     /**
      * Opens a record; one that was never sealed is returned as it is.
      *
-     * @throws StoreUnavailable if its key is not known here, or it was changed or belongs elsewhere
+     * @throws EntryUnreadable if its key is not known here, or it was changed or belongs elsewhere
      */
     public byte[] open(EntryId id, String use, byte[] record) {
         if (!isSealed(record)) {
@@ -126,9 +126,9 @@ public final class Encryption {
         }
     }
 
-    private static StoreUnavailable unopened(
+    private static EntryUnreadable unopened(
             EntryId id, byte[] record, String why, @Nullable GeneralSecurityException cause) {
-        return new StoreUnavailable("A record of " + id + " was sealed with key " + keyOf(record) + ", " + why, cause);
+        return new EntryUnreadable("A record of " + id + " was sealed with key " + keyOf(record) + ", " + why, cause);
     }
 
     private Cipher cipher(int mode, byte[] head, byte[] nonce, EntryId id, String use) throws GeneralSecurityException {

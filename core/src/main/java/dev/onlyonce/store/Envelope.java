@@ -54,7 +54,7 @@ public final class Envelope {
      * Reads the result of an answered entry. An answered entry without a result is a pending one that nobody
      * took.
      *
-     * @throws StoreUnavailable if it cannot be read here: it is sealed, or a newer release wrote it
+     * @throws EntryUnreadable if it cannot be read here: it is sealed, or a newer release wrote it
      */
     public static Content open(byte @Nullable [] envelope) {
         if (envelope == null) {
@@ -62,13 +62,13 @@ public final class Envelope {
                     new Failure(Failure.PENDING_EXPIRED, "Nobody took it in time; it was not executed"));
         }
         if (Encryption.isSealed(envelope)) {
-            throw new StoreUnavailable(
+            throw new EntryUnreadable(
                     "The stored result was sealed with key " + Encryption.keyOf(envelope)
                             + " and could not be opened: configure that key",
                     null);
         }
         if (envelope.length < HEADER_BYTES || envelope[0] != FORMAT) {
-            throw new StoreUnavailable(
+            throw new EntryUnreadable(
                     "The stored result has an unknown format; was it written by a newer release?", null);
         }
         byte[] payload = Arrays.copyOfRange(envelope, HEADER_BYTES, envelope.length);
@@ -76,7 +76,7 @@ public final class Envelope {
             case 'V' -> new Content.Value(payload);
             case 'F' -> new Content.Failed(readFailure(ByteBuffer.wrap(payload)));
             default ->
-                throw new StoreUnavailable(
+                throw new EntryUnreadable(
                         "The stored result has an unknown kind; was it written by a newer release?", null);
         };
     }

@@ -4,7 +4,7 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /** The store cannot answer now. Nothing was changed, so the operation must not run: fail closed. */
-public final class StoreUnavailable extends StoreException {
+public sealed class StoreUnavailable extends StoreException permits EntryUnreadable {
     @Serial
     private static final long serialVersionUID = 1;
 

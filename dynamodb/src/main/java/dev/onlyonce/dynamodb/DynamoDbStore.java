@@ -129,10 +129,8 @@ public final class DynamoDbStore implements Store {
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
         // All are sealed before the first one is sent: if one cannot be, nothing was changed.
-        List<Settlement> sealed = settlements.stream()
-                .map(FittingResults::fit)
-                .map(sealing::seal)
-                .toList();
+        List<Settlement> sealed =
+                settlements.stream().map(FittingResults::fit).map(sealing::seal).toList();
         return Answers.ofWrites(send(sealed, verbs::settle), Optional.of(failure -> new SettleResult.Busy()));
     }
 
@@ -184,10 +182,8 @@ public final class DynamoDbStore implements Store {
 
     @Override
     public List<SettleResult> resolve(List<Resolution> resolutions) {
-        List<Resolution> sealed = resolutions.stream()
-                .map(FittingResults::fit)
-                .map(sealing::seal)
-                .toList();
+        List<Resolution> sealed =
+                resolutions.stream().map(FittingResults::fit).map(sealing::seal).toList();
         return Answers.ofWrites(send(sealed, verbs::resolve), Optional.empty());
     }
 

@@ -84,7 +84,10 @@ record Listing(Table table, DueIndex index, Scan scan, StoreClock clock) {
         long now = clock.now().earliest();
         return items.stream()
                 .flatMap(Optional::stream)
-                .flatMap(item -> scan.unreadable().read(Scan.name(item), () -> Item.of(item).entry(now)).stream())
+                .flatMap(item -> scan
+                        .unreadable()
+                        .read(Scan.name(item), () -> Item.of(item).entry(now))
+                        .stream())
                 .flatMap(Optional::stream)
                 .toList();
     }

@@ -54,9 +54,8 @@ class UnreadableTest {
                 .credentials("local", "local")
                 .create(true)
                 .build()) {
-            List<ClaimRequest> claims = IntStream.range(0, 6)
-                    .mapToObj(i -> Calls.claim("key-" + i))
-                    .toList();
+            List<ClaimRequest> claims =
+                    IntStream.range(0, 6).mapToObj(i -> Calls.claim("key-" + i)).toList();
             store.claim(claims);
             store.settle(claims.stream()
                     .map(claim -> Calls.settlement(

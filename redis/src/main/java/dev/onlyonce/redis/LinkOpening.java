@@ -9,6 +9,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -44,9 +45,7 @@ final class LinkOpening {
          */
         static Servers trusting(List<RedisURI> uris, @Nullable Path ca) {
             SslOptions.Builder tls = SslOptions.builder().jdkSslProvider();
-            return new Servers(
-                    uris,
-                    (ca == null ? tls : tls.trustManager(TrustedAuthorities.read(ca))).build());
+            return new Servers(uris, (ca == null ? tls : tls.trustManager(TrustedAuthorities.read(ca))).build());
         }
     }
 
@@ -72,7 +71,8 @@ final class LinkOpening {
         Throwable cause = innermost(last);
         String manner = "";
         if (uris.stream().anyMatch(RedisURI::isSsl)) {
-            manner = " over TLS (does that port speak TLS, and does this JVM trust its certificate? ca= in the URL names another authority)";
+            manner =
+                    " over TLS (does that port speak TLS, and does this JVM trust its certificate? ca= in the URL names another authority)";
         } else if (!(cause instanceof ConnectException || cause instanceof RedisCommandExecutionException)) {
             // A server that wants TLS hangs up on whoever does not.
             manner = " (does that port want TLS? Then write rediss://)";
@@ -138,6 +138,8 @@ final class LinkOpening {
                 .requestQueueSize(QUEUE_MAX)
                 .protocolVersion(ProtocolVersion.RESP2)
                 .sslOptions(tls)
+                // Our calls have their own limits; Lettuce's would be the one for connecting.
+                .timeoutOptions(TimeoutOptions.create())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_MAX)
                         .keepAlive(true)

@@ -33,8 +33,7 @@ record OwnRecords(Pipeline pipeline, Partitions partitions, UnreadableEntries un
 
     /** The records that are on this entry. */
     List<AuditRecord> of(EntryId id) {
-        return records(
-                id, pipeline.send(List.of(head(partitions.of(id), id))).get(0));
+        return records(id, pipeline.send(List.of(head(partitions.of(id), id))).get(0));
     }
 
     /** None if the entry cannot be read: the audit has records of others, and older ones of this entry. */
@@ -45,9 +44,7 @@ record OwnRecords(Pipeline pipeline, Partitions partitions, UnreadableEntries un
             return List.of();
         }
         byte[] head = head(reply);
-        return unreadable
-                .read(id, () -> StoredEntry.ownRecords(id, head))
-                .orElse(List.of());
+        return unreadable.read(id, () -> StoredEntry.ownRecords(id, head)).orElse(List.of());
     }
 
     private Request head(int partition, EntryId id) {

@@ -19,7 +19,7 @@ record Partitions(String prefix, int count) {
     /** In a cluster: more than any has masters, and few enough to ask all of them once a second. */
     static final int COUNT_CLUSTER = 64;
     /** On one server: few, because the items of a call that are in one partition share its commands. */
-    static final int COUNT_SINGLE = 8;
+    static final int COUNT_SINGLE = 2;
 
     /** What the key of an entry has before the entry's id. */
     static final String ENTRY = "e:";

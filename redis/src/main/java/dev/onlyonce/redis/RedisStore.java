@@ -25,12 +25,12 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.Transition;
 import dev.onlyonce.store.UnreadableEntries;
-import java.nio.file.Path;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.resource.ClientResources;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -102,8 +102,7 @@ public final class RedisStore implements Store {
 
     private Link open(Builder builder, @Nullable ClientResources resources) {
         try {
-            return LinkOpening.open(
-                    Servers.trusting(builder.servers(), builder.ca), requireNonNull(resources));
+            return LinkOpening.open(Servers.trusting(builder.servers(), builder.ca), requireNonNull(resources));
         } catch (RuntimeException e) {
             closeResources();
             throw e;
@@ -317,7 +316,7 @@ public final class RedisStore implements Store {
         }
 
         /**
-         * How many partitions the entries are spread over. The first store that opens this prefix fixes it: 8 on one server and 64 in a
+         * How many partitions the entries are spread over. The first store that opens this prefix fixes it: 2 on one server and 64 in a
          * cluster, if it does not say. Any other number is refused from then on, because ids would be looked for in another place.
          */
         public Builder partitions(int partitions) {

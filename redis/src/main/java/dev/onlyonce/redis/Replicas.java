@@ -122,12 +122,15 @@ final class Replicas {
 
     private void probe(StatefulRedisConnection<byte[], byte[]> master, AtomicBoolean isAsked) {
         if (isAsked.compareAndSet(false, true)) {
-            var unused = send(master, PROBE_MILLIS).whenComplete((answer, failure) -> {
-                isAsked.set(false);
-                if (failure == null && wanted.isMet(answer)) {
-                    lacking.remove(master);
-                }
-            });
+            var unused = send(master, PROBE_MILLIS)
+                    .toCompletableFuture()
+                    .orTimeout(wanted.timeout.toNanos(), TimeUnit.NANOSECONDS)
+                    .whenComplete((answer, failure) -> {
+                        isAsked.set(false);
+                        if (failure == null && wanted.isMet(answer)) {
+                            lacking.remove(master);
+                        }
+                    });
         }
     }
 

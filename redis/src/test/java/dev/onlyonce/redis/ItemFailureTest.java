@@ -16,6 +16,7 @@ import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Terms;
@@ -127,6 +128,12 @@ class ItemFailureTest {
         List<ClaimResult> results = new ArrayList<>(store.claim(claims));
         assertThat(results.remove(3)).isInstanceOf(ClaimResult.Unavailable.class);
         assertThat(results).hasOnlyElementsOfType(ClaimResult.Claimed.class);
+        List<EntryId> ids = claims.stream().map(ClaimRequest::id).toList();
+        assertThatThrownBy(() -> store.find(ids)).isInstanceOf(StoreBusy.class);
+        assertThatThrownBy(() -> store.find(List.of(ids.get(3))))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("WRONGTYPE");
+        assertThat(store.find(List.of(ids.get(2), ids.get(4)))).doesNotContain(Optional.empty());
     }
 
     @Test

@@ -1,12 +1,15 @@
 package dev.onlyonce.redis;
 
 import dev.onlyonce.testservers.RedisServer;
+import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,11 +50,16 @@ final class LyingCacheTest extends CachedContract {
     void interfere() {
         RedisCommands<byte[], byte[]> redis = connection.sync();
         List<byte[]> keys = redis.keys("*");
-        for (int i = 0; i < keys.size(); i++) {
-            byte[] other = redis.get(keys.get((i + 1) % keys.size()));
-            byte[] value = other == null ? new byte[0] : other;
-            redis.set(keys.get(i), lie(value, keys.size() == 1 ? 1 + random.nextInt(3) : random.nextInt(4)));
+        if (keys.isEmpty()) {
+            return;
         }
+        List<KeyValue<byte[], byte[]>> values = redis.mget(keys.toArray(byte[][]::new));
+        Map<byte[], byte[]> lies = new IdentityHashMap<>();
+        for (int i = 0; i < keys.size(); i++) {
+            byte[] other = values.get((i + 1) % keys.size()).getValueOrElse(new byte[0]);
+            lies.put(keys.get(i), lie(other, keys.size() == 1 ? 1 + random.nextInt(3) : random.nextInt(4)));
+        }
+        redis.mset(lies);
     }
 
     private byte[] lie(byte[] value, int kind) {

@@ -163,7 +163,7 @@ class OrdinaryLivesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("T3 S2 is told after a purge, unless exceptions are all that is asked for")
+    @DisplayName("T3 S2 is still in the audit after a purge, unless exceptions are all that is asked for")
     void purged(AuditLevel level) {
         List<String> expected = level == AuditLevel.ALL ? List.of(CLAIMED, SETTLED) : List.of();
         try (RedisStore store = at(AuditLevel.EXCEPTIONS);
@@ -184,7 +184,8 @@ class OrdinaryLivesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("T2 S2 is told after the next claim of the key, unless exceptions are all that is asked for")
+    @DisplayName(
+            "T2 S2 is still in the audit after the next claim of the key, unless exceptions are all that is asked for")
     void replaced(AuditLevel level) {
         List<String> before = level == AuditLevel.ALL ? List.of(CLAIMED, SETTLED) : List.of();
         try (RedisStore store = at(AuditLevel.EXCEPTIONS);
@@ -202,7 +203,7 @@ class OrdinaryLivesTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("R7 S2 is told after an eviction at every level")
+    @DisplayName("R7 S2 is still in the audit after an eviction, at every level")
     void evicted(AuditLevel level) {
         try (RedisStore store = at(level)) {
             ClaimRequest claim = completed(store, "key", Duration.ZERO);

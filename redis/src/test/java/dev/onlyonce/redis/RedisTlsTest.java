@@ -102,7 +102,8 @@ class RedisTlsTest {
                     .isInstanceOf(StoreUnavailable.class)
                     .hasMessageContaining("The certificates in " + file + " (ca=) cannot be read");
             CacheOptions cache = new CacheOptions(url + file, "store", null, "a secret of more than 32 characters");
-            assertThatThrownBy(() -> CachedStore.builder(new MemoryStore(Time.system()), cache).build())
+            assertThatThrownBy(() -> CachedStore.builder(new MemoryStore(Time.system()), cache)
+                            .build())
                     .isInstanceOf(StoreUnavailable.class)
                     .hasMessageContaining("The certificates in " + file);
         }
@@ -121,7 +122,8 @@ class RedisTlsTest {
                 "store",
                 null,
                 "a secret of more than 32 characters");
-        try (CachedStore cached = CachedStore.builder(new MemoryStore(Time.system()), options).build()) {
+        try (CachedStore cached =
+                CachedStore.builder(new MemoryStore(Time.system()), options).build()) {
             assertThat(cached.cache().orElseThrow().well()).isTrue();
         }
     }

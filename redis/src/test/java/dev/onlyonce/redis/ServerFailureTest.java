@@ -104,6 +104,18 @@ class ServerFailureTest {
         }
     }
 
+    @Test
+    @DisplayName("E4 that hangs is waited for until the time-out, however long that is")
+    void slow() {
+        try (RedisServer server = RedisServer.start();
+                RedisStore store = RedisStore.builder(server.url())
+                        .timeout(Duration.ofSeconds(60))
+                        .build()) {
+            server.command("CLIENT", "PAUSE", "3500", "ALL");
+            assertThat(store.claim(List.of(Calls.claim("key")))).containsExactly(new ClaimResult.Claimed(1));
+        }
+    }
+
     /** The line between what a failover keeps and what it loses, as docs/reference/redis.md draws it. */
     @Test
     @DisplayName(

@@ -30,7 +30,8 @@ class StoredFormatTest {
 
     @BeforeEach
     void connect() {
-        link = LinkOpening.open(LinkOpening.Servers.trusting(RedisUrl.of(server.url()).servers(), null), resources);
+        link = LinkOpening.open(
+                LinkOpening.Servers.trusting(RedisUrl.of(server.url()).servers(), null), resources);
     }
 
     @AfterEach

@@ -119,7 +119,9 @@ class UnreadableTest {
         store.evict(evicted.id(), "ann", "test");
         redis.xadd(stream, Map.of(garbage, garbage));
 
-        assertThat(store.history(evicted.id())).extracting(r -> r.transition().why()).contains("test");
+        assertThat(store.history(evicted.id()))
+                .extracting(r -> r.transition().why())
+                .contains("test");
         assertThat(store.audit(AuditQuery.all(100)))
                 .extracting(AuditRecord::transition)
                 .filteredOn(transition -> transition.id().equals(evicted.id()))

@@ -250,8 +250,9 @@ class ListenerStartUpTest extends StartUp {
                 "KafkaManual.charge is an @Idempotent listener with acknowledge mode MANUAL",
                 "ack-mode=record");
         refuses(listening.withBean(KafkaManualClass.class), "mode MANUAL_IMMEDIATE", "ack-mode=record");
-        listening.withBean(KafkaManualUnprotected.class).run(context -> assertThat(context)
-                .hasNotFailed());
+        listening
+                .withBean(KafkaManualUnprotected.class)
+                .run(context -> assertThat(context).hasNotFailed());
         listening
                 .withBean(KafkaManual.class)
                 .withPropertyValues("listeners=kafkaListenerContainerFactory")
@@ -268,8 +269,8 @@ class ListenerStartUpTest extends StartUp {
         refuses(rabbit.withBean(RabbitManual.class), "mode MANUAL", "acknowledge-mode=auto");
         refuses(rabbit.withBean(RabbitManualFactory.class), "mode MANUAL", "acknowledge-mode=auto");
         rabbit.withBean(RabbitAuto.class).run(context -> assertThat(context).hasNotFailed());
-        rabbit.withBean(RabbitAutoInManualFactory.class).run(context -> assertThat(context)
-                .hasNotFailed());
+        rabbit.withBean(RabbitAutoInManualFactory.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test

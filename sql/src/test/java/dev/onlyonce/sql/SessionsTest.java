@@ -70,7 +70,6 @@ final class SessionsTest {
     @DisplayName("D11 goes back to its pool when an Error hits while it is looked at")
     void errorWhileTaken() {
         try (HikariDataSource pool = Pools.open(TestDatabase.SQLITE.url(folder), 1)) {
-            pool.setConnectionTimeout(1_000);
             AtomicBoolean broken = new AtomicBoolean();
             SqlStore store = SqlStore.open(Sources.of(() -> {
                 Connection connection = pool.getConnection();

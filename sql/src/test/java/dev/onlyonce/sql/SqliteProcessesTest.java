@@ -57,7 +57,7 @@ final class SqliteProcessesTest {
 
     private static Process start(Path file, Path log) throws Exception {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> command = new ArrayList<>(List.of(java));
+        List<String> command = new ArrayList<>(List.of(java, "-XX:TieredStopAtLevel=1"));
         if (Runtime.version().feature() >= 24) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }

@@ -114,7 +114,7 @@ interface RaceChapter extends Chapter {
                 .filter(i -> answers.get(i) instanceof Claimed)
                 .boxed()
                 .toList();
-        assertThat(winners).as("winners").hasSize(1);
+        assertThat(winners).as("winners among %s", answers).hasSize(1);
         assertThat(answers.get(winners.get(0))).isEqualTo(new Claimed(attempt));
         UUID winner = rivals.get(winners.get(0)).token();
         Entry entry = bench().entry(request);

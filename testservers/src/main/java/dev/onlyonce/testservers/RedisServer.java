@@ -42,7 +42,7 @@ public final class RedisServer implements AutoCloseable {
      * @param settings as in redis.conf, e.g. {@code "appendonly no"}; they win over the defaults for tests
      */
     public static RedisServer start(String... settings) {
-        Path home = Folders.temporary("onlyonce-redis");
+        Path home = Folders.quick("onlyonce-redis");
         int port = ServerUrl.freePort();
         List<String> command = new ArrayList<>(List.of(Binaries.redis().toString()));
         List<String> all = new ArrayList<>(List.of(

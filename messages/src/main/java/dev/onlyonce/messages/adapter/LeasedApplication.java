@@ -12,6 +12,7 @@ import dev.onlyonce.messages.DeadLetterReason;
 import dev.onlyonce.messages.LeasedHandler;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.sql.inbox.Applied;
+import dev.onlyonce.store.EntryUnreadable;
 import dev.onlyonce.store.StoreException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -128,6 +129,9 @@ final class LeasedApplication<T> implements Application {
             });
             return applied(key, outcome);
         } catch (PoisonMessage e) {
+            return new Applied.Failed(e);
+        } catch (EntryUnreadable e) {
+            // Its own trouble: the store has answered.
             return new Applied.Failed(e);
         } catch (StoreException e) {
             round.trouble.add(e);

@@ -48,13 +48,13 @@ class DeskTest {
     private static final RetryLimits SLOW = new RetryLimits(3, HOUR, HOUR, HOUR);
 
     private final Time time = Time.system();
+    private final MemoryStore memory = new MemoryStore(time);
     private final AtomicBoolean storeDown = new AtomicBoolean();
     private final Onlyonce once = Onlyonce.builder(store()).time(time).build();
     private final Map<DeadLetterReason, List<String>> dead = new EnumMap<>(DeadLetterReason.class);
     private final List<Desk<String>> desks = new ArrayList<>();
 
     private Store store() {
-        MemoryStore memory = new MemoryStore(time);
         return (Store) Proxy.newProxyInstance(
                 Store.class.getClassLoader(), new Class<?>[] {Store.class}, (self, method, arguments) -> {
                     if (storeDown.get()) {
@@ -148,6 +148,33 @@ class DeskTest {
         assertThat(desk.work(List.of(again))).containsExactly(again);
         assertThat(desk.counts().applied()).isEqualTo(1);
         assertThat(calls).containsExactly("a", "a");
+    }
+
+    @Test
+    @DisplayName("N4 gives up a message whose entry cannot be read after its tries, and applies the others")
+    void unreadableEntry() {
+        Queue<String> calls = new ConcurrentLinkedQueue<>();
+        Desk<String> desk = desk(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {
+            calls.add(value);
+            if (value.equals("a")) {
+                throw new IllegalStateException("the line went dead");
+            }
+        });
+        assertThat(desk.work(List.of(letter(desk, "a")))).isEmpty();
+        Key key = Key.of(new MessageIdentity("topic", "a").source("group"), "ship", "a")
+                .in(Scope.OPERATION);
+        Entry entry = once.find(key).orElseThrow();
+        // As a newer release would write it.
+        byte[] result = {99, 'V'};
+        memory.resolve(List.of(new Resolution(
+                key.entryId(), entry.createdAt(), entry.attempt(), State.COMPLETED, result, "test", "found")));
+        Letter<String> again = letter(desk, "a");
+        Letter<String> other = letter(desk, "b");
+        assertThat(desk.work(List.of(again, other))).containsExactly(other);
+        assertThat(desk.work(List.of(again))).isEmpty();
+        assertThat(desk.work(List.of(again))).containsExactly(again);
+        assertThat(dead).containsOnlyKeys(DeadLetterReason.TRIES_EXHAUSTED);
+        assertThat(calls).containsExactly("a", "b");
     }
 
     @Test

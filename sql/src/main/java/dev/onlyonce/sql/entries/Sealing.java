@@ -3,9 +3,9 @@ package dev.onlyonce.sql.entries;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryUnreadable;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
-import dev.onlyonce.store.StoreUnavailable;
 import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -68,20 +68,20 @@ public final class Sealing {
         }
         try {
             return shown.withResult(open(shown.id(), RESULT, shown.result()));
-        } catch (StoreUnavailable e) {
+        } catch (EntryUnreadable e) {
             log.error("{}", e.getMessage());
             return shown;
         }
     }
 
-    /** Opens what was sealed for the same use; throws {@link StoreUnavailable} if that cannot be. */
+    /** Opens what was sealed for the same use; throws {@link EntryUnreadable} if that cannot be. */
     public byte[] open(EntryId id, String use, byte[] stored) {
         if (encryption.isPresent()) {
             return encryption.get().open(id, use, stored);
         }
         if (Encryption.isSealed(stored)) {
             // Answers and steps have no envelope that would tell: taken for plain, ciphertext would become a result.
-            throw new StoreUnavailable(
+            throw new EntryUnreadable(
                     "A record of " + id + " was sealed with key " + Encryption.keyOf(stored)
                             + ", but no key is configured here",
                     null);

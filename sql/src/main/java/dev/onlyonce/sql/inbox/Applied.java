@@ -15,9 +15,10 @@ public sealed interface Applied {
     record Mismatched() implements Applied {}
 
     /**
-     * Its effect failed and was undone; nothing of it is remembered.
+     * Its effect failed and was undone, and nothing of it is remembered; or there is an entry of its id that cannot be used, and its effect
+     * did not run.
      *
-     * @param cause what the effect threw
+     * @param cause what the effect threw, or what is wrong with the entry
      */
     record Failed(Exception cause) implements Applied {}
 
@@ -36,7 +37,7 @@ public sealed interface Applied {
         } else if (!(outcome instanceof Outcome.Unknown)) {
             return new Before();
         }
-        throw new IllegalStateException(
-                "the id was used by something else: no operation may have the name of the inbox, " + Inbox.OPERATION);
+        return new Failed(new IllegalStateException(
+                "the id was used by something else: no operation may have the name of the inbox, " + Inbox.OPERATION));
     }
 }

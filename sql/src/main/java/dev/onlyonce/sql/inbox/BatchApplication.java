@@ -7,6 +7,7 @@ import dev.onlyonce.sql.transactions.BatchRunner;
 import dev.onlyonce.sql.transactions.GuardedConnection;
 import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.sql.transactions.TransactionRunner;
+import dev.onlyonce.store.EntryUnreadable;
 import dev.onlyonce.store.StoreException;
 import java.io.Serial;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>All in one transaction, with one statement for all claims. Most batches end here.
- *   <li>If an effect throws: all in one transaction again, each behind a savepoint of its own, so that the one that fails is undone
+ *   <li>If an effect throws, or an entry cannot be read: all in one transaction again, each behind a savepoint of its own, so that the one that fails is undone
  *       alone.
  *   <li>If that transaction is lost as a whole: each in a transaction of its own.
  * </ol>
@@ -56,6 +57,8 @@ final class BatchApplication {
             log.debug("A message of {} failed, so they are applied one by one", items.size(), e);
         } catch (TransactionConflict e) {
             log.debug("A batch of {} was rolled back because of concurrent work", items.size(), e);
+        } catch (EntryUnreadable | IllegalArgumentException e) {
+            log.debug("An entry of {} cannot be read, so the messages are applied one by one", items.size(), e);
         }
         try {
             List<Applied> applied = new ArrayList<>();
@@ -136,6 +139,9 @@ final class BatchApplication {
                     one.execute(
                             item,
                             new TransactionRunner.Request<>(item.key(), item.fingerprint(), policy, Codec.bytes())));
+        } catch (EntryUnreadable e) {
+            // Its own trouble: the database has answered.
+            return new Applied.Failed(e);
         } catch (TransactionConflict | StoreException e) {
             // Not the message's fault: the caller tries again.
             throw e;

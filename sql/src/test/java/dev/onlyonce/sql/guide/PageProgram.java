@@ -69,6 +69,7 @@ public final class PageProgram {
         Path out = folder.resolve("out.txt");
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         folder + File.pathSeparator + classPath,
                         name,

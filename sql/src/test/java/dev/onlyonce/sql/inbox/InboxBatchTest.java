@@ -35,6 +35,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -202,6 +203,60 @@ class InboxBatchTest {
                 assertThat(applied.get(2)).isEqualTo(i == 0 ? NOW : BEFORE);
             }
             assertThat(bench.effects()).containsExactly("a", "c");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("N4 with one whose entry cannot be read applies the others, also when another one fails")
+    void unreadableEntry(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            bench.apply(message("b", "k", "1"));
+            try (Connection connection = bench.source.getConnection();
+                    PreparedStatement update = connection.prepareStatement("UPDATE onlyonce_entry SET result = ?")) {
+                // As a newer release would write it.
+                update.setBytes(1, new byte[] {99, 'V'});
+                assertThat(update.executeUpdate()).isEqualTo(1);
+            }
+            unreadable(bench);
+        });
+    }
+
+    @Test
+    @DisplayName("N4 with one whose entry is in a state that this release does not know applies the others")
+    void unknownState() throws Exception {
+        // Other databases refuse such a state.
+        on(TestDatabase.POSTGRES, bench -> {
+            bench.apply(message("b", "k", "1"));
+            SqlClock.execute(bench.source, "UPDATE onlyonce_entry SET state = 99");
+            unreadable(bench);
+        });
+    }
+
+    private static void unreadable(Bench bench) throws SQLException {
+        List<Applied> applied = bench.apply(
+                message("a", "k", "1"), message("b", "k", "1"), message("c", "k", "1"), message("d", null, "1"));
+        assertThat(applied.get(0)).isEqualTo(NOW);
+        assertThat(applied.get(1)).isInstanceOf(Applied.Failed.class);
+        assertThat(applied.get(2)).as("behind it in its order").isEqualTo(HELD);
+        assertThat(applied.get(3)).isEqualTo(NOW);
+        applied = bench.apply(bad("e", null), message("b", "k", "1"), message("f", null, "1"));
+        assertThat(applied.subList(0, 2)).hasOnlyElementsOfType(Applied.Failed.class);
+        assertThat(applied.get(2)).isEqualTo(NOW);
+        assertThat(bench.effects()).containsExactly("b", "a", "d", "f");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("N4 with an id that something else has used applies the others")
+    void usedId(TestDatabase database) throws Exception {
+        on(database, bench -> {
+            bench.apply(message("b", null, "1"));
+            SqlClock.execute(bench.source, "UPDATE onlyonce_entry SET operation = 'other'");
+            List<Applied> applied = bench.apply(message("a", null, "1"), message("b", null, "1"));
+            assertThat(applied.get(0)).isEqualTo(NOW);
+            assertThat(applied.get(1)).isInstanceOf(Applied.Failed.class);
+            assertThat(bench.effects()).containsExactly("b", "a");
         });
     }
 
