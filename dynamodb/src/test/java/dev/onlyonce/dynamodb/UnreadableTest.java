@@ -59,7 +59,7 @@ class UnreadableTest {
             store.claim(claims);
             store.settle(claims.stream()
                     .map(claim -> Calls.settlement(
-                            claim, claim == claims.get(0) ? State.COMPLETED : State.UNKNOWN, Optional.empty()))
+                            claim, claim.equals(claims.get(0)) ? State.COMPLETED : State.UNKNOWN, Optional.empty()))
                     .toList());
             EntryId bad = claims.get(3).id();
             overwrite(table, bad, attribute, value);

@@ -9,7 +9,6 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -54,7 +53,7 @@ final class LyingCacheTest extends CachedContract {
             return;
         }
         List<KeyValue<byte[], byte[]>> values = redis.mget(keys.toArray(byte[][]::new));
-        Map<byte[], byte[]> lies = new IdentityHashMap<>();
+        IdentityHashMap<byte[], byte[]> lies = new IdentityHashMap<>();
         for (int i = 0; i < keys.size(); i++) {
             byte[] other = values.get((i + 1) % keys.size()).getValueOrElse(new byte[0]);
             lies.put(keys.get(i), lie(other, keys.size() == 1 ? 1 + random.nextInt(3) : random.nextInt(4)));
