@@ -1,19 +1,24 @@
 package dev.onlyonce.amqp;
 
+import static java.util.Objects.requireNonNull;
+
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Delivery;
 import dev.onlyonce.messages.PoisonMessage;
 import dev.onlyonce.messages.adapter.DeadLetterHeaders;
 import dev.onlyonce.messages.adapter.DeadLetters;
 import dev.onlyonce.messages.adapter.Letter;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where messages go that are given up: as they came, with the reason in headers. */
+/** Where messages go that are given up: as they came, with the reason in headers. Used by the thread that consumes alone. */
 final class DeadLetterQueue implements DeadLetters<Delivery> {
     private static final int PERSISTENT = 2;
     /** RabbitMQ sends copies to the routing keys in these headers: a dead letter would come back to the queue. */
@@ -24,6 +29,8 @@ final class DeadLetterQueue implements DeadLetters<Delivery> {
     private final Publisher publisher;
     private final Destination destination;
     private final String group;
+    /** Those that the broker has not confirmed. They go last: one that it never takes must not keep the others waiting. */
+    private final Set<Letter<Delivery>> doubtful = new HashSet<>();
 
     DeadLetterQueue(Publisher publisher, Destination destination, String group) {
         this.publisher = publisher;
@@ -33,24 +40,29 @@ final class DeadLetterQueue implements DeadLetters<Delivery> {
 
     @Override
     public Set<Letter<Delivery>> send(Map<Letter<Delivery>, PoisonMessage> letters) {
+        doubtful.retainAll(letters.keySet());
+        List<Letter<Delivery>> inTurn = new ArrayList<>(letters.keySet());
+        inTurn.sort(Comparator.comparing(doubtful::contains));
         Set<Letter<Delivery>> there = new HashSet<>();
-        for (Map.Entry<Letter<Delivery>, PoisonMessage> each : letters.entrySet()) {
-            Publisher.Answer answer = send(each.getKey(), each.getValue());
+        for (Letter<Delivery> letter : inTurn) {
+            Publisher.Answer answer = send(letter, requireNonNull(letters.get(letter)));
             if (answer instanceof Publisher.Confirmed) {
-                there.add(each.getKey());
+                there.add(letter);
             } else {
                 log.error(
                         "The dead letter of {} {} could not be published to {} and is tried again: {}",
-                        each.getKey().message().topic(),
-                        each.getKey().message().coordinates(),
+                        letter.message().topic(),
+                        letter.message().coordinates(),
                         destination,
                         answer);
             }
             if (answer instanceof Publisher.Doubtful) {
+                doubtful.add(letter);
                 // The others would wait for the same broker.
                 break;
             }
         }
+        doubtful.removeAll(there);
         return there;
     }
 

@@ -165,6 +165,7 @@ class CommandsTest {
     void wrongInTheShell() throws Exception {
         Script.Ended ended = script.run("./onlyonce", "demo", "--port", "-1");
         assertThat(ended.code()).isEqualTo(2);
-        assertThat(ended.out() + ended.err()).isEqualTo("--port: -1 is no port; use 1 to 65535, or 0 for any free one\n");
+        assertThat(ended.out() + ended.err())
+                .isEqualTo("--port: -1 is no port; use 1 to 65535, or 0 for any free one\n");
     }
 }

@@ -56,13 +56,15 @@ class KillTest {
     private Path folder;
 
     @Test
-    @DisplayName("D1, W3 two instances on PostgreSQL, killed again and again under load, charge every payment and post it once")
+    @DisplayName(
+            "D1, W3 two instances on PostgreSQL, killed again and again under load, charge every payment and post it once")
     void postgres() throws Exception {
         prove(PostgresServer.shared().createDatabase(), 2, KILLS);
     }
 
     @Test
-    @DisplayName("D1, W3 an instance on SQLite, killed again and again under load, charges every payment and posts it once")
+    @DisplayName(
+            "D1, W3 an instance on SQLite, killed again and again under load, charges every payment and posts it once")
     void sqlite() throws Exception {
         prove("jdbc:sqlite:" + folder.resolve("payments.db"), 1, KILLS);
     }

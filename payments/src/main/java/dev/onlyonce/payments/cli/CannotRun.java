@@ -35,8 +35,7 @@ public final class CannotRun extends RuntimeException {
     /** Throws unless an option names a broker, or several. */
     public static void unlessBroker(String option, String broker) {
         if (!BROKERS.matcher(broker).matches()) {
-            throw new CannotRun(
-                    USAGE, option + ": " + broker + " is no address of a broker such as 127.0.0.1:9092");
+            throw new CannotRun(USAGE, option + ": " + broker + " is no address of a broker such as 127.0.0.1:9092");
         }
     }
 

@@ -75,7 +75,8 @@ public final class Bookkeeper implements AutoCloseable {
                     try {
                         books.post(database.on(transaction), event);
                     } catch (Bookkeeping.AlreadyPosted e) {
-                        // A dead letter at once: those behind it, as old perhaps, do not wait until its tries are used up.
+                        // A dead letter at once: those behind it, as old perhaps, do not wait until its tries are used
+                        // up.
                         throw new PoisonMessage(DeadLetterReason.REJECTED, String.valueOf(e.getMessage()), e);
                     }
                 });

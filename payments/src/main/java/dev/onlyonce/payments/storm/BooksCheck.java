@@ -32,16 +32,29 @@ public final class BooksCheck {
         this.ledger = new ProviderLedger(provider);
     }
 
-    /** Waits until the books are right, and returns what they say then, or when patience is over. */
+    /**
+     * Waits until the books are right, and returns what they say then, or when patience is over.
+     *
+     * @throws IOException if payments or provider do not answer, and patience is over
+     */
     public BooksVerdict await(Duration patience) throws IOException, InterruptedException {
         try (Time time = Time.system()) {
             long end = time.nanos() + patience.toNanos();
-            BooksVerdict verdict = look();
-            while (!verdict.allWell() && time.nanos() - end < 0) {
+            while (true) {
+                boolean last = time.nanos() - end >= 0;
+                try {
+                    BooksVerdict verdict = look();
+                    if (last || verdict.allWell()) {
+                        return verdict;
+                    }
+                } catch (IOException e) {
+                    // A database that is busy is 503 for a moment.
+                    if (last) {
+                        throw e;
+                    }
+                }
                 time.await(new CompletableFuture<Void>(), LOOK_EVERY);
-                verdict = look();
             }
-            return verdict;
         }
     }
 

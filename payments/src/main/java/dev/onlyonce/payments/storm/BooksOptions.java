@@ -58,7 +58,8 @@ final class BooksOptions {
             throw new CannotRun(CannotRun.USAGE, "--bookkeepers must not be negative");
         }
         if (bookkeepers == 0 && bounce != null) {
-            throw new CannotRun(CannotRun.USAGE, "--bounce-broker needs --bookkeepers: the broker is bounced between kills");
+            throw new CannotRun(
+                    CannotRun.USAGE, "--bounce-broker needs --bookkeepers: the broker is bounced between kills");
         }
         if (bookkeepers > 0 && (broker == null || db == null)) {
             throw new CannotRun(CannotRun.USAGE, "--bookkeepers needs --broker and --db, those of the demo");

@@ -126,7 +126,8 @@ public final class StormCommand implements Callable<Integer> {
                 havoc.calm();
             } catch (IllegalStateException e) {
                 throw new CannotRun(
-                        CannotRun.FAILED, e.getMessage() + "; ./onlyonce bookkeeper with the same --db and --broker says more");
+                        CannotRun.FAILED,
+                        e.getMessage() + "; ./onlyonce bookkeeper with the same --db and --broker says more");
             }
         }
         BooksVerdict verdict = new BooksCheck(url, providerUrl).await(patience);

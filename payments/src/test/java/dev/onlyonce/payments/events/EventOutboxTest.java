@@ -70,7 +70,8 @@ class EventOutboxTest {
     }
 
     @Test
-    @DisplayName("N3 is queued in the transaction of its payment: it is there before the commit, and gone after a rollback")
+    @DisplayName(
+            "N3 is queued in the transaction of its payment: it is there before the commit, and gone after a rollback")
     void sameTransaction() throws Exception {
         String url = "jdbc:sqlite:" + folder.resolve("payments.db");
         try (HikariDataSource source = DataSources.open(url);

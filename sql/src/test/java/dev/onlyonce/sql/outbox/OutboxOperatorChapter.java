@@ -49,7 +49,8 @@ interface OutboxOperatorChapter extends OutboxChapter {
     }
 
     @Test
-    @DisplayName("W3 an entry that the reconciler ends during a call reaches the business data at once, not after the lease")
+    @DisplayName(
+            "W3 an entry that the reconciler ends during a call reaches the business data at once, not after the lease")
     default void resolvedDuringCall() throws Exception {
         provider().answer = Provider.Answer.LOSE_ANSWER;
         Outbox outbox = outbox();
