@@ -120,8 +120,10 @@ class BookkeeperTest {
                             .partitions())
                     .hasSize(PARTITIONS);
         }
-        try (Bookkeeper ignored = bookkeeper()) {
-            untilRight(1);
+        pay("while-up");
+        try (Bookkeeper bookkeeper = bookkeeper()) {
+            untilRight(2);
+            until(() -> bookkeeper.counts().applied() > 0);
         }
     }
 
@@ -131,17 +133,18 @@ class BookkeeperTest {
     void offsetsLost() throws Exception {
         pay("offsets-lost");
         untilPublished();
-        try (Bookkeeper ignored = bookkeeper()) {
-            untilRight(1);
+        try (Bookkeeper first = bookkeeper()) {
+            untilRight(2);
+            until(() -> first.counts().applied() > 0);
         }
         long lines = books.count("SELECT count(*) FROM book_line");
-        Map<TopicPartition, OffsetAndMetadata> first = new HashMap<>();
+        Map<TopicPartition, OffsetAndMetadata> zero = new HashMap<>();
         IntStream.range(0, PARTITIONS)
-                .forEach(p -> first.put(new TopicPartition(EventOutbox.DESTINATION, p), new OffsetAndMetadata(0)));
+                .forEach(p -> zero.put(new TopicPartition(EventOutbox.DESTINATION, p), new OffsetAndMetadata(0)));
         try (Admin admin = admin()) {
             until(() -> {
                 try {
-                    admin.alterConsumerGroupOffsets("bookkeeping", first).all().get();
+                    admin.alterConsumerGroupOffsets("bookkeeping", zero).all().get();
                     return true;
                 } catch (ExecutionException e) {
                     // The one that was closed is still being waited for.
@@ -224,6 +227,6 @@ class BookkeeperTest {
             sent.headers().add("ce_id", id.getBytes(StandardCharsets.UTF_8));
             sent.headers().add("ce_source", "/hostile".getBytes(StandardCharsets.UTF_8));
         }
-        producer.send(sent);
+        var unused = producer.send(sent);
     }
 }

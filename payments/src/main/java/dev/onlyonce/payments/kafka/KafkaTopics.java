@@ -1,5 +1,7 @@
 package dev.onlyonce.payments.kafka;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.onlyonce.payments.events.EventOutbox;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,7 +86,7 @@ final class KafkaTopics {
         List<NewTopic> missing = new ArrayList<>();
         for (NewTopic topic : TOPICS) {
             try {
-                found.get(topic.name()).get();
+                requireNonNull(found.get(topic.name())).get();
             } catch (ExecutionException e) {
                 if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
                     throw e;
