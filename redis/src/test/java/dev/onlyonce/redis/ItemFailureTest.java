@@ -18,6 +18,7 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Terms;
 import dev.onlyonce.testservers.RedisServer;
@@ -131,7 +132,7 @@ class ItemFailureTest {
         List<EntryId> ids = claims.stream().map(ClaimRequest::id).toList();
         assertThatThrownBy(() -> store.find(ids)).isInstanceOf(StoreBusy.class);
         assertThatThrownBy(() -> store.find(List.of(ids.get(3))))
-                .isInstanceOf(StoreUnavailable.class)
+                .isInstanceOf(StoreRejected.class)
                 .hasMessageContaining("WRONGTYPE");
         assertThat(store.find(List.of(ids.get(2), ids.get(4)))).doesNotContain(Optional.empty());
     }

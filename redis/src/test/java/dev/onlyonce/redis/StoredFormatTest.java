@@ -9,7 +9,6 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreRejected;
-import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.RedisServer;
 import io.lettuce.core.resource.ClientResources;
 import java.nio.charset.StandardCharsets;
@@ -90,7 +89,7 @@ class StoredFormatTest {
         raw[0] = 4;
         write(claim, raw);
         assertThatThrownBy(() -> store.find(List.of(claim.id())))
-                .isInstanceOf(StoreUnavailable.class)
+                .isInstanceOf(StoreRejected.class)
                 .hasMessageContaining("another release");
         assertThat(store.claim(List.of(Calls.claim("key")))).hasOnlyElementsOfType(ClaimResult.Unavailable.class);
         assertThat(raw(claim)).isEqualTo(raw);
