@@ -63,7 +63,9 @@ final class RedisSpeed {
     }
 
     private void run(String fsync, Onlyonce postgres) throws Exception {
-        try (RedisServer server = RedisServer.start("appendfsync " + fsync);
+        // The servers of tests keep their data in memory.
+        try (TemporaryFolder disk = TemporaryFolder.create("onlyonce-redis");
+                RedisServer server = RedisServer.start("appendfsync " + fsync, "dir " + disk.path());
                 RedisStore store = RedisStore.open(server.url());
                 Onlyonce once = Onlyonce.builder(store).build();
                 ByHand byHand = new ByHand(server.url())) {

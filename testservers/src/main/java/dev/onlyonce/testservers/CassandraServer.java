@@ -77,7 +77,7 @@ public final class CassandraServer implements AutoCloseable {
 
     CassandraServer(Ring ring, int number, List<String> settings) {
         this.address = new InetSocketAddress("127.0.0." + number, ring.clientPort());
-        this.home = Folders.quick("onlyonce-cassandra");
+        this.home = Folders.temporary("onlyonce-cassandra");
         try {
             Files.writeString(home.resolve("cassandra.yaml"), yaml(ring, number, settings));
             Files.writeString(home.resolve("logback.xml"), """

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** Where servers keep their data, and cleaning up after them. */
 final class Folders {
     private static final Path MEMORY = Path.of("/dev/shm");
-    /** Three nodes of Cassandra take less than one. */
+    /** Six servers of a cluster take less than one. */
     private static final long MEMORY_MIN = 6L << 30;
 
     private Folders() {}
