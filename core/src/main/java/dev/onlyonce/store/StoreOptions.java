@@ -32,6 +32,15 @@ public record StoreOptions(
     /** Without the password. */
     @Override
     public String toString() {
-        return url.replaceAll("(?<=://)[^/]*(?=@)", "***").replaceAll("(?i)(password=)[^&;]*", "$1***");
+        return shown(url);
+    }
+
+    /** A URL, or a setting of one, as messages may show it: without what may be a secret, also if it is where it does not belong. */
+    public static String shown(String url) {
+        // Up to the last @: a password that was not encoded may have any character. In settings of JDBC, behind a ? and
+        // a =, a user may have an @.
+        String before = url.startsWith("jdbc:") ? "(?:[^?]*|[^=]*)(?=@)" : ".*(?=@)";
+        return url.replaceFirst((url.contains("//") ? "(?<=//)" : "^") + before, "***")
+                .replaceAll("(?i)([a-z]*(?:password|secret|token|accesskey)[a-z]*=)[^&]*", "$1***");
     }
 }

@@ -33,7 +33,6 @@ public final class Backlog implements AutoCloseable {
     private volatile int unknown;
     private volatile double oldestSeconds;
     private volatile OutboxCounts outbox = OutboxCounts.NONE;
-    private volatile double oldestCallSeconds;
     private volatile boolean closed;
 
     private Backlog(Onlyonce once, Supplier<OutboxCounts> countOutbox) {
@@ -51,7 +50,10 @@ public final class Backlog implements AutoCloseable {
         meters.gauge(Metric.RECONCILE_BACKLOG, Tags.empty(), () -> backlog.unknown);
         meters.gauge(Metric.RECONCILE_OLDEST, Tags.empty(), () -> backlog.oldestSeconds);
         meters.gauge(Metric.OUTBOX_WAITING, Tags.empty(), () -> backlog.outbox.waiting());
-        meters.gauge(Metric.OUTBOX_OLDEST, Tags.empty(), () -> backlog.oldestCallSeconds);
+        meters.gauge(
+                Metric.OUTBOX_OLDEST,
+                Tags.empty(),
+                () -> backlog.outbox.oldest().toMillis() / 1000.0);
         meters.gauge(Metric.OUTBOX_DEAD_LETTERS, Tags.empty(), () -> backlog.outbox.dead());
         meters.readCounter(Metric.CACHE_REPLAYED, once, cache(CacheCounts::replayed));
         meters.readCounter(Metric.CACHE_SHED, once, cache(CacheCounts::shed));
@@ -71,10 +73,7 @@ public final class Backlog implements AutoCloseable {
             List<Entry> entries = once.operator().list(EntryQuery.all(COUNT_MAX).in(State.UNKNOWN));
             unknown = entries.size();
             oldestSeconds = entries.stream().mapToDouble(Backlog::age).max().orElse(0);
-            OutboxCounts counts = countOutbox.get();
-            Instant now = once.registry().time().now();
-            oldestCallSeconds = counts.oldestAt().map(at -> seconds(at, now)).orElse(0.0);
-            outbox = counts;
+            outbox = countOutbox.get();
         } catch (StoreException e) {
             log.debug("The backlog cannot be counted now: {}", e.getMessage());
         } finally {
