@@ -23,7 +23,7 @@ interface BadInputPart extends ConsumerPart {
             return;
         }
         bench().send(SentMessage.of("k", "before", "before"), message, SentMessage.of("k", "after", "after"));
-        RunningConsumer consumer = bench().transactional(ConsumerBench.MANY_TRIES, ConsumerBench::write);
+        RunningConsumer consumer = bench().transactional(ConsumerBench.MANY_TRIES, EffectTable::write);
         DeadMessage dead = bench().dead(1).get(0);
         assertThat(dead.reason()).isEqualTo(bad.reason());
         assertThat(dead.about("text")).isNotEmpty().doesNotContainPattern("\\p{Cntrl}");
@@ -45,7 +45,7 @@ interface BadInputPart extends ConsumerPart {
                         SentMessage.of("k", "large", "x".repeat(bench().topic().bodyBytesMax())),
                         SentMessage.of("k", "larger", allowed + "x"),
                         SentMessage.of("k", "allowed", allowed));
-        RunningConsumer consumer = bench().transactional(1, ConsumerBench::write);
+        RunningConsumer consumer = bench().transactional(1, EffectTable::write);
         List<DeadMessage> dead = bench().dead(2);
         assertThat(dead).extracting(DeadMessage::reason).containsOnly("too_large");
         ConsumerBench.until("the other is applied", () -> consumer.applied() == 1);
@@ -58,7 +58,7 @@ interface BadInputPart extends ConsumerPart {
         bench().send(SentMessage.of("k", "a", "first"));
         RunningConsumer consumer = bench().transactional(ConsumerBench.MANY_TRIES, (transaction, body) -> {
             seen.add(body);
-            ConsumerBench.write(transaction, body);
+            EffectTable.write(transaction, body);
         });
         ConsumerBench.until("the first is applied", () -> consumer.applied() == 1);
         bench().send(
@@ -83,7 +83,7 @@ interface BadInputPart extends ConsumerPart {
                         SentMessage.of("k", "b", "rejected"),
                         SentMessage.of("k", "c", "after"));
         RunningConsumer consumer = bench().transactional(ConsumerBench.MANY_TRIES, (transaction, body) -> {
-            ConsumerBench.write(transaction, body);
+            EffectTable.write(transaction, body);
             if (body.equals("rejected")) {
                 throw bench().topic().poison("no such account");
             }

@@ -1,13 +1,7 @@
 package dev.onlyonce.testkit.messages;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.onlyonce.Onlyonce;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +9,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /** A topic, a database with the effects of its messages, and consumers between them. */
 final class ConsumerBench {
@@ -24,10 +17,10 @@ final class ConsumerBench {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final long PAUSE_NANOS = 10_000_000;
-    private static final int SHOWN_MAX = 100;
 
     private final ConsumedTopic topic;
     private final DataSource database;
+    private final EffectTable effects;
     private final StoppableSource source;
     private final Onlyonce once;
     private final List<RunningConsumer> started = new ArrayList<>();
@@ -36,11 +29,7 @@ final class ConsumerBench {
         this.topic = topic;
         this.database = database;
         this.source = new StoppableSource(database);
-        try (Connection connection = database.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TABLE effect (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body varchar("
-                    + SHOWN_MAX + ") NOT NULL)");
-        }
+        this.effects = EffectTable.create(database);
         this.once = opener.apply(source);
     }
 
@@ -70,28 +59,9 @@ final class ConsumerBench {
         return consumer;
     }
 
-    /** An effect: a row, in the message's transaction. */
-    static void write(@Nullable Connection transaction, String body) throws SQLException {
-        try (PreparedStatement insert =
-                requireNonNull(transaction).prepareStatement("INSERT INTO effect (body) VALUES (?)")) {
-            insert.setString(1, body.length() > SHOWN_MAX ? body.substring(0, SHOWN_MAX) : body);
-            insert.executeUpdate();
-        }
-    }
-
     /** The bodies that took effect, in their order. */
     List<String> effects() {
-        try (Connection connection = database.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT body FROM effect ORDER BY seq")) {
-            List<String> bodies = new ArrayList<>();
-            while (row.next()) {
-                bodies.add(requireNonNull(row.getString(1)));
-            }
-            return bodies;
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+        return effects.bodies();
     }
 
     /** This many dead letters, and no more. */

@@ -21,7 +21,7 @@ interface FailurePart extends ConsumerPart {
                         SentMessage.of("b", "4", "b2"));
         AtomicInteger failures = new AtomicInteger();
         RunningConsumer consumer = bench().transactional(ConsumerBench.MANY_TRIES, (transaction, body) -> {
-            ConsumerBench.write(transaction, body);
+            EffectTable.write(transaction, body);
             // It fails until the others are applied: they must not wait for it.
             boolean othersWait = !bench().effects().contains("b2");
             if (body.equals("a1") && (othersWait || failures.incrementAndGet() <= 3)) {
@@ -50,7 +50,7 @@ interface FailurePart extends ConsumerPart {
         List<String> calls = new CopyOnWriteArrayList<>();
         RunningConsumer consumer = bench().transactional(3, (transaction, body) -> {
             calls.add(body);
-            ConsumerBench.write(transaction, body);
+            EffectTable.write(transaction, body);
             if (body.equals("never")) {
                 throw new IllegalStateException("out of\norder");
             }
@@ -74,7 +74,7 @@ interface FailurePart extends ConsumerPart {
     default void error() {
         bench().send(SentMessage.of("a", "1", "broken"), SentMessage.of("b", "2", "sound"));
         RunningConsumer consumer = bench().transactional(2, (transaction, body) -> {
-            ConsumerBench.write(transaction, body);
+            EffectTable.write(transaction, body);
             if (body.equals("broken")) {
                 throw new AssertionError("a bug");
             }

@@ -23,7 +23,7 @@ interface RepeatPart extends ConsumerPart {
             }
         }
         bench().topic().send(messages);
-        RunningConsumer consumer = bench().transactional(1, ConsumerBench::write);
+        RunningConsumer consumer = bench().transactional(1, EffectTable::write);
         ConsumerBench.until("all 267 are done", () -> consumer.applied() + consumer.repeated() >= 267);
         assertThat(consumer.applied()).isEqualTo(200);
         assertThat(consumer.retried()).isZero();
@@ -47,12 +47,12 @@ interface RepeatPart extends ConsumerPart {
     default void deliveredAgain() {
         List<SentMessage> messages = several(50);
         bench().topic().send(messages);
-        RunningConsumer first = bench().transactional(1, ConsumerBench::write);
+        RunningConsumer first = bench().transactional(1, EffectTable::write);
         ConsumerBench.until("all are applied", () -> first.applied() == 50);
         first.close();
         bench().topic().redeliver(messages);
         bench().send(SentMessage.of("key0", "last", "last"));
-        RunningConsumer second = bench().transactional(1, ConsumerBench::write);
+        RunningConsumer second = bench().transactional(1, EffectTable::write);
         ConsumerBench.until("all have come again", () -> second.repeated() >= 50 && second.applied() == 1);
         assertThat(bench().effects()).hasSize(51).doesNotHaveDuplicates();
     }
@@ -65,8 +65,8 @@ interface RepeatPart extends ConsumerPart {
             messages.add(message);
             messages.add(message.under("other-" + message.key()));
         }
-        RunningConsumer one = bench().transactional(1, ConsumerBench::write);
-        RunningConsumer other = bench().transactional(1, ConsumerBench::write);
+        RunningConsumer one = bench().transactional(1, EffectTable::write);
+        RunningConsumer other = bench().transactional(1, EffectTable::write);
         bench().topic().send(messages);
         ConsumerBench.until(
                 "both copies of all are done",
