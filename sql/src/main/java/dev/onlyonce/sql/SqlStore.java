@@ -35,6 +35,7 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
@@ -113,6 +114,11 @@ public final class SqlStore implements Store {
 
     /** A store in a SQLite file, as {@link #sqlite}. */
     public static Builder builder(Path file) {
+        if (file.toString().contains("?")) {
+            // The driver would take the rest for settings, and open another file than the one that is watched.
+            throw new IllegalArgumentException(
+                    "a SQLite database cannot have a ? in the name of its file, which takes no settings");
+        }
         return new Builder(options -> StoreOpening.open(file, options));
     }
 
@@ -282,17 +288,17 @@ public final class SqlStore implements Store {
 
     @Override
     public int countStored(@Nullable String tenant, int max) {
-        return calls.read(c -> BoundedCount.entries(c, database, tenant, max));
+        return bounded(c -> BoundedCount.entries(c, database, tenant, max));
     }
 
     /** What the outbox has to do, for gauges; each count stops at {@code max}. */
     public OutboxCounts countOutbox(int max) {
-        return calls.read(c -> BoundedCount.outbox(c, database, max));
+        return bounded(c -> BoundedCount.outbox(c, database, max));
     }
 
     @Override
     public List<AuditRecord> history(EntryId id) {
-        return calls.read(c -> audit.history(c, id));
+        return bounded(c -> audit.history(c, id));
     }
 
     @Override
@@ -302,7 +308,12 @@ public final class SqlStore implements Store {
 
     @Override
     public int purgeAudit(Duration retention, int limit) {
-        return calls.write(c -> audit.purge(c, StoredEntry.micros(retention), limit));
+        return calls.write(
+                c -> database.bounded(c, bounded -> audit.purge(bounded, StoredEntry.micros(retention), limit)));
+    }
+
+    private <T> T bounded(Calls.Work<T> reading) {
+        return calls.read(c -> database.bounded(c, reading));
     }
 
     /** The tables, for looking at their version. */
@@ -315,10 +326,16 @@ public final class SqlStore implements Store {
         return Optional.of(calls.read(c -> ServerClock.now(c, database)));
     }
 
+    /** On MySQL and MariaDB, what {@code max_allowed_packet} leaves room for. */
+    @Override
+    public StoreLimits limits() {
+        return new StoreLimits(database.resultBytesMax(), true);
+    }
+
     /** By a commit. Blocks for as long as a claim may. */
     @Override
     public void checkWritable() {
-        calls.transaction(c -> WriteCheck.run(c, database));
+        calls.transaction(c -> database.bounded(c, bounded -> WriteCheck.run(bounded, database)));
     }
 
     /** Closes the connections of an embedded database; a DataSource stays its owner's. */

@@ -2,12 +2,14 @@ package dev.onlyonce.sql;
 
 import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.H2Check;
+import dev.onlyonce.sql.connections.MySqlCheck;
 import dev.onlyonce.sql.connections.Pool;
 import dev.onlyonce.sql.connections.SourceCheck;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.SqliteConnections;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.H2;
+import dev.onlyonce.sql.entries.MySql;
 import dev.onlyonce.sql.entries.Postgres;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.SqlAccess;
@@ -54,6 +56,8 @@ public final class StoreOpening {
         Calls calls = calls(dataSource, kind);
         if (kind == SqlDatabase.SQLITE) {
             calls.read(StoreOpening::checkSynchronous);
+        } else if (kind == SqlDatabase.MYSQL) {
+            calls.read(MySqlCheck::run);
         }
         prepare(kind, calls, options.mode);
         return new SqlStore(new SqlAccess(database(kind, calls, options), calls, options.sealing));
@@ -73,8 +77,9 @@ public final class StoreOpening {
             case POSTGRESQL ->
                 new Postgres(
                         options.clock, options.audit, calls.read(Postgres::isScripted), calls.read(Postgres::home));
-            case H2 -> new H2(options.clock, options.audit, calls.read(H2::home));
-            case MYSQL, SQLITE -> Database.of(kind, options.clock, options.audit);
+            case H2 -> new H2(options.clock, options.audit, calls.read(H2::home), calls::keepWritingAtOnce);
+            case MYSQL -> new MySql(options.clock, options.audit, calls.read(MySqlCheck::packetBytes));
+            case SQLITE -> Database.of(kind, options.clock, options.audit);
         };
     }
 

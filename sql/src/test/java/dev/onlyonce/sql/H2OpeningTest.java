@@ -124,6 +124,33 @@ final class H2OpeningTest {
         }
     }
 
+    @Test
+    @DisplayName("E4 after it was opened again, a commit of the application's own transaction is written at once too")
+    void closedBeforeTransaction() throws Exception {
+        String url = "jdbc:h2:file:" + folder.resolve("entries");
+        SqlStore store = SqlStore.open(source(url));
+        SqlClock.execute(source(url), "CREATE TABLE note (id INT)", "SHUTDOWN");
+        try (store;
+                Connection transaction = source(url).getConnection()) {
+            transaction.setAutoCommit(false);
+            assertThat(SqlClock.number(source(url), DELAY))
+                    .as("H2 has forgotten it")
+                    .isEqualTo(500);
+            try (Statement statement = transaction.createStatement()) {
+                statement.execute("INSERT INTO note VALUES (1)");
+            }
+            Key key = Key.of("tenant", "POST /payments", "key");
+            Ways.transactions(store).execute(transaction, key, TransactionsChapter.REQUEST, Codec.text(), c -> "done");
+            assertThat(SqlClock.number(source(url), DELAY)).as("WRITE_DELAY").isZero();
+            transaction.rollback();
+            assertThat(store.find(List.of(key.entryId())).get(0))
+                    .as("nothing was committed")
+                    .isEmpty();
+            assertThat(SqlClock.number(source(url), "SELECT count(*) FROM note"))
+                    .isZero();
+        }
+    }
+
     private static boolean isClaimed(SqlStore store, String key) {
         try {
             return Claims.won(store.claim(List.of(Claims.claim(key)))) == 1;

@@ -10,6 +10,8 @@ import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.inbox.Inbox;
 import dev.onlyonce.sql.inbox.InboxMessage;
+import dev.onlyonce.sql.outbox.Delivery;
+import dev.onlyonce.sql.outbox.Outbox;
 import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.AuditQuery;
@@ -69,6 +71,7 @@ final class LockWaitsTest {
     @ParameterizedTest(name = "{0}, {1}")
     @CsvSource({
         "POSTGRES, ROWS",
+        "POSTGRES, TABLES",
         "MARIADB, ROWS",
         "MARIADB, GAPS",
         "MARIADB, TABLES",
@@ -115,6 +118,9 @@ final class LockWaitsTest {
                 Policy.standard().toBuilder().waitMax(Duration.ofSeconds(1)).build());
         Steps steps = Steps.of(once);
         Inbox inbox = Inbox.of(once);
+        Outbox outbox = Outbox.builder(once)
+                .handler("charge", row -> new Delivery.NotExecuted("never called"))
+                .build();
         Map<String, Callable<?>> calls = new LinkedHashMap<>();
         calls.put("claim", () -> store.claim(Claims.claims("fresh", 1)));
         calls.put("claim many", () -> store.claim(Claims.claims("many", 5)));
@@ -136,6 +142,10 @@ final class LockWaitsTest {
         calls.put("history", () -> store.history(settled.id()));
         calls.put("audit", () -> store.audit(AuditQuery.all(1)).size());
         calls.put("count", () -> store.countStored("tenant", 10));
+        calls.put("count the outbox", () -> store.countOutbox(10));
+        calls.put("deliver", outbox::deliverDue);
+        calls.put("list dead letters", () -> outbox.listDead(0, 10));
+        calls.put("drop a dead letter", () -> outbox.drop(1, "alice", "ticket 42"));
         calls.put("check", () -> {
             store.checkWritable();
             return true;
@@ -155,7 +165,9 @@ final class LockWaitsTest {
     private static void lock(Connection foreign, TestDatabase database, Lock lock) throws SQLException {
         foreign.setAutoCommit(false);
         try (Statement statement = foreign.createStatement()) {
-            if (lock == Lock.TABLES) {
+            if (lock == Lock.TABLES && database == TestDatabase.POSTGRES) {
+                statement.execute("LOCK TABLE onlyonce_entry, onlyonce_audit, onlyonce_outbox, onlyonce_step");
+            } else if (lock == Lock.TABLES) {
                 statement.execute("LOCK TABLES onlyonce_entry WRITE, onlyonce_audit WRITE, onlyonce_outbox WRITE,"
                         + " onlyonce_step WRITE");
             } else if (lock == Lock.GAPS || database == TestDatabase.POSTGRES) {

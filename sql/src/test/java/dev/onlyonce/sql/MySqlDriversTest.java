@@ -25,6 +25,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
@@ -60,8 +61,13 @@ final class MySqlDriversTest {
         try (HikariDataSource pool = pool(setting);
                 SqlStore store = SqlStore.open(pool)) {
             for (int i = 1; i < 8; i++) {
-                assertThat(Claims.won(store.claim(Claims.claims("other" + i + "-", i))))
-                        .isEqualTo(i);
+                List<ClaimRequest> claims = Claims.claims("other" + i + "-", i);
+                assertThat(Claims.won(store.claim(claims))).isEqualTo(i);
+                List<SettleResult> settled = store.settle(Claims.complete(claims));
+                assertThat(store.find(claims.stream().map(ClaimRequest::id).toList()))
+                        .extracting(Optional::orElseThrow)
+                        .extracting(e -> (SettleResult) new SettleResult.Settled(e.settledAt(), e.expiresAt()))
+                        .isEqualTo(settled);
             }
             List<ClaimRequest> alike = List.of("key", "KEY", "k\u00e9y", "key ", "k'e\"y\\", "k\\'y").stream()
                     .map(Claims::claim)

@@ -4,12 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.testservers.DatabaseServer;
+import dev.onlyonce.testservers.MySqlServer;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -157,6 +162,75 @@ final class OpeningTest {
     void noFile() {
         Path nowhere = folder.resolve("no such folder").resolve("entries.db");
         assertThatThrownBy(() -> SqlStore.sqlite(nowhere)).isInstanceOf(StoreUnavailable.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"MYSQL", "MARIADB"})
+    @DisplayName(
+            "E2 R3 on connections that read what is not committed is refused: a duplicate would get an answer that is undone")
+    void readUncommitted(TestDatabase kind) {
+        try (HikariDataSource pool = new HikariDataSource()) {
+            pool.setJdbcUrl(kind.url(folder));
+            pool.setTransactionIsolation("TRANSACTION_READ_UNCOMMITTED");
+            assertThatThrownBy(() -> SqlStore.open(pool))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("Use READ COMMITTED");
+        }
+    }
+
+    @Test
+    @DisplayName("E2 D1 on MySQL with a binary log of statements is refused: lapsed leases would never end")
+    void binaryLogOfStatements() {
+        try (DatabaseServer server = MySqlServer.start("log-bin=bin", "server-id=1", "binlog-format=STATEMENT");
+                HikariDataSource pool = Pools.open(server.createDatabase(), 2);
+                HikariDataSource mixed =
+                        Pools.open(server.createDatabase() + "&sessionVariables=binlog_format=MIXED", 2)) {
+            assertThatThrownBy(() -> SqlStore.open(pool))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("binlog_format=STATEMENT");
+            SqlStore.open(mixed).close();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "E2 D11 R1 on MySQL with small packets states the largest result that fits, and records many of that size together")
+    void smallPackets() {
+        try (DatabaseServer server = MySqlServer.start("max-allowed-packet=1M")) {
+            for (String driver : List.of("jdbc:mysql:", "jdbc:mariadb:")) {
+                checkLargeResults(server.createDatabase().replaceFirst("^jdbc:mysql:", driver));
+            }
+        }
+    }
+
+    private static void checkLargeResults(String url) {
+        try (HikariDataSource pool = Pools.open(url, 4);
+                SqlStore store = SqlStore.open(pool)) {
+            assertThatThrownBy(() -> Onlyonce.builder(store).build())
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("resultBytesMax must be at most");
+            byte[] largest = new byte[store.limits().resultBytesMax()];
+            List<ClaimRequest> claims = Claims.claims("large", 8);
+            store.claim(claims);
+            List<Settlement> settlements = claims.stream()
+                    .map(claim -> new Settlement(claim.id(), claim.token(), State.COMPLETED, largest, "done"))
+                    .toList();
+            assertThat(store.settle(settlements)).as(url).allMatch(SettleResult.Settled.class::isInstance);
+            assertThat(store.find(List.of(claims.get(7).id()))
+                            .get(0)
+                            .orElseThrow()
+                            .result())
+                    .isEqualTo(largest);
+        }
+    }
+
+    @Test
+    @DisplayName("E2 on a file with settings behind its name is refused: the driver would open another file")
+    void settingsInName() {
+        assertThatThrownBy(() -> SqlStore.sqlite(folder.resolve("entries.db?synchronous=OFF")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("?");
+        assertThat(folder).isEmptyDirectory();
     }
 
     @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
@@ -12,6 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -60,13 +63,33 @@ class RoundTripsTest {
     }
 
     @Test
-    @DisplayName("are one for a batch of fresh claims and two for their ordinary settlement")
+    @DisplayName(
+            "are one for a batch of fresh claims and one for their ordinary settlement, two if they were claimed elsewhere")
     void ordinary() {
         List<ClaimRequest> claims = Claims.claims("key", 16);
         assertThat(Claims.won(store.claim(claims))).isEqualTo(16);
         assertThat(sent()).containsExactly("INSERT");
-        assertThat(store.settle(Claims.complete(claims))).allMatch(SettleResult.Settled.class::isInstance);
-        assertThat(sent()).containsExactly("UPDATE", "SELECT");
+        List<SettleResult> settled = store.settle(Claims.complete(claims));
+        assertThat(sent()).containsExactly("UPDATE");
+        List<ClaimRequest> elsewhere = Claims.claims("elsewhere", 16);
+        try (SqlStore other = SqlStore.open(pool)) {
+            other.claim(elsewhere);
+            assertThat(settled).isEqualTo(stored(other.find(ids(claims))));
+        }
+        sent();
+        assertThat(store.settle(Claims.complete(elsewhere))).isEqualTo(stored(store.find(ids(elsewhere))));
+        assertThat(sent()).containsExactly("UPDATE", "SELECT", "SELECT");
+    }
+
+    private static List<EntryId> ids(List<ClaimRequest> claims) {
+        return claims.stream().map(ClaimRequest::id).toList();
+    }
+
+    private static List<SettleResult> stored(List<Optional<Entry>> found) {
+        return found.stream()
+                .map(Optional::orElseThrow)
+                .<SettleResult>map(e -> new SettleResult.Settled(e.settledAt(), e.expiresAt()))
+                .toList();
     }
 
     @Test

@@ -152,6 +152,16 @@ public final class Calls implements AutoCloseable {
         }
     }
 
+    /**
+     * To be run before a change in a transaction of the application. It sets nothing there, because that would commit the
+     * transaction: any write on a connection of its own does it.
+     */
+    public void keepWritingAtOnce(Connection transaction) throws SQLException {
+        if (h2File && !H2Check.isWritingAtOnce(transaction)) {
+            write(own -> true);
+        }
+    }
+
     private static void keepWritingAtOnce(Source.Borrowed borrowed) throws SQLException {
         try {
             H2Check.keepWritingAtOnce(borrowed.connection());

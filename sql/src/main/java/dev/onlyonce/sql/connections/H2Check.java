@@ -47,12 +47,7 @@ public final class H2Check {
     public static boolean run(Connection connection) throws SQLException {
         Map<String, String> settings = settings(connection);
         checkMode(settings.getOrDefault("MODE", "REGULAR"));
-        if (connection.getTransactionIsolation() == Connection.TRANSACTION_READ_UNCOMMITTED) {
-            throw new StoreRejected(
-                    "the DataSource's connections read what others have not committed: an answer could be given that is undone"
-                            + " later. Use READ COMMITTED or a stricter isolation level",
-                    null);
-        }
+        SourceCheck.checkIsolation(connection);
         String place = SourceCheck.place(connection);
         if (place.equals("jdbc:h2:mem:")) {
             throw new StoreRejected(
@@ -147,6 +142,18 @@ public final class H2Check {
      * was closed, or whose process has died, and that the next connection has opened again, writes late again.
      */
     static void keepWritingAtOnce(Connection connection) throws SQLException {
+        String delay = delay(connection);
+        if (!delay.equals("0")) {
+            writeAtOnce(connection, SourceCheck.place(connection), delay);
+        }
+    }
+
+    /** Whether commits are written before they are acknowledged. */
+    static boolean isWritingAtOnce(Connection connection) throws SQLException {
+        return delay(connection).equals("0");
+    }
+
+    private static String delay(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(DELAY);
                 ResultSet row = statement.executeQuery()) {
             String delay = "0";
@@ -154,9 +161,7 @@ public final class H2Check {
                 // The first is what the file has, the last what is in force.
                 delay = row.getString(1);
             }
-            if (!delay.equals("0")) {
-                writeAtOnce(connection, SourceCheck.place(connection), delay);
-            }
+            return delay;
         }
     }
 

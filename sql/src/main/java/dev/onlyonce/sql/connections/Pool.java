@@ -27,7 +27,7 @@ public final class Pool implements Source {
     private final AtomicReference<@Nullable Connected> expected = new AtomicReference<>();
     /** Where each connection of the driver leads: asking takes MariaDB's driver 0.2 ms, and the answer does not change. */
     private final Cache<Connection, SourceCheck.Url> urls =
-            Caffeine.newBuilder().weakKeys().build();
+            Caffeine.newBuilder().weakKeys().executor(Runnable::run).build();
 
     /**
      * Wraps it.

@@ -8,9 +8,11 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 final class PreparedOnce implements InvocationHandler {
     /** More than the texts that are not made up for one call, like those of listings. */
     private static final int KEPT_MAX = 64;
+
+    /** What every transaction of ours begins and ends with. */
+    private static final Set<String> FREQUENT = Set.of("BEGIN IMMEDIATE", "COMMIT");
 
     private final Connection connection;
     private final Map<String, PreparedStatement> idle = new LinkedHashMap<>();
@@ -36,6 +41,9 @@ final class PreparedOnce implements InvocationHandler {
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
         if (method.getName().equals("prepareStatement") && arguments != null && arguments.length == 1) {
             return prepare((String) arguments[0]);
+        }
+        if (method.getName().equals("createStatement") && arguments == null) {
+            return proxy(Statement.class, new Plain(connection.createStatement()));
         }
         return call(connection, method, arguments);
     }
@@ -67,6 +75,29 @@ final class PreparedOnce implements InvocationHandler {
             return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {
             throw e.getCause() == null ? e : e.getCause();
+        }
+    }
+
+    /** A statement without parameters: it begins and ends transactions by statements that are kept. */
+    private final class Plain implements InvocationHandler {
+        private final Statement statement;
+
+        Plain(Statement statement) {
+            this.statement = statement;
+        }
+
+        @Override
+        public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
+            if (method.getName().equals("execute")
+                    && arguments != null
+                    && arguments.length == 1
+                    && FREQUENT.contains((String) arguments[0])) {
+                try (PreparedStatement kept = prepare((String) arguments[0])) {
+                    kept.executeUpdate();
+                }
+                return false;
+            }
+            return call(statement, method, arguments);
         }
     }
 

@@ -222,4 +222,14 @@ public final class SourceCheck {
             return byCatalog ? server + ", database " + connection.getCatalog() : server;
         }
     }
+
+    /** For databases that have this level; PostgreSQL reads what is committed all the same. */
+    static void checkIsolation(Connection connection) throws SQLException {
+        if (connection.getTransactionIsolation() == Connection.TRANSACTION_READ_UNCOMMITTED) {
+            throw new StoreRejected(
+                    "the DataSource's connections read what others have not committed: an answer could be given that is undone"
+                            + " later. Use READ COMMITTED or a stricter isolation level",
+                    null);
+        }
+    }
 }

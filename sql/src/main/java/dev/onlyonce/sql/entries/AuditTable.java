@@ -157,7 +157,7 @@ public final class AuditTable {
      * </ol>
      */
     public List<AuditRecord> list(Connection connection, AuditQuery query) throws SQLException {
-        return database.reading(connection, c -> page(c, query));
+        return database.bounded(connection, c -> page(c, query));
     }
 
     private List<AuditRecord> page(Connection connection, AuditQuery query) throws SQLException {

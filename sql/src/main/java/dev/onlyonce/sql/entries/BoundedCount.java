@@ -5,8 +5,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.util.Optional;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Bounded counts, from indexes alone. */
@@ -25,7 +25,7 @@ public final class BoundedCount {
 
     /** Ids grow, so the first row is the oldest; the primary key finds it. */
     private static final String OLDEST_WAITING = """
-            SELECT entry_created_at FROM onlyonce_outbox WHERE dead = 0 ORDER BY id LIMIT 1""";
+            SELECT {now} - entry_created_at FROM onlyonce_outbox WHERE dead = 0 ORDER BY id LIMIT 1""";
 
     private BoundedCount() {}
 
@@ -60,10 +60,10 @@ public final class BoundedCount {
                 oldestWaiting(connection, database));
     }
 
-    private static Optional<Instant> oldestWaiting(Connection connection, Database database) throws SQLException {
+    private static Duration oldestWaiting(Connection connection, Database database) throws SQLException {
         try (PreparedStatement statement = database.prepare(connection, database.sql(OLDEST_WAITING));
                 ResultSet row = statement.executeQuery()) {
-            return row.next() ? Optional.of(StoredEntry.instant(row.getLong(1))) : Optional.empty();
+            return row.next() ? Duration.of(Math.max(0, row.getLong(1)), ChronoUnit.MICROS) : Duration.ZERO;
         }
     }
 

@@ -38,7 +38,7 @@ public interface Database {
             case POSTGRESQL -> new Postgres(clock, audit, true, Optional.empty());
             case MYSQL -> new MySql(clock, audit);
             case SQLITE -> new Sqlite(clock, audit);
-            case H2 -> new H2(clock, audit, Optional.empty());
+            case H2 -> new H2(clock, audit, Optional.empty(), transaction -> {});
         };
     }
 
@@ -50,16 +50,21 @@ public interface Database {
     /** Which kind, for the schema. */
     SqlDatabase kind();
 
+    /** The largest result that it holds. */
+    default int resultBytesMax() {
+        return Integer.MAX_VALUE;
+    }
+
     /**
      * Prepares a statement that is short unless somebody else holds a lock, within the bound for such waits where the statement
-     * has to bring it. What may read for long goes through {@link #reading} instead.
+     * has to bring it. What may read for long, and what is not part of a transaction, goes through {@link #bounded}.
      */
     default PreparedStatement prepare(Connection connection, String sql) throws SQLException {
         return connection.prepareStatement(sql);
     }
 
-    /** Reads, perhaps for long, but does not wait for a locked table for long where the session would. */
-    default <T> T reading(Connection connection, Calls.Work<T> work) throws SQLException {
+    /** Runs work that may read for long, but does not wait for a locked table for long where the session would. */
+    default <T> T bounded(Connection connection, Calls.Work<T> work) throws SQLException {
         return work.run(connection);
     }
 

@@ -44,6 +44,13 @@ public final class H2 implements Database {
     private final StatementTexts texts;
     private final H2Changes changes;
     private final H2Queries queries;
+    private final Preparation preparation;
+
+    /** Runs before entries are made in a transaction of the application. */
+    @FunctionalInterface
+    public interface Preparation {
+        void run(Connection transaction) throws SQLException;
+    }
 
     /**
      * The statements.
@@ -51,8 +58,10 @@ public final class H2 implements Database {
      * @param clock for tests: another clock than the machine's
      * @param audit whether an ordinary life's record outlives its entry
      * @param home the schema of the tables, quoted: every connection reaches the tables there, whatever its schema
+     * @param preparation before an entry is made in a transaction of the application
      */
-    public H2(Optional<String> clock, AuditLevel audit, Optional<String> home) {
+    public H2(Optional<String> clock, AuditLevel audit, Optional<String> home, Preparation preparation) {
+        this.preparation = preparation;
         this.clock = clock.orElse(H2Statements.CLOCK);
         this.texts = new StatementTexts(H2Statements.CLOCK, this.clock, StatementTexts.inSchema(home));
         this.queries = new H2Queries(texts);
@@ -223,6 +232,6 @@ public final class H2 implements Database {
 
     @Override
     public InTransaction inTransaction() {
-        return new H2InTransaction(queries, changes);
+        return new H2InTransaction(queries, changes, preparation);
     }
 }

@@ -23,14 +23,17 @@ final class H2InTransaction implements InTransaction {
 
     private final H2Queries queries;
     private final H2Changes changes;
+    private final H2.Preparation preparation;
 
-    H2InTransaction(H2Queries queries, H2Changes changes) {
+    H2InTransaction(H2Queries queries, H2Changes changes, H2.Preparation preparation) {
         this.queries = queries;
         this.changes = changes;
+        this.preparation = preparation;
     }
 
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
+        preparation.run(connection);
         Optional<Integer> attempt = Optional.ofNullable(
                 queries.insert(connection, List.of(claim), waitMax.toMillis()).get(claim.id()));
         if (attempt.isEmpty() && isStrict(connection) && !isSeen(connection, claim.id())) {

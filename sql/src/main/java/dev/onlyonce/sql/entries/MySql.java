@@ -55,7 +55,15 @@ public final class MySql implements Database {
 
     private static final String TABLE_WAIT_BEFORE = "SET SESSION lock_wait_timeout = @onlyonce_table_wait";
 
+    /** The largest packet that a server takes by default, in MySQL 8. */
+    private static final int PACKET_BYTES = 64 << 20;
+    /** What a statement needs beside results. */
+    private static final int STATEMENT_BYTES = 128 << 10;
+    /** Results of more bytes go in several statements. */
+    private static final int RESULTS_BYTES_MAX = 4 << 20;
+
     private final String clock;
+    private final int resultBytesMax;
     private final StatementTexts texts;
     private final MySqlQueries queries;
     private final MySqlChanges changes;
@@ -69,10 +77,23 @@ public final class MySql implements Database {
      * @param audit whether an ordinary life's record outlives its entry
      */
     public MySql(Optional<String> clock, AuditLevel audit) {
+        this(clock, audit, PACKET_BYTES);
+    }
+
+    /**
+     * The statements.
+     *
+     * @param clock for tests: another clock than the server's
+     * @param audit whether an ordinary life's record outlives its entry
+     * @param packetBytes the largest packet that the server takes
+     */
+    public MySql(Optional<String> clock, AuditLevel audit, int packetBytes) {
         this.clock = clock.orElse(MySqlStatements.CLOCK);
+        // MySQL's driver writes bytes as hexadecimal digits.
+        this.resultBytesMax = Math.max(0, packetBytes - STATEMENT_BYTES) / 2;
         this.texts = new StatementTexts(MySqlStatements.CLOCK, this.clock, statement -> statement);
         this.queries = new MySqlQueries(texts);
-        this.changes = new MySqlChanges(queries, audit);
+        this.changes = new MySqlChanges(queries, audit, Math.min(resultBytesMax, RESULTS_BYTES_MAX));
     }
 
     @Override
@@ -81,12 +102,17 @@ public final class MySql implements Database {
     }
 
     @Override
+    public int resultBytesMax() {
+        return resultBytesMax;
+    }
+
+    @Override
     public PreparedStatement prepare(Connection connection, String sql) throws SQLException {
         return MySqlQueries.prepare(connection, sql, MySqlQueries.LOCK_WAIT_SECONDS);
     }
 
     @Override
-    public <T> T reading(Connection connection, Calls.Work<T> work) throws SQLException {
+    public <T> T bounded(Connection connection, Calls.Work<T> work) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(TABLE_WAIT);
             try {
@@ -148,6 +174,7 @@ public final class MySql implements Database {
                 .toList();
         try {
             queries.change(connection, MySqlStatements.INSERT_FRESH, rows, rows.size(), MySqlQueries.BRIEFLY.seconds());
+            changes.remember(claims);
             return true;
         } catch (SQLException e) {
             if (e.getErrorCode() == DUPLICATE_KEY) {
@@ -341,7 +368,7 @@ public final class MySql implements Database {
     @Override
     public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
         EntryListing listing = new EntryListing(query, MySqlQueries.COLUMNS);
-        return reading(connection, c -> {
+        return bounded(connection, c -> {
             List<Entry> entries = new ArrayList<>();
             queries.list(c, listing, row -> entries.add(StoredEntry.read(row, MySqlQueries.COLUMNS)));
             return entries;

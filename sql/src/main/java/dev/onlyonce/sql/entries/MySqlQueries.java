@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -90,14 +91,43 @@ final class MySqlQueries {
         }
     }
 
+    /**
+     * What a statement changed.
+     *
+     * @param rows how many rows
+     * @param lastInsertId what it gave to {@code LAST_INSERT_ID}; 0 if it changed nothing, or the driver does not tell
+     */
+    record Changed(int rows, long lastInsertId) {}
+
+    /** Changes rows; the acknowledgement tells one number of its own. */
+    Changed changeTelling(Connection connection, String sql, List<Binding> parameters, int rows, int seconds)
+            throws SQLException {
+        String text = EachRow.repeat(texts.of(sql), rows);
+        try (PreparedStatement statement = connection.prepareStatement(text, Statement.RETURN_GENERATED_KEYS)) {
+            statement.setQueryTimeout(seconds);
+            bind(statement, parameters);
+            int changed = statement.executeUpdate();
+            try (ResultSet told = statement.getGeneratedKeys()) {
+                return new Changed(changed, told.next() ? told.getLong(1) : 0);
+            } catch (SQLException e) {
+                // The rows are changed, whatever the driver or a wrapper of it does not know.
+                return new Changed(changed, 0);
+            }
+        }
+    }
+
+    private static void bind(PreparedStatement statement, List<Binding> parameters) throws SQLException {
+        int next = 1;
+        for (Binding binding : parameters) {
+            next = binding.bind(statement, next);
+        }
+    }
+
     private PreparedStatement prepare(
             Connection connection, String sql, List<Binding> parameters, int rows, int seconds) throws SQLException {
         PreparedStatement statement = prepare(connection, EachRow.repeat(texts.of(sql), rows), seconds);
         try {
-            int next = 1;
-            for (Binding binding : parameters) {
-                next = binding.bind(statement, next);
-            }
+            bind(statement, parameters);
             return statement;
         } catch (SQLException | RuntimeException e) {
             statement.close();

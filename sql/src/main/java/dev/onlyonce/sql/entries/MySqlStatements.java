@@ -119,7 +119,8 @@ final class MySqlStatements {
 
     /**
      * Ordinary settlements with the same end: they need no row of the audit, so one statement is one transaction. Only for
-     * entries that are kept for a minute: the rows are read next, and must still be there.
+     * entries that are kept for a minute: the rows may be read next, and must still be there. {@code LAST_INSERT_ID} puts the
+     * time, which is the same for all of them, into the server's acknowledgement.
      */
     static final String SETTLE_ORDINARY = """
             UPDATE onlyonce_entry FORCE INDEX (PRIMARY)
@@ -127,7 +128,7 @@ final class MySqlStatements {
                     FIELD(CONCAT(token, tenant, 0x00, space, 0x00, key_), /*each*/ CAST(? AS BINARY) /*,*/),
                     /*each*/ CAST(? AS BINARY) /*,*/),
                 settled_why = ?, state = ?,
-                settled_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+                settled_at = LAST_INSERT_ID(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))),
                 expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us,
                 purge_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + retention_us + tombstone_us
             WHERE state = 2 AND retention_us >= 60000000

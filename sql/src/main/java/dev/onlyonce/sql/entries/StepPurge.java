@@ -61,7 +61,7 @@ public final class StepPurge {
     /** Removes the steps of at most {@code limit} entries. */
     public void run(Calls calls, int limit) {
         List<Orphan> orphans =
-                limit < 1 ? List.of() : calls.read(c -> database.reading(c, reading -> orphans(reading, limit)));
+                limit < 1 ? List.of() : calls.read(c -> database.bounded(c, bounded -> orphans(bounded, limit)));
         if (!orphans.isEmpty()) {
             calls.transaction(c -> {
                 for (Orphan orphan : orphans) {

@@ -9,11 +9,16 @@ import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.sql.transactions.TransactionRunner;
 import dev.onlyonce.store.EntryUnreadable;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreRejected;
 import java.io.Serial;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +34,8 @@ import org.slf4j.LoggerFactory;
  */
 final class BatchApplication {
     private static final Logger log = LoggerFactory.getLogger(BatchApplication.class);
+
+    private static final String POSTGRES_ABORTED = "25P02";
 
     private final BatchRunner batches;
     private final TransactionRunner single;
@@ -62,8 +69,8 @@ final class BatchApplication {
         }
         try {
             List<Applied> applied = new ArrayList<>();
-            batches.executeEach(connection -> applyEach(
-                    deliveries, applied, (item, request) -> single.execute(connection, request, item.action())));
+            batches.executeEach(connection ->
+                    applyEach(deliveries, applied, (item, request) -> executeTogether(connection, item, request)));
             return applied;
         } catch (TransactionConflict | StoreException e) {
             log.debug("A transaction with {} messages was lost, so each gets its own", items.size(), e);
@@ -73,13 +80,31 @@ final class BatchApplication {
         return applied;
     }
 
-    /** In a transaction of its own. What the effect throws now is its own trouble, whatever it looks like: the database has answered. */
+    /** In a transaction with the others. */
+    private Outcome<byte[]> executeTogether(
+            Connection connection, BatchRunner.Item item, TransactionRunner.Request<byte[]> request) throws Exception {
+        try {
+            return single.execute(connection, request, item.action());
+        } catch (Exception e) {
+            // The locks of its neighbours may have been in its way: it gets another chance, alone.
+            Optional<TransactionConflict> conflict = batches.conflict(e);
+            throw conflict.isPresent() ? conflict.get() : e;
+        }
+    }
+
+    /**
+     * In a transaction of its own. What the effect throws now, and what it does to the transaction, is its own trouble, whatever it looks
+     * like: the database has answered.
+     */
     private Outcome<byte[]> executeAlone(BatchRunner.Item item, TransactionRunner.Request<byte[]> request)
             throws Exception {
+        AtomicBoolean ran = new AtomicBoolean();
         try {
             return single.execute(request, connection -> {
                 try {
-                    return item.action().run(connection);
+                    byte[] nothing = item.action().run(connection);
+                    ran.set(true);
+                    return nothing;
                 } catch (StoreException e) {
                     throw new EffectFailed(e);
                 }
@@ -87,7 +112,18 @@ final class BatchApplication {
         } catch (EffectFailed e) {
             throw new IllegalStateException(
                     "its effect needs a store that did not answer: " + e.getCause(), e.getCause());
+        } catch (StoreException e) {
+            if (ran.get() && (e instanceof StoreRejected || isAborted(e))) {
+                throw new IllegalStateException(
+                        "its effect ignored a failed statement, or ended the transaction: " + e.getCause(), e);
+            }
+            throw e;
         }
+    }
+
+    /** Whether a statement of the transaction has failed before, after which PostgreSQL executes no other. */
+    private static boolean isAborted(StoreException e) {
+        return e.getCause() instanceof SQLException sql && POSTGRES_ABORTED.equals(sql.getSQLState());
     }
 
     /** An effect has thrown what would look like the trouble of the inbox's own database. */

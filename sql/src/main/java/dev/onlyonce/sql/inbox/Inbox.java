@@ -86,12 +86,15 @@ public final class Inbox {
      * @throws X what the effect throws, after a rollback
      * @throws OutcomeException if a message with this id and other content was applied before, {@link Outcome.Mismatched}
      * @throws dev.onlyonce.MalformedKey if the id is not one
-     * @throws TransactionConflict if it was rolled back because of concurrent work; call again
-     * @throws StoreException if the database cannot answer, or the same message is just being applied: let it be
-     *     delivered again
+     * @throws StoreException if the database cannot answer, the same message is just being applied, or the transaction was rolled
+     *     back because of concurrent work: let it be delivered again
      */
     public <X extends Exception> boolean apply(InboxMessage message, Effect<X> effect) throws X {
-        return isNew(message, runner.execute(request(message), once(effect)));
+        try {
+            return isNew(message, runner.execute(request(message), once(effect)));
+        } catch (TransactionConflict e) {
+            throw new StoreBusy("the transaction conflicts with another one, and nothing happened", e);
+        }
     }
 
     /**
@@ -102,7 +105,7 @@ public final class Inbox {
      * @throws X what the effect throws
      * @throws OutcomeException as above; the transaction is unharmed
      * @throws TransactionConflict if the transaction must be rolled back and run again
-     * @throws StoreException as above
+     * @throws StoreException if the database cannot answer, or the same message is just being applied: let it be delivered again
      */
     public <X extends Exception> boolean apply(Connection transaction, InboxMessage message, Effect<X> effect)
             throws X {

@@ -40,9 +40,17 @@ final class Acceptance {
         this.context = context;
     }
 
-    /** One request. */
+    /**
+     * One request.
+     *
+     * @param lasting whether it must not be taken for a duplicate unless it is proven to be one: the caller commits without it
+     */
     record Request<X extends Exception>(
-            Key key, Fingerprint fingerprint, Policy policy, TransactionalAction<OutboxCall, X> action) {}
+            Key key,
+            Fingerprint fingerprint,
+            Policy policy,
+            TransactionalAction<OutboxCall, X> action,
+            boolean lasting) {}
 
     /** Keeps the exceptions of the action apart from those of our own statements. */
     private static final class ActionFailed extends Exception {
@@ -75,12 +83,17 @@ final class Acceptance {
         } catch (SQLException e) {
             SqlFailure failure = SqlFailure.of(context.database().kind(), e);
             boolean back = Savepoints.goBack(transaction, savepoint, e);
-            if (failure.isWait() && back) {
+            if (failure.isWait() && !back) {
+                throw Savepoints.lost(e);
+            }
+            if (failure.isWait() && !request.lasting) {
                 return publish(request.key, new Accepted.Existing<>(new Outcome.InFlight<>(true, RETRY_AFTER)));
             }
             throw Savepoints.exception(failure, e);
         } catch (ActionFailed e) {
-            Savepoints.goBack(transaction, savepoint, e.thrown);
+            if (!Savepoints.goBack(transaction, savepoint, e.thrown)) {
+                throw Savepoints.lost(e.thrown);
+            }
             throw e.<X>thrown();
         } catch (Throwable e) {
             Savepoints.goBack(transaction, savepoint, e);
@@ -107,6 +120,9 @@ final class Acceptance {
                     + " are allowed: store it elsewhere and put a reference here, or raise payloadBytesMax");
         }
         context.table().insert(transaction, id, call);
+        if (call.lasting()) {
+            context.table().keepPending(transaction, id);
+        }
     }
 
     private <X extends Exception> Accepted<byte[]> claim(Connection transaction, Request<X> request)

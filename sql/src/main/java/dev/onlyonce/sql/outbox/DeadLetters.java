@@ -30,7 +30,7 @@ final class DeadLetters {
 
     /** See {@link Outbox#drop}. */
     boolean drop(long id, String who, String reason) {
-        List<OutboxRow> letter = context.calls().read(c -> context.table().listDead(c, id - 1, 1));
+        List<OutboxRow> letter = context.read(c -> context.table().listDead(c, id - 1, 1));
         boolean changed = operate(
                 id, who, "dead letter dropped: " + reason, c -> context.table().drop(c, id));
         if (changed) {
@@ -42,13 +42,14 @@ final class DeadLetters {
 
     private boolean operate(long id, String who, String why, Calls.Work<Boolean> change) {
         AuditTable audit = new AuditTable(context.database());
-        return context.calls().transaction(c -> {
-            audit.operated(c, id, AuditText.who(who), AuditText.why(why));
-            boolean changed = change.run(c);
-            if (!changed) {
-                c.rollback();
-            }
-            return changed;
-        });
+        return context.calls()
+                .transaction(transaction -> context.database().bounded(transaction, c -> {
+                    audit.operated(c, id, AuditText.who(who), AuditText.why(why));
+                    boolean changed = change.run(c);
+                    if (!changed) {
+                        c.rollback();
+                    }
+                    return changed;
+                }));
     }
 }

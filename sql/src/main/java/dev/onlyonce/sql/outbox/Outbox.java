@@ -45,6 +45,9 @@ public final class Outbox implements AutoCloseable {
     /** The largest payload unless configured otherwise: a node has {@code rowsMax} of them in memory. */
     private static final int PAYLOAD_BYTES_MAX = 1 << 20;
 
+    /** How long a call that lasts waits for a lock at least: a time-out of this wait does not prove that it is a duplicate. */
+    private static final Duration LASTING_WAIT_MAX = Duration.ofSeconds(2);
+
     private final OutboxContext context;
     private final Acceptance acceptance;
     /** For callers of {@link #deliverDue}. */
@@ -91,18 +94,29 @@ public final class Outbox implements AutoCloseable {
     /**
      * Accepts an operation in the caller's transaction. If it is {@link Accepted#isNew() new}, the caller makes its business
      * write in the same transaction and commits: then, and only then, a worker makes the call. A duplicate changes nothing and
-     * does not harm the transaction. Listeners hear of it before the caller's commit.
+     * does not harm the transaction. Listeners hear of it before the caller's commit. A call {@linkplain OutboxCall#untilTaken that
+     * lasts} is not taken for a duplicate because somebody else holds a lock: it waits for two seconds or more, and then fails.
      *
      * @param transaction a connection with auto-commit off
      * @param codec reads the result that the handler has encoded
      * @throws IllegalArgumentException if the payload is larger than {@link Builder#payloadBytesMax}, or the operation's retention
      *     is shorter than the pauses between tries; nothing was written
      * @throws TransactionConflict if the transaction must be rolled back and run again
-     * @throws StoreException if the database cannot answer; nothing was accepted
+     * @throws StoreException if the database cannot answer, or a call that lasts has waited in vain for a lock; nothing was accepted
      */
     public <T> Accepted<T> accept(
             Connection transaction, Key key, Fingerprint fingerprint, Codec<T> codec, OutboxCall call) {
-        return accept(transaction, key, fingerprint, codec, any -> call);
+        Policy policy = policy(key);
+        boolean patient = call.lasting() && policy.waitMax().compareTo(LASTING_WAIT_MAX) < 0;
+        return accept(
+                transaction,
+                new Acceptance.Request<>(
+                        key,
+                        fingerprint,
+                        patient ? policy.toBuilder().waitMax(LASTING_WAIT_MAX).build() : policy,
+                        any -> call,
+                        call.lasting()),
+                codec);
     }
 
     /**
@@ -125,10 +139,18 @@ public final class Outbox implements AutoCloseable {
             Codec<T> codec,
             TransactionalAction<OutboxCall, X> action)
             throws X {
-        Policy policy = context.settings().registry().policy(key.operation(), Way.QUEUED);
+        return accept(transaction, new Acceptance.Request<>(key, fingerprint, policy(key), action, false), codec);
+    }
+
+    private Policy policy(Key key) {
+        return context.settings().registry().policy(key.operation(), Way.QUEUED);
+    }
+
+    private <T, X extends Exception> Accepted<T> accept(
+            Connection transaction, Acceptance.Request<X> request, Codec<T> codec) throws X {
         Accepted<byte[]> accepted;
         try {
-            accepted = acceptance.accept(transaction, new Acceptance.Request<>(key, fingerprint, policy, action));
+            accepted = acceptance.accept(transaction, request);
         } catch (StoreException e) {
             context.publish(new Event.StoreFailed(e));
             throw e;
@@ -195,7 +217,7 @@ public final class Outbox implements AutoCloseable {
 
     /** For operators: dead letters, in the order of their ids, after the given one. */
     public List<OutboxRow> listDead(long after, int limit) {
-        return context.calls().read(c -> context.table().listDead(c, after, limit));
+        return context.read(c -> context.table().listDead(c, after, limit));
     }
 
     /**
@@ -209,12 +231,12 @@ public final class Outbox implements AutoCloseable {
 
     /** Counts the rows that have not ended; each count stops at {@code max}. */
     public Backlog backlog(int max) {
-        return context.calls().read(c -> context.table().backlog(c, max));
+        return context.read(c -> context.table().backlog(c, max));
     }
 
     /** The row that is still to be delivered for a key. */
     public Optional<OutboxRow> find(Key key) {
-        return context.calls().read(c -> context.table().find(c, key.entryId())).stream()
+        return context.read(c -> context.table().find(c, key.entryId())).stream()
                 .map(StoredRow::row)
                 .reduce((first, last) -> last);
     }

@@ -9,17 +9,24 @@ import org.jspecify.annotations.Nullable;
  * @param payload what the handler needs; not copied: do not modify it
  * @param orderKey calls of one tenant and topic with the same order key are made one after the other, in the order in which they
  *     were accepted; at most 255 characters. Null: at once, in any order
+ * @param lasting whether it waits for its first worker for as long as that takes. If not, it fails after {@link
+ *     Outbox.Builder#pendingMax}: nobody wants to be charged tomorrow
  */
 public record OutboxCall(
-        String topic, byte[] payload, @Nullable String orderKey) {
+        String topic, byte[] payload, @Nullable String orderKey, boolean lasting) {
 
     /** A call without an order. */
     public OutboxCall(String topic, byte[] payload) {
-        this(topic, payload, null);
+        this(topic, payload, null, false);
     }
 
     /** The same call in the order of a key. */
     public OutboxCall inOrder(String key) {
-        return new OutboxCall(topic, payload, key);
+        return new OutboxCall(topic, payload, key, lasting);
+    }
+
+    /** The same call, however long it waits for its first worker: what has happened must be announced. */
+    public OutboxCall untilTaken() {
+        return new OutboxCall(topic, payload, orderKey, true);
     }
 }

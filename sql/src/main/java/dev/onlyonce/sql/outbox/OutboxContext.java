@@ -5,6 +5,7 @@ import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.H2;
 import dev.onlyonce.sql.entries.MySql;
+import dev.onlyonce.sql.entries.Postgres;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.sql.entries.Sqlite;
@@ -34,6 +35,11 @@ record OutboxContext(SqlAccess access, OutboxTable table, LockBounds bounds, Out
         return access.calls();
     }
 
+    /** Reads outside of a transaction. */
+    <T> T read(Calls.Work<T> work) {
+        return calls().read(c -> database().bounded(c, work));
+    }
+
     Sealing sealing() {
         return access.sealing();
     }
@@ -41,7 +47,7 @@ record OutboxContext(SqlAccess access, OutboxTable table, LockBounds bounds, Out
     /** How a transaction begins that takes rows. */
     List<String> begin() {
         return switch (database().kind()) {
-            case POSTGRESQL -> List.of("BEGIN");
+            case POSTGRESQL -> Postgres.BEGIN_BOUNDED;
             case MYSQL -> MySql.BEGIN_SCAN;
             case SQLITE -> Sqlite.BEGIN;
             case H2 -> H2.BEGIN;

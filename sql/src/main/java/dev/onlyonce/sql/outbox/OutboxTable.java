@@ -11,6 +11,7 @@ import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Terms;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -74,6 +75,15 @@ final class OutboxTable {
             statement.setBytes(2, call.payload());
             text(statement, 3, call.orderKey());
             bindId(statement, 4, id);
+            return statement.executeUpdate();
+        }
+    }
+
+    /** Lets an entry that was just accepted wait for a worker for as long as it takes. */
+    int keepPending(Connection connection, EntryId id) throws SQLException {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(OutboxStatements.KEEP_PENDING))) {
+            statement.setLong(1, StoredEntry.micros(Terms.RETENTION_MAX));
+            bindId(statement, 2, id);
             return statement.executeUpdate();
         }
     }

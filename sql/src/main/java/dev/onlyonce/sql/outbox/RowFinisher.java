@@ -351,9 +351,11 @@ final class RowFinisher {
                     context.settings().name(),
                     ending.reason())));
         }
-        Event.Delivery.Fate progress = ending.fate().dead() || ending.to() == State.FAILED
+        boolean deleted = ending.fate().isDeleted();
+        boolean givenUp = ending.fate().dead() || (deleted && held.delivery() instanceof Delivery.NotExecuted);
+        Event.Delivery.Fate progress = givenUp
                 ? Event.Delivery.Fate.DEAD
-                : ending.fate().isDeleted() ? Event.Delivery.Fate.DELIVERED : Event.Delivery.Fate.RETRIED;
+                : deleted ? Event.Delivery.Fate.DELIVERED : Event.Delivery.Fate.RETRIED;
         if (progress == Event.Delivery.Fate.DEAD) {
             log.warn("Dead letter: {}: {}", held.row(), ending.reason());
         }

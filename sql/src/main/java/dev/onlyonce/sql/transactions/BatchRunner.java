@@ -26,6 +26,7 @@ import dev.onlyonce.store.Transition;
 import java.io.Serial;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,7 +42,8 @@ import java.util.UUID;
  * <ol>
  *   <li>It claims all keys with one insert, on PostgreSQL as completed already. A key that occurs twice is claimed once.
  *   <li>It reads the entries that were there already, with one statement. Those that are free are taken one by one: they are rare.
- *   <li>It runs the actions of the claimed keys, in the order of the batch, without savepoints: those cost two round trips each.
+ *   <li>It runs the actions of the claimed keys, in the order of the batch, behind one savepoint for all: one for each would cost two
+ *       round trips each. It is released at the end, which fails if the transaction cannot be committed.
  *   <li>It records the results that are not recorded yet with one statement, commits, and publishes what happened.
  * </ol>
  *
@@ -141,6 +143,16 @@ public final class BatchRunner {
         }
     }
 
+    /** What to throw instead, if the database has ended the work that threw this because of concurrent work. */
+    public Optional<TransactionConflict> conflict(Throwable thrown) {
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException e && SqlFailure.of(kind, e) == SqlFailure.CONFLICT) {
+                return Optional.of(new TransactionConflict("an action met a deadlock", thrown));
+            }
+        }
+        return Optional.empty();
+    }
+
     /** Something to do in a transaction. */
     @FunctionalInterface
     public interface Work {
@@ -237,7 +249,21 @@ public final class BatchRunner {
         return entry.state().canBecome(State.PROCESSING) && answer instanceof Outcome.InFlight;
     }
 
-    private static void run(Connection connection, Batch batch) throws ActionFailed {
+    /**
+     * Runs the actions behind one savepoint, which is there afterwards only if the transaction can still be committed: an action may have
+     * ignored that a statement failed, after which PostgreSQL takes the commit and rolls back, or may have ended the transaction.
+     */
+    private static void run(Connection connection, Batch batch) throws ActionFailed, SQLException {
+        Savepoint before = connection.setSavepoint();
+        runAll(connection, batch);
+        try {
+            connection.releaseSavepoint(before);
+        } catch (SQLException e) {
+            throw new ActionFailed(e);
+        }
+    }
+
+    private static void runAll(Connection connection, Batch batch) throws ActionFailed {
         Map<EntryId, Item> done = new HashMap<>();
         for (Item item : batch.items) {
             if (batch.attempts.containsKey(item.id()) && done.putIfAbsent(item.id(), item) == null) {

@@ -35,6 +35,11 @@ public final class Savepoints {
         }
     }
 
+    /** For the caller if {@link #goBack} fails: what it did before is lost too, and what was thrown does not say so. */
+    public static TransactionConflict lost(Throwable cause) {
+        return new TransactionConflict("the database has rolled the whole transaction back", cause);
+    }
+
     /** The exception for the caller. Nothing is committed yet, so whatever was lost with the connection has not happened. */
     public static RuntimeException exception(SqlFailure failure, SQLException e) {
         return failure.isCuredByRetry()

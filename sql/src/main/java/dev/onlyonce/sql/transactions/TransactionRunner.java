@@ -87,8 +87,8 @@ public final class TransactionRunner {
         }
     }
 
-    /** One try, in one transaction; how long it waits for another with the same key. */
-    private record Try<T>(Connection connection, Request<T> request, UUID token, Duration waitMax) {
+    /** One try, in one transaction, which may be the caller's; how long it waits for another with the same key. */
+    private record Try<T>(Connection connection, boolean isCallers, Request<T> request, UUID token, Duration waitMax) {
         Key key() {
             return request.key;
         }
@@ -101,11 +101,16 @@ public final class TransactionRunner {
      */
     private record Done<T>(Outcome<T> outcome, int attempt, long begun, long claimed, long acted) {}
 
-    /** Executes in the caller's transaction. */
+    /**
+     * Executes in the caller's transaction.
+     *
+     * @throws TransactionConflict if that is lost as a whole: MySQL rolls all of it back after a deadlock, and what the caller did before
+     *     is undone too
+     */
     public <T, X extends Exception> Outcome<T> execute(
             Connection transaction, Request<T> request, TransactionalAction<T, X> action) throws X {
         try {
-            Try<T> only = new Try<>(transaction, request, UUID.randomUUID(), request.policy.waitMax());
+            Try<T> only = new Try<>(transaction, true, request, UUID.randomUUID(), request.policy.waitMax());
             return publish(request.key, run(only, action));
         } catch (StoreException e) {
             registry.publish(new Event.StoreFailed(e));
@@ -143,7 +148,7 @@ public final class TransactionRunner {
         }
         OwnTransaction own = OwnTransaction.begin(calls, kind);
         try {
-            Try<T> only = new Try<>(own.connection(), request, UUID.randomUUID(), Duration.ZERO);
+            Try<T> only = new Try<>(own.connection(), false, request, UUID.randomUUID(), Duration.ZERO);
             Done<T> done;
             try {
                 done = run(only, action);
@@ -189,7 +194,10 @@ public final class TransactionRunner {
             Outcome<T> executed = new Outcome.Executed<>(value, requireNonNull(settled.expiresAt()));
             return new Done<>(executed, attempt, begun, claimed, acted);
         } catch (Throwable e) {
-            Savepoints.goBack(connection, savepoint, e);
+            boolean back = Savepoints.goBack(connection, savepoint, e);
+            if (!back && run.isCallers && e instanceof Exception) {
+                throw Savepoints.lost(e);
+            }
             throw e;
         }
     }
@@ -275,7 +283,7 @@ public final class TransactionRunner {
             throw Savepoints.exception(failure, e);
         }
         if (!back) {
-            throw new TransactionConflict("the database has rolled the whole transaction back", e);
+            throw Savepoints.lost(e);
         }
         return new Outcome.InFlight<>(false, RETRY_AFTER_MIN);
     }
@@ -289,7 +297,7 @@ public final class TransactionRunner {
         try {
             OwnTransaction own = OwnTransaction.begin(calls, kind);
             try {
-                found = claim(new Try<>(own.connection(), run.request, UUID.randomUUID(), COMMIT_WAIT));
+                found = claim(new Try<>(own.connection(), false, run.request, UUID.randomUUID(), COMMIT_WAIT));
                 own.rollBack(lost);
             } finally {
                 own.giveBack();

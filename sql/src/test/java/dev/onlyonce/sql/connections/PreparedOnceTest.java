@@ -206,4 +206,24 @@ class PreparedOnceTest {
         statement.close();
         assertThatThrownBy(statement::executeQuery).hasMessageContaining("closed");
     }
+
+    @Test
+    @DisplayName("begins, commits and rolls back transactions, one after the other")
+    void transactions() throws SQLException {
+        for (int i = 1; i <= 3; i++) {
+            execute(connection, "BEGIN IMMEDIATE");
+            insert(i, "kept");
+            execute(connection, "COMMIT");
+            execute(connection, "BEGIN IMMEDIATE");
+            assertThatThrownBy(() -> execute(connection, "BEGIN IMMEDIATE")).isInstanceOf(SQLException.class);
+            insert(-i, "given up");
+            execute(connection, "ROLLBACK");
+        }
+        assertThatThrownBy(() -> execute(connection, "COMMIT")).isInstanceOf(SQLException.class);
+        assertThat(count()).isEqualTo(3);
+        try (Connection other = DriverManager.getConnection(url)) {
+            execute(other, "BEGIN IMMEDIATE");
+            execute(other, "COMMIT");
+        }
+    }
 }

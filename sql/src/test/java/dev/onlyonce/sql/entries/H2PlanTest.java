@@ -58,7 +58,7 @@ final class H2PlanTest {
     @DisplayName("C2 T3 look entries up by an index, and stop at their limit in its order")
     void indexed(String statement, String index) throws Exception {
         String sql = (String) H2Statements.class.getDeclaredField(statement).get(null);
-        String plan = plan(new H2(Optional.empty(), AuditLevel.ALL, Optional.empty()).sql(sql));
+        String plan = plan(new H2(Optional.empty(), AuditLevel.ALL, Optional.empty(), transaction -> {}).sql(sql));
         assertThat(plan).contains("public." + index).doesNotContain("onlyonce_entry.tablescan");
         if (sql.contains("ORDER BY")) {
             assertThat(plan).contains("index sorted");

@@ -78,7 +78,8 @@ final class PostgresPlanTest {
                                 .then(new ArrayParameters<>(CLAIMS)
                                         .bytes(c -> new byte[1])
                                         .texts(c -> "done")),
-                PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)));
+                PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)),
+                PostgresStatements.INSERT_ALONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)));
         for (Map.Entry<String, Binding> insert : inserts.entrySet()) {
             String plan = plan(insert.getKey(), insert.getValue());
             assertThat(plan)
@@ -86,6 +87,23 @@ final class PostgresPlanTest {
                     .contains("Conflict Arbiter Indexes: onlyonce_entry_pkey");
             assertThat(plan.replace("Insert on onlyonce_entry", "").replace("onlyonce_entry_pkey", ""))
                     .doesNotContain("onlyonce_entry");
+        }
+    }
+
+    @ParameterizedTest(name = "{0} rows")
+    @ValueSource(ints = {1_200, 50_000})
+    @DisplayName("C2 a lone settlement goes by index without settings, on a table of as few pages as it is used for")
+    void settlesAloneByIndex(int rows) throws SQLException {
+        fill(rows);
+        assertThat(number("SELECT pg_relation_size('onlyonce_entry') / 8192"))
+                .isGreaterThan(Postgres.GROWN_PAGES)
+                .isLessThan(rows);
+        try (Connection connection = dataSource.getConnection();
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + PostgresStatements.SETTLE_ALONE)) {
+            RowParameters.of(Columns.NATIVE, Claims.complete(CLAIMS).get(0)).bind(explain, 1);
+            assertThat(lines(explain))
+                    .contains("Index Scan using onlyonce_entry_pkey")
+                    .doesNotContain("Seq Scan");
         }
     }
 

@@ -284,13 +284,55 @@ class InboxBatchTest {
             List<Applied> applied = bench.apply(
                     message("a", null, "1"), ending("commit", Connection::commit),
                     ending("roll back", Connection::rollback), ending("close", Connection::close),
-                    ending("auto", c -> c.setAutoCommit(true)), message("z", null, "1"));
+                    ending("auto", c -> c.setAutoCommit(true)),
+                            ending("text", c -> execute(c, " -- now\n/* done */ Commit")),
+                    ending("roll back text", c -> execute(c, "ROLLBACK WORK")),
+                            ending(
+                                    "back door",
+                                    c -> execute(c, "SELECT 1").getConnection().commit()),
+                    ending("unwrapped", c -> c.unwrap(Connection.class).commit()), message("z", null, "1"));
             assertThat(applied.get(0)).isEqualTo(NOW);
-            assertThat(applied.subList(1, 5))
+            assertThat(applied.subList(1, 9))
                     .allSatisfy(answer -> assertThat(((Applied.Failed) answer).cause())
                             .hasMessageContaining("must not end the transaction"));
-            assertThat(applied.get(5)).isEqualTo(NOW);
+            assertThat(applied.get(9)).isEqualTo(NOW);
             assertThat(bench.effects()).containsExactly("a", "z");
+        });
+    }
+
+    private static Statement execute(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+            return statement;
+        }
+    }
+
+    @Test
+    @DisplayName("N4 with an effect that ignores its failed statement applies the others, and that one fails")
+    void ignoredFailure() throws Exception {
+        on(TestDatabase.POSTGRES, bench -> {
+            InboxDelivery careless = new InboxDelivery(new InboxMessage("topic", "careless"), null, c -> {
+                try {
+                    execute(c, "INSERT INTO effect (id) VALUES (NULL)");
+                } catch (SQLException e) {
+                    // As if it did not matter.
+                }
+            });
+            List<Applied> applied = bench.apply(message("a", null, "1"), message("b", null, "1"), careless);
+            assertThat(applied.subList(0, 2)).containsOnly(NOW);
+            assertThat(((Applied.Failed) applied.get(2)).cause()).hasMessageContaining("ignored a failed statement");
+            assertThat(bench.apply(careless).get(0)).isInstanceOf(Applied.Failed.class);
+            assertThat(bench.effects()).containsExactly("a", "b");
+        });
+    }
+
+    @Test
+    @DisplayName("may set savepoints, whatever they are called")
+    void namedSavepoint() throws Exception {
+        on(TestDatabase.POSTGRES, bench -> {
+            InboxDelivery named = new InboxDelivery(
+                    new InboxMessage("topic", "named"), null, c -> c.releaseSavepoint(c.setSavepoint("end of line 3")));
+            assertThat(bench.apply(named)).containsExactly(NOW);
         });
     }
 

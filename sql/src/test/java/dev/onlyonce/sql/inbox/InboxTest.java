@@ -28,6 +28,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -232,6 +233,27 @@ class InboxTest {
                 assertThat(row.getBytes(1)).isEqualTo(digest);
                 assertThat(row.getInt(2)).isEqualTo(1);
             }
+        });
+    }
+
+    @Test
+    @DisplayName(
+            "N3 a message whose transaction conflicts with another one is to be delivered again, like one that met a busy row")
+    void conflict() throws Exception {
+        on(TestDatabase.POSTGRES, (source, inbox) -> {
+            SqlClock.execute(source, """
+                    CREATE FUNCTION conflict() RETURNS trigger AS
+                    'BEGIN RAISE EXCEPTION ''could not serialize access'' USING ERRCODE = ''40001''; END' LANGUAGE plpgsql
+                    """, """
+                    CREATE CONSTRAINT TRIGGER conflict AFTER UPDATE ON effect DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION conflict()
+                    """);
+            assertThatThrownBy(() -> inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, false)))
+                    .isInstanceOf(StoreBusy.class);
+            SqlClock.execute(source, "DROP TRIGGER conflict ON effect");
+            assertThat(inbox.apply(new InboxMessage("provider", "evt_1"), c -> effect(c, false)))
+                    .isTrue();
+            assertThat(effects(source)).isEqualTo(1);
         });
     }
 }

@@ -16,8 +16,12 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.transactions.TransactionConflict;
+import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.State;
 import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -149,6 +153,55 @@ interface OutboxAcceptChapter extends OutboxChapter {
         assertThat(provider().keys).isEmpty();
         assertThat(payment(KEY)).isEqualTo("failed");
         assertThat(rows()).isZero();
+        assertThat(events())
+                .as("it is counted as given up, not as delivered")
+                .filteredOn(Event.Delivery.class::isInstance)
+                .extracting(event -> ((Event.Delivery) event).fate())
+                .containsExactly(Event.Delivery.Fate.DEAD);
+    }
+
+    @Test
+    @DisplayName(
+            "W1 a transaction that the database has rolled back as a whole is a conflict, whatever the action throws")
+    default void lostTransaction() throws Exception {
+        Outbox outbox = outbox();
+        try (Connection tx = begin();
+                Statement statement = tx.createStatement()) {
+            insertPayment(tx, KEY);
+            assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, Codec.bytes(), c -> {
+                        // As MySQL and MariaDB do after a deadlock.
+                        statement.execute("ROLLBACK");
+                        throw new IllegalStateException("deadlock");
+                    }))
+                    .isInstanceOf(TransactionConflict.class)
+                    .hasRootCauseMessage("deadlock");
+            if (store().schema().status().database() == SqlDatabase.SQLITE) {
+                // Its driver cannot roll back twice.
+                statement.execute("BEGIN");
+            }
+            tx.rollback();
+        }
+    }
+
+    @Test
+    @DisplayName("N5 a message waits for its first worker for as long as it takes")
+    default void lasting() throws Exception {
+        Outbox outbox = builder().pendingMax(Duration.ofMinutes(1)).build();
+        try (Connection tx = begin()) {
+            outbox.accept(tx, KEY, REQUEST, Codec.bytes(), call("990").untilTaken());
+            insertPayment(tx, KEY);
+            tx.commit();
+        }
+        clock().advance(Duration.ofDays(400));
+        store().sweep(100);
+        assertThat(entry(KEY).state()).isEqualTo(State.PENDING);
+        assertThat(store().countOutbox(10))
+                .as("the gauges, by the store's clock")
+                .isEqualTo(new OutboxCounts(1, 0, Duration.ofDays(400)));
+        assertThat(outbox.deliverDue()).isEqualTo(1);
+        assertThat(payment(KEY)).isEqualTo("paid");
+        assertThat(rows()).isZero();
+        assertThat(store().countOutbox(10)).isEqualTo(OutboxCounts.NONE);
     }
 
     @Test

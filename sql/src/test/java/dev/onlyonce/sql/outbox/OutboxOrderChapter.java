@@ -107,7 +107,7 @@ interface OutboxOrderChapter extends OutboxChapter {
         acceptInOrder(outbox, key(1), "a");
         acceptInOrder(outbox, Key.of("another", "POST /payments", "key-2"), "a");
         try (Connection tx = begin()) {
-            outbox.accept(tx, key(3), REQUEST, Codec.bytes(), new OutboxCall("refund", bytes("1"), "a"));
+            outbox.accept(tx, key(3), REQUEST, Codec.bytes(), new OutboxCall("refund", bytes("1")).inOrder("a"));
             insertPayment(tx, key(3));
             tx.commit();
         }
