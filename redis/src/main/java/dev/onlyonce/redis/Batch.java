@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -130,10 +131,10 @@ final class Batch {
         }
         List<Item<Q, A>> all = items(verb, items);
         Replicas replicas = settings.replicas();
-        int connects = link.connects();
+        int generation = link.generation();
         fail(all, replicas.refused(partitions(all)));
         run(verb, all.stream().filter(item -> item.failure == null).toList(), true);
-        fail(all, replicas.await(partitions(all), connects));
+        fail(all, replicas.await(partitions(all), generation));
         List<StoreException> failures = failures(all);
         if (failures.stream().anyMatch(Reply::isFromReplica)) {
             link.findMaster();
@@ -214,10 +215,10 @@ final class Batch {
     <Q, A> List<A> readAcknowledged(Verb<Q, A> verb, List<Q> items) {
         List<Item<Q, A>> all = items(verb, items);
         Replicas replicas = settings.replicas();
-        int connects = link.connects();
+        int generation = link.generation();
         fail(all, replicas.refused(partitions(all)));
         run(verb, all.stream().filter(item -> item.failure == null).toList(), false);
-        fail(all, replicas.await(partitions(all), connects));
+        fail(all, replicas.await(partitions(all), generation));
         return answers(all);
     }
 
@@ -270,6 +271,7 @@ final class Batch {
 
     private <Q, A> void run(Verb<Q, A> verb, List<Item<Q, A>> items, boolean isWrite) {
         Deque<List<Item<Q, A>>> waiting = new ArrayDeque<>(calls(items));
+        boolean isFirst = true;
         while (!waiting.isEmpty()) {
             List<List<Item<Q, A>>> calls = new ArrayList<>();
             long bytes = 0;
@@ -278,9 +280,20 @@ final class Batch {
                 bytes += call.stream().mapToLong(Item::bytes).sum();
                 calls.add(call);
             }
-            List<Reply> replies = pipeline.send(calls.stream()
+            List<Request> requests = calls.stream()
                     .map(call -> request(verb.script(), call, isWrite))
-                    .toList());
+                    .toList();
+            List<Reply> replies;
+            try {
+                replies = pipeline.send(requests);
+            } catch (StoreUnavailable e) {
+                if (isFirst) {
+                    throw e;
+                }
+                // Earlier calls have changed their items.
+                replies = Collections.nCopies(calls.size(), new Reply(List.of(), e));
+            }
+            isFirst = false;
             for (int i = 0; i < calls.size(); i++) {
                 List<Item<Q, A>> rest = answer(verb, calls.get(i), replies.get(i));
                 if (!rest.isEmpty()) {

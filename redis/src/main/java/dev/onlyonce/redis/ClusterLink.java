@@ -58,7 +58,7 @@ final class ClusterLink implements Link {
     public List<StatefulRedisConnection<byte[], byte[]>> masters() {
         List<StatefulRedisConnection<byte[], byte[]>> masters = new ArrayList<>();
         for (RedisClusterNode node : connection.getPartitions()) {
-            if (node.getRole().isUpstream() && !node.getSlots().isEmpty()) {
+            if (isMaster(node)) {
                 try {
                     masters.add(connectionTo(node));
                 } catch (RedisException e) {
@@ -84,8 +84,16 @@ final class ClusterLink implements Link {
     }
 
     @Override
-    public int connects() {
-        return connects.get();
+    public int generation() {
+        int masters = 0;
+        for (RedisClusterNode node : connection.getPartitions()) {
+            masters += isMaster(node) ? node.getNodeId().hashCode() : 0;
+        }
+        return 31 * masters + connects.get();
+    }
+
+    private static boolean isMaster(RedisClusterNode node) {
+        return node.getRole().isUpstream() && !node.hasNoSlots();
     }
 
     @Override

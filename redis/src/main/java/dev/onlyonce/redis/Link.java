@@ -22,8 +22,8 @@ interface Link extends AutoCloseable {
     /** The connection to the master that has this key now, the one that carries its commands. */
     StatefulRedisConnection<byte[], byte[]> master(byte[] key);
 
-    /** How often a connection was made. When this changes, another server may be at the other end. */
-    int connects();
+    /** Changes with every new connection, and when the masters of a cluster do: another server may be at the other end. */
+    int generation();
 
     /** Some command had no answer in time: connects again to servers that have left one waiting for this long. */
     void giveUpSilent(Duration silence);

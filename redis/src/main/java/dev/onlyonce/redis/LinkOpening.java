@@ -61,9 +61,17 @@ final class LinkOpening {
         for (RedisURI uri : uris) {
             uri.setTimeout(CONNECT_MAX);
             try {
-                return uri.getSentinels().isEmpty() && isCluster(resources, uri, tls)
-                        ? new ClusterLink(resources, uris, tls)
-                        : new SingleLink(resources, uri, tls);
+                if (uri.getSentinels().isEmpty() && isCluster(resources, uri, tls)) {
+                    return new ClusterLink(resources, uris, tls);
+                } else if (uris.size() > 1) {
+                    // Each node would take the first that answers it, and not know what others have claimed elsewhere.
+                    throw new StoreUnavailable(
+                            "Redis at " + shown(uris) + " cannot be used: these are several servers, but "
+                                    + shown(List.of(uri))
+                                    + " is not part of a cluster. Name one server, or Sentinel (redis-sentinel://)",
+                            null);
+                }
+                return new SingleLink(resources, uri, tls);
             } catch (RedisException e) {
                 last = e;
             }

@@ -36,13 +36,23 @@ final class Pipeline {
     }
 
     /**
-     * Sends the requests; one answer for each, in their order.
+     * Sends the requests; one answer for each, in their order. What a server has answered that turns out not to keep what it is given
+     * is in doubt: another may have taken over while the requests were on their way.
      *
      * @throws StoreUnavailable if the servers do not keep what they are given, see {@link ServerCheck}; nothing was sent
      */
     List<Reply> send(List<Request> requests) {
         check.afterReconnect();
-        return sendUnchecked(requests);
+        List<Reply> replies = sendUnchecked(requests);
+        try {
+            check.afterReconnect();
+            return replies;
+        } catch (StoreUnavailable e) {
+            Reply doubt = new Reply(List.of(), new StoreOutcomeUnknown("Taken, but " + e.getMessage(), e));
+            return replies.stream()
+                    .map(reply -> reply.failure() == null ? doubt : reply)
+                    .toList();
+        }
     }
 
     /** The same, whether or not the servers keep what they are given. */

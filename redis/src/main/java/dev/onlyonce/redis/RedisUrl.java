@@ -1,6 +1,7 @@
 package dev.onlyonce.redis;
 
 import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.StoreOptions;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
 import java.net.URI;
@@ -32,7 +33,7 @@ record RedisUrl(String server, List<String> settings) {
                 apply(builder, parts[0], value);
             } catch (RuntimeException e) {
                 throw new IllegalArgumentException(
-                        "\"" + setting
+                        "\"" + StoreOptions.shown(setting)
                                 + "\" is not a setting of the Redis store: after the ? of its URL write prefix=onlyonce,"
                                 + " partitions=64, replicas=1, fsynced=true, timeout=2s, audit=exceptions, auditRecordsMax=1000000 or"
                                 + " acceptDataLoss=true,"
@@ -52,11 +53,11 @@ record RedisUrl(String server, List<String> settings) {
                     case "freshFor" -> builder.freshFor(Duration.parse("PT" + value));
                     case "timeout" -> builder.timeout(Duration.parse("PT" + value));
                     case "ca" -> builder.ca(Path.of(value));
-                    default -> throw new IllegalArgumentException(parts[0]);
+                    default -> throw new IllegalArgumentException("no such setting");
                 }
             } catch (RuntimeException e) {
                 throw new IllegalArgumentException(
-                        "\"" + setting
+                        "\"" + StoreOptions.shown(setting)
                                 + "\" is not a setting of the shared cache: after the ? of its URL write freshFor=5s or"
                                 + " timeout=0.05s, and ca=/etc/ssl/redis-ca.pem after rediss://, separated by &",
                         e);
@@ -75,7 +76,7 @@ record RedisUrl(String server, List<String> settings) {
             case "audit" -> builder.audit(audit(value));
             case "auditRecordsMax" -> builder.auditRecordsMax(Long.parseLong(value));
             case "acceptDataLoss" -> builder.acceptDataLoss(parseBoolean(value));
-            default -> throw new IllegalArgumentException(name);
+            default -> throw new IllegalArgumentException("no such setting");
         }
     }
 

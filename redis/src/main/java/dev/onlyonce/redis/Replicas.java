@@ -5,7 +5,7 @@ import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.SetArgs;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.NestedMultiOutput;
@@ -38,6 +38,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class Replicas {
     private static final String MARK = "written";
+    /** A server without memory takes it: the first change needs none. */
+    private static final byte[] WRITE_MARK =
+            Partitions.bytes("redis.call('DEL', KEYS[1]) redis.call('SET', KEYS[1], '', 'PX', '1')");
     /** What part of a call's time replicas get: whoever else uses the connection has to wait for them too. */
     private static final int PARTS = 4;
 
@@ -137,10 +140,10 @@ final class Replicas {
     /**
      * Waits for the masters of these partitions.
      *
-     * @param connects how often the link had connected before the first write
+     * @param generation of the link before the first write
      * @return {@link StoreOutcomeUnknown} for each partition that too few replicas may have
      */
-    Map<Integer, StoreException> await(Collection<Integer> written, int connects) {
+    Map<Integer, StoreException> await(Collection<Integer> written, int generation) {
         Map<Integer, StoreException> missing = new HashMap<>();
         if (wanted.isNothing()) {
             return missing;
@@ -152,8 +155,9 @@ final class Replicas {
             try {
                 check(wait);
                 // Another server may have answered than the one that had the writes.
-                if (link.connects() != connects) {
-                    throw new StoreOutcomeUnknown("Redis was connected again before replicas answered", null);
+                if (link.generation() != generation) {
+                    throw new StoreOutcomeUnknown(
+                            "Redis was connected again, or has another master, before replicas answered", null);
                 }
             } catch (StoreOutcomeUnknown e) {
                 wait.partitions.forEach(partition -> missing.put(partition, e));
@@ -179,7 +183,7 @@ final class Replicas {
     private record Wait(
             StatefulRedisConnection<byte[], byte[]> master,
             List<Integer> partitions,
-            RedisFuture<String> marked,
+            RedisFuture<?> marked,
             RedisFuture<List<Object>> acknowledged) {}
 
     /**
@@ -190,7 +194,7 @@ final class Replicas {
         return new Wait(
                 master,
                 partitions,
-                master.async().set(mark, new byte[0], SetArgs.Builder.px(1)),
+                master.async().eval(WRITE_MARK, ScriptOutputType.STATUS, mark),
                 send(master, millis()));
     }
 

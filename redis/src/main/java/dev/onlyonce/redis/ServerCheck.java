@@ -2,6 +2,7 @@ package dev.onlyonce.redis;
 
 import dev.onlyonce.store.StoreUnavailable;
 import io.lettuce.core.LettuceFutures;
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -17,7 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether the servers keep what they are given: they evict nothing and write it to disk. Looks at every master after each new
- * connection, because another server may have taken over. A server that fails the check gets no entries, unless the risk is accepted.
+ * connection and each change of masters, because another server may have taken over. What a server that fails the check has taken
+ * before is not acknowledged, and it gets nothing more, unless the risk is accepted.
  */
 final class ServerCheck {
     private static final Logger log = LoggerFactory.getLogger(ServerCheck.class);
@@ -26,7 +28,8 @@ final class ServerCheck {
     private final Duration timeout;
     private final boolean isRiskAccepted;
     private final boolean needsWaitaof;
-    private volatile int checkedConnects = -1;
+    private volatile boolean isChecked;
+    private volatile int checkedGeneration;
     private volatile List<String> risks = List.of();
 
     /**
@@ -45,19 +48,19 @@ final class ServerCheck {
     }
 
     /**
-     * Checks if there was a new connection since the last check.
+     * Checks if another server may be at the other end since the last check.
      *
      * @throws StoreUnavailable if a master would lose entries and that was not accepted, or cannot be asked
      */
     void afterReconnect() {
-        if (link.connects() != checkedConnects) {
+        if (!isChecked || link.generation() != checkedGeneration) {
             check();
         }
     }
 
     private synchronized void check() {
-        int connects = link.connects();
-        if (connects == checkedConnects) {
+        int generation = link.generation();
+        if (isChecked && generation == checkedGeneration) {
             return;
         }
         List<String> found = new ArrayList<>();
@@ -68,16 +71,20 @@ final class ServerCheck {
         for (RedisFuture<String> asked : infos) {
             try {
                 String info = LettuceFutures.awaitOrCancel(asked, timeout.toNanos(), TimeUnit.NANOSECONDS);
-                if (value(info, "role").equals(Optional.of("master"))) {
-                    checkVersion(info);
-                    found.addAll(risks(info));
-                    answered++;
-                } else {
-                    why = "it is a replica: connect to its master, or to Sentinel";
+                if (!value(info, "role").equals(Optional.of("master"))) {
+                    // Somebody else is master, whom nobody has checked.
+                    link.findMaster();
+                    throw new StoreUnavailable(
+                            "Redis cannot be checked: it is a replica: connect to its master, or to Sentinel", null);
                 }
+                checkVersion(info);
+                found.addAll(risks(info));
+                answered++;
             } catch (RedisCommandTimeoutException e) {
                 link.giveUpSilent(timeout.dividedBy(2));
                 why = "no answer in time";
+            } catch (RedisCommandInterruptedException e) {
+                throw new StoreUnavailable("Interrupted while Redis was checked", e);
             } catch (RedisException e) {
                 // The others go on without it.
                 why = String.valueOf(e.getMessage());
@@ -99,7 +106,8 @@ final class ServerCheck {
                     String.join(". ", distinct));
         }
         risks = distinct;
-        checkedConnects = connects;
+        checkedGeneration = generation;
+        isChecked = true;
     }
 
     private void checkVersion(String info) {

@@ -55,7 +55,7 @@ final class SingleLink implements Link {
     }
 
     @Override
-    public int connects() {
+    public int generation() {
         return connects.get();
     }
 

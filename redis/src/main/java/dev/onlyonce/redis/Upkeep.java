@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A partition whose server is down is left for the next time; if all are, the call fails.
  */
 final class Upkeep {
-    /** How many entries of a partition are looked at together: its server does nothing else meanwhile. */
-    private static final int PARTITION_MAX = 200;
+    /** How many entries of a partition are asked for together: more than the engine wants of all. */
+    private static final int PARTITION_MAX = 1000;
 
     private static final List<byte[]> UNUSED = List.of(new byte[0]);
 

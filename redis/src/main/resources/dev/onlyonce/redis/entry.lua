@@ -251,9 +251,15 @@ local function index(partition)
   end
   local records = partition.records
   if records then
-    local over = call('INCRBY', partition.base .. 'audited', #records) - ARGV[1]
-    local audit = partition.base .. 'audit'
-    local id = call('XADD', audit, '*', 'r', char(#records) .. time_bytes .. table.concat(records))
+    local audited, audit = partition.base .. 'audited', partition.base .. 'audit'
+    local message = char(#records) .. time_bytes .. table.concat(records)
+    local over = call('INCRBY', audited, #records) - ARGV[1]
+    local id = call('XADD', audit, 'NOMKSTREAM', '*', 'r', message)
+    if not id then
+      -- There is no stream yet, or somebody has deleted it and left its count.
+      call('SET', audited, #records)
+      over, id = 0, call('XADD', audit, '*', 'r', message)
+    end
     if #id > STREAM_ID_MAX then
       -- The clock was set back, so the stream goes on in the last millisecond that it knows.
       call('XSETID', audit, score(sub(id, 1, 13) + 1) .. '-0')

@@ -77,7 +77,7 @@ class CacheOutageTest {
     }
 
     @Test
-    @DisplayName("E4 that is killed costs nothing but the store's calls, and serves again when it is back")
+    @DisplayName("E3 that is killed costs nothing but the store's calls, and serves again when it is back")
     void killed() {
         settle("k-1");
         untilReplayed("k-1");
@@ -92,7 +92,7 @@ class CacheOutageTest {
     }
 
     @Test
-    @DisplayName("E4 that forgets everything is filled again")
+    @DisplayName("E3 that forgets everything is filled again")
     void flushed() {
         settle("k-1");
         untilReplayed("k-1");
@@ -105,7 +105,7 @@ class CacheOutageTest {
     }
 
     @Test
-    @DisplayName("E4 that hangs costs one time-out a second on the node, not one a request")
+    @DisplayName("E3 that hangs costs one time-out a second on the node, not one a request")
     void hangs() throws Exception {
         settle("k-1");
         untilReplayed("k-1");
@@ -155,7 +155,7 @@ class CacheOutageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"$-1\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "*1\r\n$-1\r\n", ":0\r\n"})
-    @DisplayName("E4 that is something else than Redis does not keep a node from starting")
+    @DisplayName("E3 that is something else than Redis does not keep a node from starting")
     void somethingElse(String reply) throws Exception {
         try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             Thread answering = new Thread(() -> answer(server, reply));
@@ -197,7 +197,7 @@ class CacheOutageTest {
     }
 
     @Test
-    @DisplayName("E4 that is not there when the node starts is used as soon as it is")
+    @DisplayName("E3 that is not there when the node starts is used as soon as it is")
     void late() {
         stores.server.kill();
         CachedStore early = stores.node(CachedStore.builder(origin, CachedStores.options(stores.server.url())), time);
@@ -216,7 +216,7 @@ class CacheOutageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "too short to be a secret of ours"})
-    @DisplayName("S3 is refused without a secret: whoever can write to Redis could make up answers")
+    @DisplayName("E3 is refused without a secret: whoever can write to Redis could make up answers")
     void secret(String secret) {
         String given = secret.isEmpty() ? null : secret.substring(1);
         CacheOptions options = new CacheOptions(stores.server.url(), "test", null, given);

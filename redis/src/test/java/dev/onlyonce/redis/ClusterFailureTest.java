@@ -7,10 +7,14 @@ import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.RedisCluster;
 import dev.onlyonce.testservers.RedisServer;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -47,6 +51,75 @@ class ClusterFailureTest {
             customers.check(KEYS / 2);
             assertThat(killed.command("INFO", "replication")).contains("role:slave");
         }
+    }
+
+    @Test
+    @DisplayName("E2 acknowledges nothing that a replica takes which has taken over, and evicts, until it is set right")
+    void unsafeReplicaPromoted() {
+        Partitions partitions = new Partitions("onlyonce", Partitions.COUNT_CLUSTER);
+        try (RedisCluster cluster = RedisCluster.start();
+                RedisStore store = RedisStore.open(cluster.url())) {
+            List<ClaimRequest> warm = claims("warm");
+            assertThat(store.claim(warm)).hasOnlyElementsOfType(ClaimResult.Claimed.class);
+            RedisServer promoted = cluster.servers().get(3);
+            promoted.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+            promoted.command("CLUSTER", "FAILOVER");
+            promoted.await("role:master", "INFO", "replication");
+            // The first of three masters has the first third of the slots.
+            List<ClaimRequest> its = IntStream.iterate(0, i -> i + 1)
+                    .mapToObj(i -> Calls.claim("its-" + i))
+                    .filter(claim -> SlotHash.getSlot(partitions.entry(partitions.of(claim.id()), claim.id()))
+                            < SlotHash.SLOT_COUNT / 3)
+                    .limit(200)
+                    .toList();
+            for (ClaimRequest claim : its) {
+                try {
+                    assertThat(store.claim(List.of(claim))).hasOnlyElementsOfType(ClaimResult.Unavailable.class);
+                } catch (StoreUnavailable | StoreOutcomeUnknown e) {
+                    // Not acknowledged.
+                }
+            }
+            Calls.until(StoreUnavailable.class, "set maxmemory-policy to noeviction", () -> store.claim(its));
+            promoted.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+            assertThat(Calls.untilTaken(() -> store.claim(its))).hasOnlyElementsOfType(ClaimResult.Claimed.class);
+        }
+    }
+
+    @Test
+    @DisplayName("E4 is asked where its masters are without putting calls in doubt that wait for replicas")
+    void topologyRefreshed() {
+        ClientResources resources = ClientResources.create();
+        try (RedisCluster cluster = RedisCluster.start();
+                Link link = LinkOpening.open(
+                        LinkOpening.Servers.trusting(RedisUrl.of(cluster.url()).servers(), null), resources)) {
+            assertThat(link.masters()).hasSize(3);
+            int generation = link.generation();
+            int before = connections(cluster);
+            AtomicInteger asked = new AtomicInteger();
+            link.findMaster();
+            Calls.untilTaken(() -> {
+                // Each question is a connection to each server.
+                int servers = cluster.servers().size();
+                int others = connections(cluster) - before - asked.incrementAndGet() * servers;
+                if (others < servers) {
+                    throw new StoreUnavailable("not yet", null);
+                }
+                return true;
+            });
+            assertThat(link.generation()).isEqualTo(generation);
+        } finally {
+            var unused = resources.shutdown();
+        }
+    }
+
+    private static int connections(RedisCluster cluster) {
+        return cluster.servers().stream()
+                .mapToInt(server -> server.command("INFO", "stats")
+                        .lines()
+                        .filter(line -> line.startsWith("total_connections_received:"))
+                        .mapToInt(line -> Integer.parseInt(line.substring(line.indexOf(':') + 1)))
+                        .sum())
+                .sum();
     }
 
     @Test

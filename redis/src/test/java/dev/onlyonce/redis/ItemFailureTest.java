@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -24,13 +25,16 @@ import dev.onlyonce.store.Terms;
 import dev.onlyonce.testservers.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.resource.ClientResources;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -207,6 +211,27 @@ class ItemFailureTest {
     }
 
     @Test
+    @DisplayName(
+            "D9 D13 of settlements and renewals is taken by a server without memory if replicas are waited for, too")
+    void outOfMemoryWithReplicas() {
+        try (RedisServer replica = RedisServer.start("replicaof 127.0.0.1 " + server.port());
+                RedisStore waiting =
+                        RedisStore.builder(server.url()).replicas(1).build()) {
+            replica.await("master_link_status:up", "INFO", "replication");
+            List<ClaimRequest> claims = claims("key-", 5);
+            Calls.untilTaken(() -> waiting.claim(claims));
+            server.command("CONFIG", "SET", "maxmemory", "1");
+            assertThat(waiting.renew(claims.stream()
+                            .map(c -> new Renewal(c.id(), c.token(), Duration.ofHours(1)))
+                            .toList()))
+                    .containsOnly(RenewResult.RENEWED);
+            assertThat(waiting.settle(claims.stream().map(Calls::completed).toList()))
+                    .hasOnlyElementsOfType(SettleResult.Settled.class);
+            assertThat(waiting.claim(claims("key-", 5))).hasOnlyElementsOfType(ClaimResult.Existing.class);
+        }
+    }
+
+    @Test
     @DisplayName("C1 with an id twice is refused, and nothing is changed: each would be given the claim")
     void twice() {
         ClaimRequest claim = Calls.claim("key");
@@ -287,6 +312,49 @@ class ItemFailureTest {
         List<Optional<Entry>> found = store.find(ids);
         assertThat(found.get(1).orElseThrow().result()).isEqualTo(tenfold);
         assertThat(found.get(2).orElseThrow().result()).isEqualTo(result);
+    }
+
+    @Test
+    @DisplayName(
+            "R3 that travels in two parts tells which items were taken if there is another server before the second")
+    void partlyChecked() {
+        List<ClaimRequest> claims = claims("key-", 12);
+        store.claim(claims);
+        ClientResources resources = ClientResources.create();
+        try (Link link = LinkOpening.open(
+                LinkOpening.Servers.trusting(RedisUrl.of(server.url()).servers(), null), resources)) {
+            Link replaced = replacedAfterFirstCheck(link);
+            Duration timeout = Duration.ofSeconds(20);
+            Pipeline pipeline = new Pipeline(replaced, new ServerCheck(replaced, timeout, false, false), timeout);
+            Replicas none = new Replicas(replaced, PARTITIONS, new Replicas.Wanted(0, false, timeout));
+            Batch batch = new Batch(replaced, pipeline, PARTITIONS, new Batch.Settings(1000, AuditLevel.ALL, none));
+            List<SettleResult> results = batch.write(
+                    new Verbs(Optional.empty()).settle,
+                    claims.stream()
+                            .map(c -> Settlement.of(
+                                    c.id(), c.token(), State.COMPLETED, Optional.of(new byte[MIB]), "done"))
+                            .toList());
+            assertThat(results).hasAtLeastOneElementOfType(SettleResult.Settled.class);
+            assertThat(results).contains(new SettleResult.Busy());
+        } finally {
+            var unused = resources.shutdown();
+        }
+    }
+
+    /** After the second question that follows something sent, there is a new connection, and no master at its end. */
+    private static Link replacedAfterFirstCheck(Link link) {
+        AtomicInteger asked = new AtomicInteger(-1);
+        return (Link) Proxy.newProxyInstance(
+                Link.class.getClassLoader(), new Class<?>[] {Link.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("generation")) {
+                        return asked.get() >= 0 && asked.incrementAndGet() > 1 ? 1 : 0;
+                    } else if (method.getName().equals("masters") && asked.get() > 1) {
+                        return List.of();
+                    } else if (method.getName().equals("send")) {
+                        asked.compareAndSet(-1, 0);
+                    }
+                    return method.invoke(link, arguments);
+                });
     }
 
     @Test

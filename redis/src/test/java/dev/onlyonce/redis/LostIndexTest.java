@@ -143,6 +143,59 @@ class LostIndexTest {
     }
 
     @Test
+    @DisplayName("T3 with members whose entries Redis has freed by itself is purged of them as quickly as of others")
+    void freed() {
+        Store store = clock.node(0);
+        List<ClaimRequest> claims = IntStream.range(0, Store.BATCH_MAX)
+                .mapToObj(i -> Calls.claim("key-" + i))
+                .toList();
+        store.claim(claims);
+        store.settle(claims.stream().map(Calls::completed).toList());
+        // As native expiry does, a day after the retention.
+        server.command("EVAL", "\"for _, k in ipairs(redis.call('KEYS', '*:e:*')) do redis.call('DEL', k) end\"", "0");
+        clock.advance(Duration.ofDays(2));
+        // The engine goes on as long as it gets what it asked for, and comes back after a minute.
+        assertThat(List.of(store.purge(100), store.purge(100), store.purge(100)))
+                .containsExactly(100, 100, Store.BATCH_MAX - 200);
+        assertThat(store.countStored(null, 1000)).isZero();
+    }
+
+    @Test
+    @DisplayName("D1 of leases is swept of as many as are asked for, if they have lapsed")
+    void manyLapsed() {
+        Store store = clock.node(0);
+        for (int batch = 0; batch < 3; batch++) {
+            int first = 200 * batch;
+            store.claim(IntStream.range(first, first + 200)
+                    .mapToObj(i -> Calls.claim("key-" + i))
+                    .toList());
+        }
+        clock.advance(LEASE);
+        assertThat(store.sweep(500)).hasSize(500);
+        assertThat(store.sweep(500)).hasSize(100);
+    }
+
+    @Test
+    @DisplayName("S2 of the audit that was deleted keeps as many records again as it may have")
+    void deletedAudit() {
+        String prefix = "deleted-audit";
+        try (RedisStore store = RedisStore.open(server.url() + "?partitions=1&auditRecordsMax=100&prefix=" + prefix)) {
+            lives(store, "first-", 120);
+            assertThat(server.command("DEL", prefix + ":{0}:audit")).isEqualTo(":1");
+            lives(store, "second-", 50);
+            // Each has a record that tells of its claim, too.
+            assertThat(store.audit(AuditQuery.all(1000))).hasSize(100);
+        }
+    }
+
+    private static void lives(Store store, String prefix, int count) {
+        List<ClaimRequest> claims =
+                IntStream.range(0, count).mapToObj(i -> Calls.claim(prefix + i)).toList();
+        store.claim(claims);
+        claims.forEach(claim -> store.settle(List.of(Calls.completed(claim))));
+    }
+
+    @Test
     @DisplayName("S2 of the audit shows every record once when the server's clock was set back")
     void clockSetBack() {
         try (RedisStore store = RedisStore.builder(server.url())

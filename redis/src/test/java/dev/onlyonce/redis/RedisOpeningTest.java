@@ -125,6 +125,17 @@ class RedisOpeningTest {
                 .hasMessageNotContaining("secret-1");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"redis://127.0.0.1?password=s3cret", "redis://:pass?s3cret@127.0.0.1"})
+    @DisplayName("with a password where settings belong does not repeat it")
+    void passwordInSettings(String url) {
+        assertThatThrownBy(() -> RedisStore.builder(url))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("***")
+                .hasMessageNotContaining("s3cret")
+                .hasRootCauseMessage("no such setting");
+    }
+
     @Test
     @DisplayName("with settings in its URL and the password beside it works")
     void settingsInUrl() {
@@ -186,6 +197,23 @@ class RedisOpeningTest {
             assertThatThrownBy(() -> RedisStore.open(replica.url()))
                     .isInstanceOf(StoreException.class)
                     .hasMessageContaining("replica");
+        }
+    }
+
+    @Test
+    @DisplayName("C1 E2 with several servers that are no cluster is refused: two nodes would claim a key on each")
+    void severalServers() {
+        try (RedisServer first = RedisServer.start();
+                RedisServer second = RedisServer.start()) {
+            String url = first.url() + ",127.0.0.1:" + second.port();
+            Runnable open = () -> RedisStore.open(url).close();
+            assertThatThrownBy(open::run)
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("not part of a cluster");
+            first.kill();
+            assertThatThrownBy(open::run)
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("127.0.0.1:" + second.port() + " is not part of a cluster");
         }
     }
 

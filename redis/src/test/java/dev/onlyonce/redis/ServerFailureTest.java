@@ -13,9 +13,17 @@ import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.RedisCluster;
 import dev.onlyonce.testservers.RedisServer;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DnsResolvers;
+import io.lettuce.core.resource.SocketAddressResolver;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -113,6 +121,40 @@ class ServerFailureTest {
                         .build()) {
             server.command("CLIENT", "PAUSE", "3500", "ALL");
             assertThat(store.claim(List.of(Calls.claim("key")))).containsExactly(new ClaimResult.Claimed(1));
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "E4 that became a replica is left for the new master as soon as the host name leads there, however late")
+    void lateName() {
+        AtomicReference<RedisServer> named = new AtomicReference<>();
+        ClientResources resources = ClientResources.builder()
+                .socketAddressResolver(new SocketAddressResolver(DnsResolvers.UNRESOLVED) {
+                    @Override
+                    public SocketAddress resolve(RedisURI uri) {
+                        return new InetSocketAddress(
+                                InetAddress.getLoopbackAddress(), named.get().port());
+                    }
+                })
+                .build();
+        try (RedisServer first = RedisServer.start();
+                RedisServer second = RedisServer.start("replicaof 127.0.0.1 " + first.port())) {
+            second.await("master_link_status:up", "INFO", "replication");
+            named.set(first);
+            try (RedisStore store = RedisStore.builder("redis://redis.example:6379")
+                    .resources(resources)
+                    .build()) {
+                store.claim(List.of(Calls.claim("before")));
+                second.command("REPLICAOF", "NO", "ONE");
+                first.command("REPLICAOF", "127.0.0.1", "" + second.port());
+                Calls.until(StoreUnavailable.class, "it is a replica", () -> store.claim(List.of(Calls.claim("key"))));
+                named.set(second);
+                assertThat(Calls.untilTaken(() -> store.claim(List.of(Calls.claim("key")))))
+                        .containsExactly(new ClaimResult.Claimed(1));
+            }
+        } finally {
+            var unused = resources.shutdown();
         }
     }
 

@@ -83,7 +83,7 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("C2 sheds duplicates of a running claim, until it ends")
+    @DisplayName("C3 sheds duplicates of a running claim, until it ends")
     void sheds() {
         first.claim(List.of(claim));
         first.awaitWrites();
@@ -98,7 +98,7 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("D1 believes no mark of a running claim for longer than a second, even if somebody puts it back")
+    @DisplayName("E3 D1 believes no mark of a running claim for longer than a second, even if somebody puts it back")
     void marksLapse() {
         first.claim(List.of(claim));
         claim(second);
@@ -121,7 +121,7 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("R7 has nothing of an evicted entry when the eviction returns, even if somebody puts it back")
+    @DisplayName("E3 R7 has nothing of an evicted entry when the eviction returns, even if somebody puts it back")
     void evicted() {
         settle();
         claim(second);
@@ -186,7 +186,7 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("T2 answers nothing past its retention, however long answers count and whoever puts them back")
+    @DisplayName("E3 T2 answers nothing past its retention, however long answers count and whoever puts them back")
     void retention() {
         CachedStore patient = patient();
         settle();
@@ -234,7 +234,7 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("S3 refuses answers that were sealed with another secret, for another store, or for another key")
+    @DisplayName("E3 refuses answers that were sealed with another secret, for another store, or for another key")
     void refuses() {
         settle();
         claim(second);
@@ -248,6 +248,28 @@ class SharedCacheTest {
             assertThat(claim(stranger)).isEqualTo(new ClaimResult.Claimed(1));
             assertThat(stranger.cache().orElseThrow().refused()).isEqualTo(1);
         }
+    }
+
+    @Test
+    @DisplayName("E3 reads no more of a value than an entry can have, whatever somebody has put there")
+    void hugeValue() {
+        settle();
+        claim(second);
+        byte[] huge = new byte[64 << 20];
+        stores.values().forEach(value -> stores.redis().set(value.name(), huge));
+        long before = sentBytes();
+        assertThat(state(claim(second))).isEqualTo(State.COMPLETED);
+        assertThat(sentBytes() - before).isLessThan(huge.length / 8);
+        assertThat(second.cache().orElseThrow().refused()).isEqualTo(1);
+    }
+
+    private long sentBytes() {
+        return stores.server
+                .command("INFO", "stats")
+                .lines()
+                .filter(line -> line.startsWith("total_net_output_bytes:"))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+                .sum();
     }
 
     @Test
@@ -266,7 +288,7 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("S3 shows neither keys nor answers to a reader of Redis, with the store's encryption or a secret")
+    @DisplayName("E3 shows neither keys nor answers to a reader of Redis, with the store's encryption or a secret")
     void sealed() {
         byte[] key = new byte[32];
         key[0] = 1;

@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.Terms;
 import dev.onlyonce.testservers.RedisCluster;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -15,6 +19,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -116,15 +121,22 @@ class SlotMigrationTest {
     }
 
     @Test
-    @DisplayName("E4 C1 claims no entry again that is still, or already, on the other server; each is refused or there")
+    @DisplayName(
+            "E4 C1 claims no entry again, in whatever state, that is on the other server; each is refused or there")
     void halfMoved() {
         try (RedisStore store = RedisStore.open(cluster.url())) {
             int partition = 7;
-            List<ClaimRequest> settled = inPartition(partition, 6, "settled-");
+            List<ClaimRequest> settled = new ArrayList<>();
+            for (State end : List.of(State.COMPLETED, State.FAILED, State.UNKNOWN, State.EXPIRED)) {
+                List<ClaimRequest> its = inPartition(partition, 3, end + "-").stream()
+                        .map(claim -> end == State.EXPIRED ? withTombstone(claim) : claim)
+                        .toList();
+                store.claim(its);
+                store.settle(its.stream().map(claim -> ended(claim, end)).toList());
+                settled.addAll(its);
+            }
             List<ClaimRequest> running = inPartition(partition, 6, "running-");
             List<ClaimRequest> fresh = new ArrayList<>(inPartition(partition, 40, "fresh-"));
-            store.claim(settled);
-            store.settle(settled.stream().map(Calls::completed).toList());
             store.claim(running);
             List<ClaimRequest> taken = new ArrayList<>();
             Move move = new Move(partition);
@@ -155,7 +167,7 @@ class SlotMigrationTest {
                 store.purge(100);
                 steps++;
             } while (move.step());
-            assertThat(steps).isGreaterThan(12);
+            assertThat(steps).isGreaterThan(18);
             move.end();
 
             assertThat(Calls.untilTaken(() -> settled(store, running)))
@@ -165,6 +177,18 @@ class SlotMigrationTest {
                     .hasOnlyElementsOfType(ClaimResult.Existing.class);
             assertThat(store.claim(fresh)).hasOnlyElementsOfType(ClaimResult.Claimed.class);
         }
+    }
+
+    /** Expires at once. */
+    private static ClaimRequest withTombstone(ClaimRequest claim) {
+        Terms terms = new Terms(Duration.ofMinutes(5), OnLeaseLost.UNKNOWN, Duration.ZERO, Duration.ofHours(1));
+        return new ClaimRequest(
+                claim.id(), claim.operation(), claim.fingerprint(), claim.token(), claim.owner(), terms, claim.start());
+    }
+
+    private static Settlement ended(ClaimRequest claim, State end) {
+        State to = end == State.EXPIRED ? State.COMPLETED : end;
+        return Settlement.of(claim.id(), claim.token(), to, Optional.empty(), "done");
     }
 
     private static List<SettleResult> settled(RedisStore store, List<ClaimRequest> claims) {
