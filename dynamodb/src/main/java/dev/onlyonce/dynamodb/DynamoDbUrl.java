@@ -1,6 +1,7 @@
 package dev.onlyonce.dynamodb;
 
 import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.StoreOptions;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -33,18 +34,13 @@ record DynamoDbUrl(String table, List<String> settings) {
                 apply(builder, parts[0], parts.length == 2 ? parts[1] : "");
             } catch (RuntimeException e) {
                 throw new IllegalArgumentException(
-                        "\"" + shown(setting)
+                        "\"" + StoreOptions.shown(setting)
                                 + "\" is not a setting of the DynamoDB store: after the ? of its URL write"
                                 + " region=eu-central-1, endpoint=http://127.0.0.1:8000, timeout=2s or"
                                 + " audit=exceptions, separated by &. Credentials are the user and the password beside it",
                         e);
             }
         }
-    }
-
-    /** Without what may be a secret that does not belong there. */
-    private static String shown(String setting) {
-        return setting.replaceFirst("(?i)^([^=]*(?:password|secret|token|key)[^=]*=).*", "$1***");
     }
 
     private static void apply(DynamoDbStore.Builder builder, String name, String value) {
@@ -66,7 +62,7 @@ record DynamoDbUrl(String table, List<String> settings) {
 
     private static URI endpoint(String value) {
         if (!value.matches("https?://[^/?#@]+/?")) {
-            throw new IllegalArgumentException(value);
+            throw new IllegalArgumentException("endpoint");
         }
         return URI.create(value);
     }

@@ -7,6 +7,7 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Terms;
 import java.nio.ByteBuffer;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
@@ -79,14 +81,25 @@ final class Item {
         return new EntryId(text(Attribute.TENANT), text(Attribute.SCOPE), text(Attribute.KEY));
     }
 
-    /** Null where only the audit is left. */
-    @Nullable
-    State state() {
+    /**
+     * What the reader makes of this item.
+     *
+     * @throws StoreRejected if it cannot be read: somebody else wrote it
+     */
+    <T> T read(Function<Item, T> reader) {
         try {
-            return state(number(Attribute.STATE));
+            return reader.apply(this);
+        } catch (StoreException e) {
+            throw e;
         } catch (RuntimeException e) {
             throw new StoreRejected("The entry " + Scan.name(values) + " cannot be read: " + e, e);
         }
+    }
+
+    /** Null where only the audit is left. */
+    @Nullable
+    State state() {
+        return read(item -> Optional.ofNullable(state(number(Attribute.STATE)))).orElse(null);
     }
 
     static @Nullable State state(long code) {
@@ -132,16 +145,10 @@ final class Item {
      * @throws StoreRejected if it cannot be read: somebody else wrote it
      */
     Optional<Entry> entry(long now) {
-        try {
-            return read(now);
-        } catch (StoreRejected e) {
-            throw e;
-        } catch (RuntimeException e) {
-            throw new StoreRejected("The entry " + Scan.name(values) + " cannot be read: " + e, e);
-        }
+        return read(item -> shownAt(now));
     }
 
-    private Optional<Entry> read(long now) {
+    private Optional<Entry> shownAt(long now) {
         State shown = shown(now);
         if (shown == null) {
             return Optional.empty();

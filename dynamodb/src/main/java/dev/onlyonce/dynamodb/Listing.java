@@ -102,7 +102,7 @@ record Listing(Table table, DueIndex index, Scan scan, StoreClock clock) {
 
     List<AuditRecord> history(EntryId id) {
         List<AuditRecord> all = Answers.ofRead(table.get(ItemKey.of(id)))
-                .map(item -> AuditLog.of(item).list(id))
+                .map(item -> item.read(stored -> AuditLog.of(stored).list(id)))
                 .orElse(List.of());
         return List.copyOf(all.subList(Math.max(0, all.size() - AuditQuery.LIMIT_MAX), all.size()));
     }

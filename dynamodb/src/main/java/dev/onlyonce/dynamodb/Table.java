@@ -77,7 +77,7 @@ record Table(DynamoDbAsyncClient client, String name) {
     /** The first sending was executed, although its answer was lost. */
     private static boolean isMine(Written written, Item item) {
         return written instanceof Written.Refused refused
-                && refused.now.filter(now -> now.isRevision(item)).isPresent();
+                && refused.now.filter(now -> now.read(item::isRevision)).isPresent();
     }
 
     /** Deletes an item if it has not changed. */

@@ -120,7 +120,8 @@ record Upkeep(Table table, DueIndex index, Changes changes, StoreClock clock) {
     private <A> List<A> each(List<ItemKey> keys, Function<Item, CompletableFuture<Optional<A>>> change) {
         List<CompletableFuture<Optional<A>>> requests = new ArrayList<>();
         for (ItemKey key : keys) {
-            requests.add(table.get(key).thenCompose(found -> found.isEmpty() ? none() : change.apply(found.get())));
+            requests.add(table.get(key)
+                    .thenCompose(found -> found.isEmpty() ? none() : found.get().read(change)));
         }
         return Answers.ofWrites(requests, Optional.of(failure -> Optional.<A>empty())).stream()
                 .flatMap(Optional::stream)

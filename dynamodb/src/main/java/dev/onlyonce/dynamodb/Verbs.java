@@ -49,10 +49,10 @@ record Verbs(Table table, Changes changes, StoreClock clock) {
         if (rounds == 0) {
             return CompletableFuture.failedFuture(busy(request.id()));
         }
-        if (now.isEmpty()) {
-            return claim(request, rounds - 1);
-        }
-        Item old = now.get();
+        return now.isEmpty() ? claim(request, rounds - 1) : now.get().read(old -> claimOver(old, request, rounds));
+    }
+
+    private CompletableFuture<ClaimResult> claimOver(Item old, ClaimRequest request, int rounds) {
         Reading reading = clock.now();
         Optional<Item> next = changes.claim(old, request, reading);
         if (next.isEmpty()) {
@@ -159,14 +159,16 @@ record Verbs(Table table, Changes changes, StoreClock clock) {
         if (now.isEmpty()) {
             return CompletableFuture.completedFuture(new SettleResult.Lost(null));
         }
-        Optional<Item> next = finding.next.apply(now.get());
-        if (next.isEmpty()) {
-            return CompletableFuture.completedFuture(finding.unchanged.apply(now.get()));
-        }
-        return table.replace(now.get(), next.get())
-                .thenCompose(written -> written instanceof Written.Refused refused
-                        ? change(id, refused.now(), finding, rounds - 1)
-                        : CompletableFuture.completedFuture(recorded(next.get())));
+        return now.get().read(old -> {
+            Optional<Item> next = finding.next.apply(old);
+            if (next.isEmpty()) {
+                return CompletableFuture.completedFuture(finding.unchanged.apply(old));
+            }
+            return table.replace(old, next.get())
+                    .thenCompose(written -> written instanceof Written.Refused refused
+                            ? change(id, refused.now(), finding, rounds - 1)
+                            : CompletableFuture.completedFuture(recorded(next.get())));
+        });
     }
 
     CompletableFuture<RenewResult> renew(Renewal renewal) {
@@ -187,12 +189,17 @@ record Verbs(Table table, Changes changes, StoreClock clock) {
     }
 
     private CompletableFuture<Optional<Transition>> evict(Optional<Item> now, String who, String reason, int rounds) {
+        return now.isEmpty()
+                ? CompletableFuture.completedFuture(Optional.empty())
+                : now.get().read(old -> evict(old, who, reason, rounds));
+    }
+
+    private CompletableFuture<Optional<Transition>> evict(Item old, String who, String reason, int rounds) {
         Reading reading = clock.now();
-        Optional<Item> next = now.flatMap(old -> changes.evict(old, who, reason, reading));
-        if (next.isEmpty() || now.isEmpty()) {
+        Optional<Item> next = changes.evict(old, who, reason, reading);
+        if (next.isEmpty()) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
-        Item old = now.get();
         if (rounds == 0) {
             return CompletableFuture.failedFuture(busy(old.id()));
         }

@@ -212,5 +212,10 @@ class DynamoDbOpeningTest {
                 .hasMessageContaining("password")
                 .hasMessageNotContaining("very-secret")
                 .hasRootCauseMessage("secretAccessKey");
+        assertThatThrownBy(() -> DynamoDbStore.builder("dynamodb:onlyonce?endpoint=http://id:very-secret@127.0.0.1"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("endpoint=http://***@127.0.0.1")
+                .hasMessageNotContaining("very-secret")
+                .hasRootCauseMessage("endpoint");
     }
 }

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.Transition;
 import dev.onlyonce.testservers.DynamoDbServer;
 import java.net.URI;
 import java.util.List;
@@ -80,6 +82,33 @@ class UnreadableTest {
             assertThatThrownBy(() -> store.claim(List.of(Calls.claim(bad.key()))))
                     .isInstanceOf(StoreRejected.class);
             assertThat(store.find(others)).allMatch(Optional::isPresent);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ol, 99", "la, x", "rv, x", "lg, x"})
+    @DisplayName("D11 fails for itself alone: others are claimed and swept beside it, and what was swept is reported")
+    void alone(String attribute, String value) {
+        String table = "unreadable-alone-" + attribute;
+        ManualClock clock = new ManualClock();
+        try (DynamoDbStore store = DynamoDbStore.builder(
+                        "dynamodb:" + table + "?region=eu-central-1&endpoint=" + server.endpoint())
+                .credentials("local", "local")
+                .create(true)
+                .clock(clock)
+                .build()) {
+            ClaimRequest bad = Calls.claim("bad");
+            ClaimRequest good = Calls.claim("good");
+            store.claim(List.of(bad, good));
+            overwrite(table, bad.id(), attribute, value);
+            ClaimRequest fresh = Calls.claim("fresh");
+            assertThat(store.claim(List.of(Calls.claim("bad"), fresh)).get(1)).isEqualTo(new ClaimResult.Claimed(1));
+            clock.advance(Calls.LEASE.plusSeconds(1));
+
+            assertThat(store.sweep(100)).extracting(Transition::id).containsExactlyInAnyOrder(good.id(), fresh.id());
+            assertThatThrownBy(() -> store.sweep(100))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("The entry acme b…(3) cannot be read");
         }
     }
 
