@@ -123,6 +123,9 @@ final class Calendar {
             Partition whole = new Partition("due", kind.code(), bucket, 0);
             boolean isOver = kind.end(bucket) + CLOSING < to;
             long from = isOver ? 0 : empty.getOrDefault(whole, 0L);
+            if (from >= kind.end(bucket)) {
+                continue;
+            }
             List<Due> rows = rows(kind, bucket, new Range(from, new EntryId("", "", ""), to), most);
             found.addAll(rows);
             if (rows.isEmpty() && isOver) {

@@ -1,5 +1,6 @@
 package dev.onlyonce.cassandra;
 
+import dev.onlyonce.store.StoreOptions;
 import java.net.InetSocketAddress;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -79,7 +80,7 @@ record CassandraUrl(
                 apply(builder, parts[0], parts.length == 2 ? parts[1] : "");
             } catch (RuntimeException e) {
                 throw new IllegalArgumentException(
-                        "\"" + setting
+                        "\"" + StoreOptions.shown(setting)
                                 + "\" is not a setting of the Cassandra store: after the ? of its URL write dc=dc1, replication=3,"
                                 + " serial=SERIAL or LOCAL_SERIAL, tls=true, ca=/path/ca.pem, timeout=5s,"
                                 + " clockTolerance=10m, shards=16 or"
@@ -100,7 +101,7 @@ record CassandraUrl(
             case "clockTolerance" -> builder.clockTolerance(Duration.parse("PT" + value));
             case "shards" -> builder.shards(Integer.parseInt(value));
             case "auditRetention" -> builder.auditRetention(Duration.parse("PT" + value));
-            default -> throw new IllegalArgumentException(name);
+            default -> throw new IllegalArgumentException("no such setting");
         }
     }
 

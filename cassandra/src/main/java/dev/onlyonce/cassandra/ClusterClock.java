@@ -8,7 +8,6 @@ import com.datastax.oss.driver.api.core.metadata.NodeState;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -83,12 +82,16 @@ final class ClusterClock implements Clock {
 
     private void askAgain() {
         if (System.nanoTime() - askedAt > EVERY.toNanos() && isAsking.compareAndSet(false, true)) {
-            var unused = ask().whenComplete((done, failure) -> {
-                isAsking.set(false);
-                median = median();
-                spread = spreadOfLive();
-            });
+            var unused = refresh().whenComplete((done, failure) -> isAsking.set(false));
         }
+    }
+
+    /** Asks, and counts by the answers. */
+    CompletableFuture<Void> refresh() {
+        return ask().thenRun(() -> {
+            median = median();
+            spread = spreadOfLive();
+        });
     }
 
     @Override
@@ -98,14 +101,15 @@ final class ClusterClock implements Clock {
 
     private CompletableFuture<Void> ask() {
         askedAt = System.nanoTime();
-        List<CompletableFuture<?>> asked = new ArrayList<>();
-        session.getMetadata().getNodes().values().stream()
+        List<Node> nodes = session.getMetadata().getNodes().values().stream()
                 // A node of another data centre is never asked: it must not take the place of one that answers.
                 .filter(node -> node.getHostId() != null && node.getDistance() != NodeDistance.IGNORED)
                 .sorted(Comparator.comparing(node -> Objects.requireNonNull(node.getHostId())))
                 .limit(NODES_MAX)
-                .forEach(node -> asked.add(ask(node)));
-        return CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new));
+                .toList();
+        // Nodes that were removed from the cluster do not outvote those that replaced them.
+        answers.keySet().retainAll(nodes.stream().map(Node::getHostId).toList());
+        return CompletableFuture.allOf(nodes.stream().map(this::ask).toArray(CompletableFuture<?>[]::new));
     }
 
     private CompletableFuture<?> ask(Node node) {

@@ -1,6 +1,7 @@
 package dev.onlyonce.cassandra;
 
 import com.datastax.oss.driver.api.core.ConsistencyLevel;
+import com.datastax.oss.driver.api.core.CqlIdentifier;
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
@@ -31,6 +32,10 @@ record Schema(CqlSession session, String keyspace) {
     /** All nodes agree upon a definition before it is answered, which takes seconds where they are busy. */
     private static final Duration DEFINE_MAX = Duration.ofMinutes(1);
 
+    /** The driver waits for ten seconds each time. */
+    private static final int AGREEMENT_WAITS_MAX = 5;
+
+    private static final CqlIdentifier DEFAULT_TTL = CqlIdentifier.fromInternal("default_time_to_live");
     private static final List<String> TABLES = List.of("entry", "due", "bucket", "listed", "layout");
 
     /**
@@ -57,8 +62,15 @@ record Schema(CqlSession session, String keyspace) {
         }
     }
 
+    /** Returns when all nodes know the definition, or have taken too long: the next statement may meet one that does not. */
     private void define(String statement) {
-        session.execute(SimpleStatement.newInstance(statement).setTimeout(DEFINE_MAX));
+        boolean isAgreed = session.execute(
+                        SimpleStatement.newInstance(statement).setTimeout(DEFINE_MAX))
+                .getExecutionInfo()
+                .isSchemaInAgreement();
+        for (int waits = 0; waits < AGREEMENT_WAITS_MAX && !isAgreed; waits++) {
+            isAgreed = session.checkSchemaAgreement();
+        }
     }
 
     /** With fewer nodes than replicas no majority may ever answer, and the keyspace would stay so. */
@@ -114,10 +126,28 @@ record Schema(CqlSession session, String keyspace) {
                             + keyspace,
                     null);
         }
+        checkKeeping();
         try {
             session.execute("USE " + keyspace);
         } catch (RuntimeException e) {
             throw failed("cannot be used: ", e);
+        }
+    }
+
+    /** A claim whose index rows vanish is never swept, and a layout that vanishes lets nodes order transactions differently. */
+    private void checkKeeping() {
+        for (String table : TABLES) {
+            boolean forgets = metadata()
+                    .flatMap(each -> each.getTable(table))
+                    .map(each -> each.getOptions().get(DEFAULT_TTL))
+                    .filter(ttl -> !ttl.equals(0))
+                    .isPresent();
+            if (forgets) {
+                throw new StoreUnavailable(
+                        "Cassandra forgets what nobody has deleted: ALTER TABLE " + keyspace + "." + table
+                                + " WITH default_time_to_live = 0",
+                        null);
+            }
         }
     }
 

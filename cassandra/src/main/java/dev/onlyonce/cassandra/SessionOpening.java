@@ -10,6 +10,7 @@ import com.datastax.oss.driver.api.core.config.ProgrammaticDriverConfigLoaderBui
 import dev.onlyonce.store.StoreUnavailable;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -144,6 +145,11 @@ final class SessionOpening {
         for (Throwable each : all) {
             if (each instanceof ConnectException || each instanceof SSLException) {
                 return Failures.message(each);
+            }
+        }
+        for (Throwable each : all) {
+            if (each instanceof UnknownHostException) {
+                return "there is no host " + each.getMessage();
             }
         }
         // A server that wants TLS hangs up on whoever does not.

@@ -74,6 +74,16 @@ class CassandraOpeningTest {
     }
 
     @Test
+    @DisplayName("with a password where settings belong does not repeat it")
+    void passwordInSettings() {
+        assertThatThrownBy(() -> CassandraStore.builder("cassandra://127.0.0.1/x?password=s3cret"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"password=***\"")
+                .hasMessageNotContaining("s3cret")
+                .hasRootCauseMessage("no such setting");
+    }
+
+    @Test
     @DisplayName("takes all settings, and credentials with any characters")
     void allSettings() {
         assertThatCode(
@@ -173,7 +183,7 @@ class CassandraOpeningTest {
 
     @Test
     @DisplayName(
-            "E2 a keyspace that does not write to disk, or has lost a table, is refused; one with few replicas is used, and reports the risk")
+            "E2 a keyspace that does not write to disk, forgets by itself, or has lost a table, is refused; one with few replicas is used, and reports the risk")
     void risks() {
         try (CassandraStore store = CassandraStore.open(cluster.url("damaged") + "?replication=1")) {
             assertThat(store.acceptedRisks()).singleElement().asString().contains("1 replicas in datacenter1");
@@ -184,6 +194,13 @@ class CassandraOpeningTest {
         assertThatThrownBy(() -> CassandraStore.open(cluster.url("damaged")))
                 .isInstanceOf(StoreUnavailable.class)
                 .hasMessageContaining("durable_writes = true");
+        try (CassandraStore store = CassandraStore.open(cluster.url("opening"))) {
+            define(store, "ALTER KEYSPACE damaged WITH durable_writes = true");
+            define(store, "ALTER TABLE damaged.due WITH default_time_to_live = 86400");
+        }
+        assertThatThrownBy(() -> CassandraStore.open(cluster.url("damaged")))
+                .isInstanceOf(StoreUnavailable.class)
+                .hasMessageContaining("ALTER TABLE damaged.due WITH default_time_to_live = 0");
         try (CassandraStore store = CassandraStore.open(cluster.url("opening"))) {
             define(store, "DROP TABLE damaged.listed");
         }

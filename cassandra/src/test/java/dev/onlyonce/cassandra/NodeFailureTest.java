@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A cluster of three Cassandra nodes")
 class NodeFailureTest {
     private static final Fingerprint PRINT = Fingerprint.of("10 EUR".getBytes(StandardCharsets.UTF_8));
+    private static final Duration NOTICED_MAX = Duration.ofMinutes(1);
     private static final Duration PAUSE = Duration.ofMillis(10);
     private static final int CALLERS = 8;
     private static final int KEYS = 600;
@@ -139,12 +140,14 @@ class NodeFailureTest {
         }
     }
 
-    /** The other living node may notice later that one is dead, and leave claims in doubt until then. */
+    /** The other living node may notice later that one is dead. Until then claims time out, or are in doubt. */
     private static StoreUnavailable refusal(Onlyonce once, String key) {
+        long begun = System.nanoTime();
         while (true) {
             StoreUnavailable refused = catchThrowableOfType(
                     StoreUnavailable.class, () -> once.execute(key(key), PRINT, String.class, claim -> "never"));
-            if (!String.valueOf(refused.getMessage()).contains("could not be confirmed")) {
+            if (String.valueOf(refused.getMessage()).contains("replicas")
+                    || System.nanoTime() - begun > NOTICED_MAX.toNanos()) {
                 return refused;
             }
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.datastax.oss.driver.api.core.ConsistencyLevel;
+import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import dev.onlyonce.store.AuditQuery;
@@ -15,11 +16,13 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.Transition;
 import dev.onlyonce.testservers.CassandraCluster;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -149,6 +152,30 @@ class RemnantsTest {
         CLOCK.advance(Duration.ofMinutes(6));
 
         assertThat(store.sweep(100)).extracting(Transition::id).containsExactly(abandoned.id());
+    }
+
+    @Test
+    @DisplayName("does not read again, in every sweep, the buckets of the last hour that it has found empty")
+    void emptyBuckets() {
+        AtomicInteger requests = new AtomicInteger();
+        CqlSession counted = (CqlSession) Proxy.newProxyInstance(
+                CqlSession.class.getClassLoader(), new Class<?>[] {CqlSession.class}, (proxy, method, arguments) -> {
+                    requests.addAndGet(method.getName().equals("executeAsync") ? 1 : 0);
+                    return method.invoke(store.session(), arguments);
+                });
+        IndexRow.Kind kind = IndexRow.Kind.LEASE;
+        for (int minutes = 0; minutes < 50; minutes++) {
+            long bucket = kind.bucket(CLOCK.now() - Micros.of(Duration.ofMinutes(minutes)));
+            write("INSERT INTO bucket (kind, bucket) VALUES (?, ?)", (byte) kind.code(), bucket);
+        }
+        Link link = new Link(counted, ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL);
+        Calendar calendar = new Calendar(link, 16);
+        assertThat(calendar.due(kind, CLOCK.now(), 100)).isEmpty();
+        requests.set(0);
+
+        assertThat(calendar.due(kind, CLOCK.now(), 100)).isEmpty();
+
+        assertThat(requests).hasValueLessThanOrEqualTo(1 + 2 * 16);
     }
 
     @Test

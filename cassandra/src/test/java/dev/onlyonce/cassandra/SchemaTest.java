@@ -1,0 +1,53 @@
+package dev.onlyonce.cassandra;
+
+import static dev.onlyonce.cassandra.ClusterClockTest.fake;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.datastax.oss.driver.api.core.CqlSession;
+import com.datastax.oss.driver.api.core.cql.ExecutionInfo;
+import com.datastax.oss.driver.api.core.cql.ResultSet;
+import com.datastax.oss.driver.api.core.cql.SimpleStatement;
+import com.datastax.oss.driver.api.core.metadata.Metadata;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Creating the keyspace")
+class SchemaTest {
+    private final List<String> sent = new ArrayList<>();
+
+    private final CqlSession session = fake(
+            CqlSession.class,
+            Map.of(
+                    "getMetadata",
+                    arguments -> fake(
+                            Metadata.class,
+                            Map.of("getKeyspace", name -> Optional.empty(), "getNodes", none -> Map.of())),
+                    "execute",
+                    arguments -> execute(arguments[0]),
+                    "checkSchemaAgreement",
+                    none -> {
+                        sent.add("agreed?");
+                        return sent.size() > 2;
+                    }));
+
+    private ResultSet execute(Object statement) {
+        sent.add(statement instanceof SimpleStatement simple ? simple.getQuery() : statement.toString());
+        boolean isAgreed = sent.size() > 1;
+        ExecutionInfo info = fake(ExecutionInfo.class, Map.of("isSchemaInAgreement", none -> isAgreed));
+        return fake(ResultSet.class, Map.of("getExecutionInfo", none -> info));
+    }
+
+    @Test
+    @DisplayName("waits until all nodes know it, however busy they are, before it is used")
+    void agreement() {
+        new Schema(session, "payments").create("dc1", 0);
+
+        assertThat(sent.get(0)).startsWith("CREATE KEYSPACE IF NOT EXISTS payments");
+        assertThat(sent.subList(1, 4)).containsExactly("agreed?", "agreed?", "USE payments");
+        assertThat(sent.subList(4, sent.size())).hasSize(5).allMatch(statement -> statement.startsWith("CREATE TABLE"));
+    }
+}
