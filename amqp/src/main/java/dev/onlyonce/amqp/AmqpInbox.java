@@ -79,18 +79,14 @@ public final class AmqpInbox implements AutoCloseable {
     }
 
     private void consume() {
-        try {
-            int failures = 0;
-            while (!closing.isDone()) {
-                failures = consumeUntilBroken(failures);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        int failures = 0;
+        while (!closing.isDone()) {
+            failures = consumeUntilBroken(failures);
         }
     }
 
     /** Returns how many connections broke one after the other. */
-    private int consumeUntilBroken(int failuresBefore) throws InterruptedException {
+    private int consumeUntilBroken(int failuresBefore) {
         long begun = rules.time().nanos();
         try {
             consumeOnce();
@@ -103,7 +99,7 @@ public final class AmqpInbox implements AutoCloseable {
         }
     }
 
-    private void consumeOnce() throws IOException, InterruptedException {
+    private void consumeOnce() throws IOException {
         try (Line line = connections.open("onlyonce " + rules.group())) {
             while (!closing.isDone()) {
                 Channel channel = line.connection().createChannel();
@@ -116,7 +112,7 @@ public final class AmqpInbox implements AutoCloseable {
         }
     }
 
-    private void replace(Throwable e, int failures) throws InterruptedException {
+    private void replace(Throwable e, int failures) {
         if (closing.isDone()) {
             return;
         }
@@ -125,13 +121,21 @@ public final class AmqpInbox implements AutoCloseable {
                 log.info("Stands by for {}: {}", source.queue(), e.getCause() == null ? e : e.getCause());
             }
             standsBy = true;
-            rules.time().await(closing, REPLACING.first());
+            pause(REPLACING.first());
             return;
         }
         standsBy = false;
         Duration pause = REPLACING.pause(failures);
         log.error("The consumer of {} broke and is replaced in {}", source.queue(), pause, e);
-        rules.time().await(closing, pause);
+        pause(pause);
+    }
+
+    private void pause(Duration pause) {
+        try {
+            rules.time().await(closing, pause);
+        } catch (InterruptedException e) {
+            log.warn("The thread that consumes {} was interrupted, and goes on", source.queue(), e);
+        }
     }
 
     private static boolean isRefused(Throwable e) {

@@ -52,9 +52,9 @@ public final class AmqpRelay implements DeliveryHandler, AutoCloseable {
      * @param source who publishes, as CloudEvents name it; ids are unique within it
      */
     public AmqpRelay(ConnectionFactory factory, String addresses, String source) {
+        this.source = CloudEvent.source(source);
         List<Address> nodes = addresses.isEmpty() ? List.of() : List.of(Address.parseAddresses(addresses));
         this.publisher = new Publisher(new Connections(factory, nodes), "onlyonce outbox " + source);
-        this.source = source;
     }
 
     @Override
@@ -65,9 +65,9 @@ public final class AmqpRelay implements DeliveryHandler, AutoCloseable {
         if (answer instanceof Publisher.Confirmed) {
             return new Delivery.Delivered(null, Codec.json(String.class).encode(row.downstreamKey()));
         }
-        return answer instanceof Publisher.Doubtful doubtful
-                ? new Delivery.Ambiguous(doubtful.why())
-                : new Delivery.NotExecuted(answer.toString());
+        // Even if it was refused for good: the outbox would forget what is proven not to have been sent.
+        return new Delivery.Ambiguous(
+                answer instanceof Publisher.Doubtful doubtful ? doubtful.why() : answer.toString());
     }
 
     private AMQP.BasicProperties properties(OutgoingMessage outgoing, OutboxRow row) {

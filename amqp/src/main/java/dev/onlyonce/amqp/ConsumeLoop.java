@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Consumes one channel, on one thread.
@@ -29,6 +31,8 @@ import java.util.function.BooleanSupplier;
 final class ConsumeLoop {
     private static final Duration IDLE_MAX = Duration.ofMillis(500);
     private static final Duration SILENCE_MAX = Duration.ofSeconds(20);
+
+    private static final Logger log = LoggerFactory.getLogger(ConsumeLoop.class);
 
     private final Channel channel;
     private final Source source;
@@ -51,12 +55,12 @@ final class ConsumeLoop {
      *
      * @throws IOException when the channel has ended
      */
-    void run(BooleanSupplier running) throws IOException, InterruptedException {
+    void run(BooleanSupplier running) throws IOException {
         channel.basicQos(source.prefetch());
         channel.basicConsume(source.queue(), false, "", false, source.exclusive(), null, mailbox);
         long heardNanos = desk.now();
         while (running.getAsBoolean() && !(lane.isEmpty() && desk.now() - heardNanos >= SILENCE_MAX.toNanos())) {
-            mailbox.take(idle()).forEach(this::receive);
+            take().forEach(this::receive);
             List<Letter<Delivery>> due = lane.due(desk.now());
             if (!due.isEmpty()) {
                 Set<Letter<Delivery>> done = desk.work(due);
@@ -65,6 +69,16 @@ final class ConsumeLoop {
                 // A handler may take longer than the silence. What waits here would lose its count of tries.
                 heardNanos = desk.now();
             }
+        }
+    }
+
+    private List<Delivery> take() throws IOException {
+        try {
+            return mailbox.take(idle());
+        } catch (InterruptedException e) {
+            // A time limit of a handler may interrupt too late.
+            log.warn("The thread that consumes {} was interrupted, and goes on", source.queue(), e);
+            return List.of();
         }
     }
 

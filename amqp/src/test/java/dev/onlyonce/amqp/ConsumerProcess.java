@@ -1,40 +1,23 @@
 package dev.onlyonce.amqp;
 
 import dev.onlyonce.messages.MessageId;
+import dev.onlyonce.testservers.JavaProcess;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 
 /** A consumer in a process of its own, to be killed. It consumes each queue while nobody else does. */
 final class ConsumerProcess {
     private ConsumerProcess() {}
 
     static Process start(Broker broker, List<String> queues, Ledger ledger) {
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
-                "-cp",
-                classPath,
-                ConsumerProcess.class.getName(),
-                String.valueOf(broker.port()),
-                ledger.url(),
-                String.valueOf(broker.isOrderedByConsumers())));
-        command.addAll(queues);
-        try {
-            return new ProcessBuilder(command).inheritIO().start();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        List<String> arguments = new ArrayList<>(
+                List.of(String.valueOf(broker.port()), ledger.url(), String.valueOf(broker.isOrderedByConsumers())));
+        arguments.addAll(queues);
+        return JavaProcess.start(ConsumerProcess.class, arguments.toArray(String[]::new));
     }
 
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws IOException {
         Ledger ledger = new Ledger(args[1]);
         for (int i = 3; i < args.length; i++) {
             AmqpInbox.Builder<String> builder =
@@ -50,7 +33,6 @@ final class ConsumerProcess {
                     .transactional((transaction, body, message) -> Ledger.write(transaction, body))
                     .start();
         }
-        // Until it is killed.
-        new CountDownLatch(1).await();
+        JavaProcess.runUntilKilled();
     }
 }

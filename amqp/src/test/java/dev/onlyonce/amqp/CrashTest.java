@@ -1,15 +1,7 @@
 package dev.onlyonce.amqp;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -48,12 +40,12 @@ class CrashTest {
                 consumers.add(ConsumerProcess.start(broker, queues, ledger));
                 for (int kill = 1; kill <= KILLS; kill++) {
                     int enough = kill * MESSAGES / (KILLS + 1);
-                    Broker.until(() -> count(ledger) >= enough);
+                    Broker.until(() -> ledger.table.count() >= enough);
                     int victim = random.nextInt(consumers.size());
                     consumers.get(victim).destroyForcibly().waitFor();
                     consumers.set(victim, ConsumerProcess.start(broker, queues, ledger));
                 }
-                Broker.until(() -> count(ledger) >= MESSAGES);
+                Broker.until(() -> ledger.table.count() >= MESSAGES);
                 // Duplicates may still come.
                 queues.forEach(broker::untilEmpty);
             } finally {
@@ -62,7 +54,7 @@ class CrashTest {
                     consumer.waitFor();
                 }
             }
-            check(ledger.effects());
+            ledger.table.checkOnceInOrder(MESSAGES, seed);
         }
     }
 
@@ -83,28 +75,5 @@ class CrashTest {
             }
         }
         broker.flush();
-    }
-
-    private static int count(Ledger ledger) {
-        try (Connection connection = ledger.source.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT count(*) FROM effect")) {
-            row.next();
-            return row.getInt(1);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private void check(List<String> effects) {
-        assertThat(effects).as("seed %s", seed).hasSize(MESSAGES).doesNotHaveDuplicates();
-        Map<String, Integer> next = new HashMap<>();
-        for (String effect : effects) {
-            String[] parts = effect.split(":");
-            int expected = next.merge(parts[0], 1, Integer::sum) - 1;
-            assertThat(Integer.parseInt(parts[1]))
-                    .as("order of %s, seed %s", parts[0], seed)
-                    .isEqualTo(expected);
-        }
     }
 }

@@ -86,7 +86,7 @@ public final class KafkaInbox implements AutoCloseable {
                     new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
                 use(own);
                 new PollLoop(own, desk).run(topics, () -> !closing.isDone());
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log.error("The consumer of {} broke and is replaced in {}", topics, REPLACE_PAUSE, e);
                 pause();
             } finally {
@@ -106,7 +106,7 @@ public final class KafkaInbox implements AutoCloseable {
         try {
             rules.time().await(closing, REPLACE_PAUSE);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            log.warn("The thread that consumes {} was interrupted, and goes on", topics, e);
         }
     }
 

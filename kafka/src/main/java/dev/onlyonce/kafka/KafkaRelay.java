@@ -17,9 +17,6 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.errors.AuthorizationException;
-import org.apache.kafka.common.errors.InvalidTopicException;
-import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
@@ -45,6 +42,7 @@ public final class KafkaRelay implements DeliveryHandler, AutoCloseable {
      * @param source who publishes, as CloudEvents name it; ids are unique within it
      */
     public KafkaRelay(Map<String, Object> config, String source) {
+        this.source = CloudEvent.source(source);
         Map<String, Object> all = new HashMap<>();
         // A worker's thread waits for it, and the lease of its row should outlast that.
         all.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, (int) DELIVERY_MAX.toMillis());
@@ -54,7 +52,6 @@ public final class KafkaRelay implements DeliveryHandler, AutoCloseable {
         all.put(ProducerConfig.ACKS_CONFIG, "all");
         all.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
         this.producer = new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
-        this.source = source;
     }
 
     @Override
@@ -69,13 +66,8 @@ public final class KafkaRelay implements DeliveryHandler, AutoCloseable {
             String place = there.topic() + "-" + there.partition() + "-" + there.offset();
             return new Delivery.Delivered(place, Codec.json(String.class).encode(place));
         } catch (ExecutionException e) {
-            Throwable cause = e.getCause();
-            boolean refused = cause instanceof RecordTooLargeException
-                    || cause instanceof InvalidTopicException
-                    || cause instanceof AuthorizationException;
-            return refused
-                    ? new Delivery.NotExecuted(String.valueOf(cause))
-                    : new Delivery.Ambiguous(String.valueOf(cause));
+            // Even if it was refused for good: the outbox would forget what is proven not to have been sent.
+            return new Delivery.Ambiguous(String.valueOf(e.getCause()));
         }
     }
 

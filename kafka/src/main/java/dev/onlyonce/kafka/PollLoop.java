@@ -20,6 +20,7 @@ import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -63,17 +64,25 @@ final class PollLoop implements ConsumerRebalanceListener {
         while (running.getAsBoolean()) {
             try {
                 consumer.poll(idle(desk.now())).forEach(this::receive);
+                work();
+                commit();
             } catch (WakeupException e) {
                 continue;
+            } catch (InterruptException e) {
+                // A time limit of a handler may interrupt too late. Without the consumer, the group would wait for it.
+                Thread.interrupted();
+                log.warn("The thread that consumes {} was interrupted, and goes on", topics, e);
             }
-            List<Letter<ConsumerRecord<byte[], byte[]>>> due = new ArrayList<>();
-            lanes.values().forEach(lane -> due.addAll(lane.letters().due(desk.now())));
-            if (!due.isEmpty()) {
-                Set<Letter<ConsumerRecord<byte[], byte[]>>> done = desk.work(due);
-                lanes.values().forEach(lane -> lane.letters().done(done));
-            }
-            commit();
             pauseOrResume();
+        }
+    }
+
+    private void work() {
+        List<Letter<ConsumerRecord<byte[], byte[]>>> due = new ArrayList<>();
+        lanes.values().forEach(lane -> due.addAll(lane.letters().due(desk.now())));
+        if (!due.isEmpty()) {
+            Set<Letter<ConsumerRecord<byte[], byte[]>>> done = desk.work(due);
+            lanes.values().forEach(lane -> lane.letters().done(done));
         }
     }
 

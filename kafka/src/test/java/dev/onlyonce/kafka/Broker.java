@@ -15,6 +15,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -22,6 +24,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -40,7 +43,9 @@ final class Broker implements AutoCloseable {
     private final Queue<Future<RecordMetadata>> sent = new ConcurrentLinkedQueue<>();
 
     Broker() {
-        server = KafkaServer.start("message.max.bytes=" + LARGE, "replica.fetch.max.bytes=" + LARGE);
+        // The tests make their topics: what is missing stays so.
+        server = KafkaServer.start(
+                "message.max.bytes=" + LARGE, "replica.fetch.max.bytes=" + LARGE, "auto.create.topics.enable=false");
         producer = new KafkaProducer<>(
                 Map.of(
                         "bootstrap.servers",
@@ -62,14 +67,34 @@ final class Broker implements AutoCloseable {
     }
 
     String topic(int partitions) throws Exception {
+        return topic(partitions, Map.of());
+    }
+
+    String topic(int partitions, Map<String, String> settings) throws Exception {
         String topic = "t" + UUID.randomUUID();
+        create(topic, partitions, settings);
+        create(topic + ".dead", 1, Map.of());
+        return topic;
+    }
+
+    void create(String topic, int partitions, Map<String, String> settings) throws Exception {
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", server.address()))) {
-            admin.createTopics(List.of(
-                            new NewTopic(topic, partitions, (short) 1), new NewTopic(topic + ".dead", 1, (short) 1)))
+            admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1).configs(settings)))
                     .all()
                     .get();
         }
-        return topic;
+    }
+
+    void configure(String topic, Map<String, String> settings) throws Exception {
+        List<AlterConfigOp> changes = settings.entrySet().stream()
+                .map(setting -> new AlterConfigOp(
+                        new ConfigEntry(setting.getKey(), setting.getValue()), AlterConfigOp.OpType.SET))
+                .toList();
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", server.address()))) {
+            admin.incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.TOPIC, topic), changes))
+                    .all()
+                    .get();
+        }
     }
 
     /** The settings of a consumer in a group. */
@@ -128,6 +153,17 @@ final class Broker implements AutoCloseable {
                 return found.size() >= records;
             });
             return found;
+        }
+    }
+
+    /** How many records a topic with one partition has. */
+    int size(String topic) {
+        try (KafkaConsumer<byte[], byte[]> reader = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", server.address()),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer())) {
+            TopicPartition only = new TopicPartition(topic, 0);
+            return reader.endOffsets(List.of(only)).get(only).intValue();
         }
     }
 

@@ -57,6 +57,8 @@ class KafkaGuideTest {
     @Test
     @DisplayName("shows code that consumes")
     void consume() throws Exception {
+        broker.create("orders", 1, Map.of());
+        broker.create("orders.dead", 1, Map.of());
         try (Ledger ledger = new Ledger()) {
             Onlyonce once = ledger.once;
             KafkaInbox inbox = KafkaInbox.builder(
@@ -88,6 +90,7 @@ class KafkaGuideTest {
     @Test
     @DisplayName("shows code that publishes, and what is published can be consumed")
     void publish() throws Exception {
+        broker.create("payments", 1, Map.of());
         try (Ledger ledger = new Ledger()) {
             Onlyonce once = ledger.once;
             HikariDataSource dataSource = ledger.source;

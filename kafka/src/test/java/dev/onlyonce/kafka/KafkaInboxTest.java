@@ -10,15 +10,23 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
+import org.apache.kafka.clients.consumer.RangeAssignor;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("A Kafka consumer")
 class KafkaInboxTest {
@@ -80,8 +88,54 @@ class KafkaInboxTest {
     }
 
     @Test
+    @DisplayName("gives up a large message as it came, too")
+    void largeDeadLetter() {
+        broker.send(topic, "k", "large", "x".repeat(10 << 20));
+        broker.flush();
+        try (KafkaInbox inbox = builder().transactional((c, text, message) -> {})) {
+            inbox.start();
+            assertThat(dead(1).get(0).value()).hasSize(10 << 20);
+        }
+    }
+
+    @Test
+    @DisplayName("N4 keeps its partitions, and goes on with the others, while a dead-letter topic is missing")
+    void deadLetterTopicMissing() throws Exception {
+        String other = broker.topic(1);
+        String missing = "missing" + topic;
+        Map<String, Object> hasty = broker.consumer("group");
+        hasty.put("max.poll.interval.ms", 15_000);
+        for (int i = 0; i < 100; i++) {
+            broker.send(topic, "k" + i, new byte[0], "bad".getBytes(StandardCharsets.UTF_8));
+        }
+        broker.flush();
+        try (KafkaInbox inbox = KafkaInbox.builder(ledger.once, hasty, Ledger::text)
+                .topics(topic, other)
+                .id(MessageId.header("message-id"))
+                .retries(QUICK)
+                .deadLetterTopic(from -> from.equals(topic) ? missing : from + ".dead")
+                .transactional((c, body, message) -> Ledger.write(c, body))) {
+            inbox.start();
+            for (int i = 1; i <= 2; i++) {
+                broker.send(other, "k", "good" + i, "good");
+                broker.send(other, "k", new byte[0], "bad".getBytes(StandardCharsets.UTF_8));
+                broker.flush();
+                int sent = i;
+                Broker.until(
+                        () -> inbox.counts().applied() == sent && inbox.counts().dead() == sent);
+                assertThat(owners()).isNotEmpty();
+            }
+            assertThat(inbox.counts().repeated()).isZero();
+            broker.create(missing, 1, Map.of());
+            Broker.until(() -> inbox.counts().dead() == 102);
+        }
+        assertThat(broker.read(missing, 100)).hasSize(100);
+    }
+
+    @Test
     @DisplayName("gives up a message as it came, with its place; a body that is too large to be sent stays behind")
-    void deadLetters() {
+    void deadLetters() throws Exception {
+        broker.configure(topic + ".dead", Map.of("max.message.bytes", String.valueOf(1 << 20)));
         broker.send(topic, "k", "large", "x".repeat(10 << 20));
         broker.send(topic, "k", "rejected", "rejected");
         broker.flush();
@@ -103,9 +157,10 @@ class KafkaInboxTest {
         }
     }
 
-    @Test
-    @DisplayName("that loses its partitions in mid-batch applies nothing twice")
-    void rebalance() throws Exception {
+    @ParameterizedTest
+    @ValueSource(classes = {RangeAssignor.class, CooperativeStickyAssignor.class})
+    @DisplayName("N4 that loses its partitions in mid-batch applies nothing twice")
+    void rebalance(Class<?> assignor) throws Exception {
         for (int i = 0; i < 100; i++) {
             broker.send(topic, "key" + i, "id" + i, "body" + i);
         }
@@ -114,7 +169,9 @@ class KafkaInboxTest {
         CountDownLatch goOn = new CountDownLatch(1);
         Map<String, Object> hasty = broker.consumer("group");
         hasty.put("max.poll.interval.ms", 6000);
+        hasty.put("partition.assignment.strategy", assignor.getName());
         Map<String, Object> named = broker.consumer("group");
+        named.put("partition.assignment.strategy", assignor.getName());
         named.put("client.id", "other");
         try (KafkaInbox slow = KafkaInbox.builder(ledger.once, hasty, Ledger::text)
                         .topics(topic)
@@ -160,6 +217,46 @@ class KafkaInboxTest {
         } catch (InterruptedException | ExecutionException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    @Test
+    @DisplayName("N4 applies records without a key or a value, and none of a transaction that was aborted")
+    void tombstones() throws Exception {
+        Map<String, Object> config = Map.of("bootstrap.servers", broker.server.address(), "transactional.id", topic);
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(record("k", "aborted", "aborted")).get();
+            producer.abortTransaction();
+            producer.beginTransaction();
+            producer.send(record("k", "tombstone", null)).get();
+            producer.send(record(null, "bare", null)).get();
+            producer.send(record("k", "", null)).get();
+            producer.send(record(null, "last", "last")).get();
+            producer.commitTransaction();
+        }
+        List<String> seen = new CopyOnWriteArrayList<>();
+        try (KafkaInbox inbox = builder()
+                .transactional((c, body, message) ->
+                        seen.add(message.header("message-id").orElseThrow() + "=" + body))) {
+            inbox.start();
+            ConsumerRecord<byte[], byte[]> dead = dead(1).get(0);
+            assertThat(dead.key()).isEqualTo("k".getBytes(StandardCharsets.UTF_8));
+            assertThat(dead.value()).isNull();
+            Broker.until(() -> inbox.counts().applied() == 3);
+        }
+        assertThat(seen).containsExactlyInAnyOrder("tombstone=", "bare=", "last=last");
+    }
+
+    private ProducerRecord<byte[], byte[]> record(String key, String id, String body) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, 0, bytes(key), bytes(body));
+        record.headers().add("message-id", bytes(id)).add("odd\u0001name", null);
+        return record;
+    }
+
+    private static byte[] bytes(String text) {
+        return text == null ? null : text.getBytes(StandardCharsets.UTF_8);
     }
 
     @Test

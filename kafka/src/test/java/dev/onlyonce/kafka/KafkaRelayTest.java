@@ -7,6 +7,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.messages.OutgoingMessage;
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.sql.outbox.OutboxRow;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.time.Duration;
@@ -26,7 +27,7 @@ class KafkaRelayTest {
     }
 
     @Test
-    @DisplayName("publishes what a transaction accepted if it commits, with an id that a consumer applies once")
+    @DisplayName("N5 publishes what a transaction accepted if it commits, with an id that a consumer applies once")
     void publishes() throws Exception {
         topic = broker.topic(1);
         try (Ledger ledger = new Ledger();
@@ -62,6 +63,55 @@ class KafkaRelayTest {
                 Broker.until(() -> inbox.counts().repeated() == 1);
             }
             assertThat(ledger.effects()).containsExactly("paid 1");
+        }
+    }
+
+    @Test
+    @DisplayName("N5 keeps a message that the broker refuses as a dead letter, which holds up its own key alone")
+    void refused() throws Exception {
+        topic = broker.topic(1, Map.of("max.message.bytes", "1000"));
+        try (Ledger ledger = new Ledger();
+                KafkaRelay relay = new KafkaRelay(Map.of("bootstrap.servers", broker.server.address()), "/orders");
+                Outbox outbox = Outbox.builder(ledger.once)
+                        .handler(KafkaRelay.TOPIC, relay)
+                        .triesMax(2)
+                        .backoff(Duration.ofMillis(10), Duration.ofMillis(10))
+                        .parkFor(Duration.ofMillis(50))
+                        .build()) {
+            String large = "x".repeat(2000);
+            accept(outbox, ledger, "1", "a", large);
+            accept(outbox, ledger, "2", "a", "behind it");
+            accept(outbox, ledger, "3", "b", "another");
+            outbox.start();
+            Broker.until(() -> outbox.backlog(10).dead() == 1);
+            assertThat(bodies(1)).containsExactly("another");
+            OutboxRow dead = outbox.listDead(0, 10).get(0);
+            assertThat(dead.lastError()).contains("RecordTooLarge");
+            assertThat(outbox.backlog(10).waiting()).isEqualTo(1);
+            broker.configure(topic, Map.of("max.message.bytes", "10000"));
+            assertThat(outbox.retry(dead.id(), "operator", "the topic takes it now"))
+                    .isTrue();
+            assertThat(bodies(3)).containsExactly("another", large, "behind it");
+        }
+    }
+
+    private List<String> bodies(int records) {
+        return broker.read(topic, records).stream()
+                .map(record -> new String(record.value(), StandardCharsets.UTF_8))
+                .toList();
+    }
+
+    private void accept(Outbox outbox, Ledger ledger, String id, String key, String body) throws Exception {
+        OutgoingMessage outgoing = OutgoingMessage.json(topic, bytes(key), "order.paid", bytes(body));
+        try (Connection transaction = ledger.source.getConnection()) {
+            transaction.setAutoCommit(false);
+            outbox.accept(
+                    transaction,
+                    Key.of("shop", "publish", id),
+                    Fingerprint.of(bytes(body)),
+                    String.class,
+                    outgoing.call(KafkaRelay.TOPIC));
+            transaction.commit();
         }
     }
 

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 class RelayOrderTest {
     private static final int MESSAGES = 500;
     private static final int KEYS = 10;
+    private static final int KILLS = 3;
     private static final Fingerprint FINGERPRINT = Fingerprint.of(new byte[] {1});
 
     private final Broker broker = Broker.shared();
@@ -79,6 +80,41 @@ class RelayOrderTest {
         int sent = MESSAGES
                 + (int) failed.stream().filter(what -> what.startsWith("after")).count();
         check(broker.read(topic, sent));
+    }
+
+    @Test
+    @DisplayName(
+            "N5 lose nothing and keep the order when they are killed after publishing, before they have recorded it")
+    void killed() throws Exception {
+        String topic = broker.topic(1);
+        List<Process> relays = new ArrayList<>();
+        try (Ledger ledger = new Ledger();
+                Outbox outbox = Outbox.of(ledger.once)) {
+            acceptAll(outbox, ledger, topic);
+            // All with one key: the next one is not published before the last one is recorded.
+            for (int victim = KEYS; victim <= KILLS * KEYS; victim += KEYS) {
+                String published = Integer.toString(victim);
+                relays.add(RelayProcess.start(broker, ledger, published));
+                relays.add(RelayProcess.start(broker, ledger, published));
+                Broker.until(() -> ledger.effects().contains(published));
+                kill(relays);
+            }
+            relays.add(RelayProcess.start(broker, ledger, ""));
+            Broker.until(() -> outbox.backlog(MESSAGES).oldestAt().isEmpty());
+        } finally {
+            kill(relays);
+        }
+        List<ConsumerRecord<byte[], byte[]>> records = broker.read(topic, broker.size(topic));
+        assertThat(records.size()).isGreaterThanOrEqualTo(MESSAGES + KILLS);
+        check(records);
+    }
+
+    private static void kill(List<Process> relays) throws InterruptedException {
+        relays.forEach(Process::destroyForcibly);
+        for (Process relay : relays) {
+            relay.waitFor();
+        }
+        relays.clear();
     }
 
     private static Outbox outbox(Ledger ledger, DeliveryHandler handler) {

@@ -2,6 +2,7 @@ package dev.onlyonce.messages;
 
 import static java.util.Objects.requireNonNullElse;
 
+import dev.onlyonce.Key;
 import dev.onlyonce.sql.outbox.OutboxCall;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -31,6 +32,12 @@ public record OutgoingMessage(String destination, byte @Nullable [] key, String 
 
     private static final byte[] NOTHING = {};
 
+    /** Throws {@link IllegalArgumentException} if type or content type is empty, longer than 255 characters, or has control characters. */
+    public OutgoingMessage {
+        Key.checkName("type", type);
+        Key.checkName("contentType", contentType);
+    }
+
     /** A JSON body. */
     public static OutgoingMessage json(String destination, byte @Nullable [] key, String type, byte[] body) {
         return new OutgoingMessage(destination, key, type, "application/json", body);
@@ -38,7 +45,7 @@ public record OutgoingMessage(String destination, byte @Nullable [] key, String 
 
     /**
      * What to hand to the outbox. With a key, the message leaves after those of the same tenant with the same destination and key
-     * that were accepted before it.
+     * that were accepted before it. However long it has to wait, it is not given up.
      *
      * @param relay the outbox's topic whose handler is the relay of a broker, e.g. {@code KafkaRelay.TOPIC}
      */
@@ -55,7 +62,8 @@ public record OutgoingMessage(String destination, byte @Nullable [] key, String 
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new OutboxCall(relay, bytes.toByteArray(), key == null ? null : orderKey(destination, key));
+        OutboxCall call = new OutboxCall(relay, bytes.toByteArray()).untilTaken();
+        return key == null ? call : call.inOrder(orderKey(destination, key));
     }
 
     /** Keys may be long, and need not be text. */

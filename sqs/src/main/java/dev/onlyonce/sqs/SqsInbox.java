@@ -70,8 +70,8 @@ public final class SqsInbox implements AutoCloseable {
                 failures = 0;
                 new PollLoop(found, parts).run(closing);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
+                // A time limit of a handler may interrupt too late.
+                log.warn("The thread that consumes {} was interrupted, and goes on", queue, e);
             } catch (RuntimeException | Error e) {
                 Duration pause = parts.rules().retries().pause(++failures);
                 log.error("The consumer of {} broke and begins again in {}", queue, pause, e);
@@ -84,7 +84,7 @@ public final class SqsInbox implements AutoCloseable {
         try {
             parts.rules().time().await(closing, pause);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            log.warn("The thread that consumes {} was interrupted, and goes on", queue, e);
         }
     }
 

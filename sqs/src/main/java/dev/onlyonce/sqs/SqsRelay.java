@@ -51,7 +51,7 @@ public final class SqsRelay implements DeliveryHandler {
      */
     public SqsRelay(SqsAsyncClient client, String source) {
         this.client = client;
-        this.source = source;
+        this.source = CloudEvent.source(source);
     }
 
     @Override
@@ -60,11 +60,11 @@ public final class SqsRelay implements DeliveryHandler {
         boolean fifo = Queue.isFifo(outgoing.destination());
         byte[] key = outgoing.key();
         if (fifo && key == null) {
-            return new Delivery.NotExecuted("a message for a FIFO queue needs a key, which is its message group");
+            return new Delivery.Ambiguous("a message for a FIFO queue needs a key, which is its message group");
         }
         Optional<String> body = text(outgoing.body());
         if (body.isEmpty()) {
-            return new Delivery.NotExecuted("SQS carries text that is not empty, in the characters of XML 1.0");
+            return new Delivery.Ambiguous("SQS carries text that is not empty, in the characters of XML 1.0");
         }
         Queue queue;
         try {
@@ -97,10 +97,9 @@ public final class SqsRelay implements DeliveryHandler {
         }
     }
 
-    /** After the last try the outbox forgets what was not executed, and keeps what is ambiguous. */
+    /** Even if it was refused for good: the outbox would forget what is proven not to have been sent. */
     private static Delivery failure(ExecutionException e, String what) {
-        String why = what + ServiceFailure.cause(e);
-        return ServiceFailure.isRefusedForGood(e) ? new Delivery.NotExecuted(why) : new Delivery.Ambiguous(why);
+        return new Delivery.Ambiguous(what + ServiceFailure.cause(e));
     }
 
     private Queue find(String urlOrName) throws ExecutionException, InterruptedException, TimeoutException {

@@ -1,5 +1,6 @@
 package dev.onlyonce.messages.adapter;
 
+import dev.onlyonce.Key;
 import dev.onlyonce.messages.OutgoingMessage;
 import dev.onlyonce.sql.outbox.OutboxRow;
 import java.util.LinkedHashMap;
@@ -8,6 +9,17 @@ import java.util.Map;
 /** The attributes with which a message is published. */
 public final class CloudEvent {
     private CloudEvent() {}
+
+    /**
+     * Returns the source if it is one.
+     *
+     * @throws IllegalArgumentException if it is empty, longer than 255 characters, or has control characters: consumers would make
+     *     dead letters of all its messages
+     */
+    public static String source(String source) {
+        Key.checkName("source", source);
+        return source;
+    }
 
     /**
      * The attributes by their names; each broker has a prefix of its own for them. The id is the same each time a row is delivered.

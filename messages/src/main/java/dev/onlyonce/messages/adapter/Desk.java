@@ -35,6 +35,7 @@ public final class Desk<R> implements AutoCloseable {
     private final DeadLetters<R> deadLetters;
     private final Counters counters = new Counters();
     private int storeFailures;
+    private int burialFailures;
 
     /**
      * How it decides.
@@ -179,6 +180,7 @@ public final class Desk<R> implements AutoCloseable {
             return Set.of();
         }
         Set<Letter<R>> buried = deadLetters.send(dead);
+        burialFailures = buried.size() == dead.size() ? 0 : burialFailures + 1;
         dead.forEach((letter, verdict) -> {
             if (buried.contains(letter)) {
                 counters.dead.increment();
@@ -190,7 +192,7 @@ public final class Desk<R> implements AutoCloseable {
                         verdict.reason(),
                         verdict.getMessage());
             } else {
-                letter.putOff(now() + rules.retries.first().toNanos());
+                letter.putOff(now() + rules.retries.pause(burialFailures).toNanos());
             }
         });
         return buried;
