@@ -77,6 +77,11 @@ public final class HmacScheme implements WebhookScheme {
     }
 
     @Override
+    public Optional<Duration> tolerance() {
+        return settings.isTimed() ? Optional.of(settings.tolerance) : Optional.empty();
+    }
+
+    @Override
     public List<String> changingMembers() {
         return settings.changingMembers;
     }
@@ -335,6 +340,10 @@ public final class HmacScheme implements WebhookScheme {
             return this;
         }
 
+        private boolean isTimed() {
+            return timestampHeader != null || (format != null && format.hasTime());
+        }
+
         /** The characters that separate the id from the rest of the content. */
         private String aroundId() {
             int start = content.indexOf(ID);
@@ -351,7 +360,7 @@ public final class HmacScheme implements WebhookScheme {
          * @throws IllegalArgumentException if there is no secret, no such algorithm, or the content does not fit the headers
          */
         public HmacScheme build() {
-            boolean timed = timestampHeader != null || (format != null && format.hasTime());
+            boolean timed = isTimed();
             if (content.indexOf(BODY) < 0 || content.indexOf(BODY) != content.lastIndexOf(BODY)) {
                 throw new IllegalArgumentException("the signed content must contain " + BODY + " once: " + content);
             }

@@ -7,6 +7,7 @@ import dev.onlyonce.MalformedKey;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.OutcomeException;
+import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.fingerprint.Fingerprinter;
 import dev.onlyonce.fingerprint.MalformedRequest;
@@ -38,6 +39,9 @@ import org.slf4j.LoggerFactory;
 public final class WebhookReceiver {
     private static final Logger log = LoggerFactory.getLogger(WebhookReceiver.class);
 
+    /** The operation of whatever {@code Inbox} of the SQL module remembers. */
+    private static final String INBOX = "inbox";
+
     /** A store that is well again is noticed within a second. */
     private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
 
@@ -60,7 +64,7 @@ public final class WebhookReceiver {
         id = builder.id;
         fingerprinter = builder.fingerprinter.bodyBytesMax(builder.bodyBytesMax).build();
         bodyBytesMax = builder.bodyBytesMax;
-        time = builder.time;
+        time = builder.registry.time();
         this.handler = requireNonNull(handler, "handler");
         nextLogNanos = new AtomicLong(time.nanos());
     }
@@ -72,7 +76,7 @@ public final class WebhookReceiver {
      * @throws IllegalArgumentException if the source is no such name
      */
     public static Builder builder(Onlyonce once, String source, WebhookScheme scheme) {
-        return new Builder(once.registry().time(), source, scheme);
+        return new Builder(once.registry(), source, scheme);
     }
 
     /** The largest body. Of a larger one, one byte more is enough: it is refused. */
@@ -184,16 +188,16 @@ public final class WebhookReceiver {
 
     /** Builds a {@link WebhookReceiver}. Not thread-safe. */
     public static final class Builder {
-        private final Time time;
+        private final Registry registry;
         private final String source;
         private final WebhookScheme scheme;
         private final Fingerprinter.Builder fingerprinter = Fingerprinter.builder();
         private WebhookId id;
         private int bodyBytesMax = 1 << 20;
 
-        private Builder(Time time, String source, WebhookScheme scheme) {
+        private Builder(Registry registry, String source, WebhookScheme scheme) {
             Key.checkName("source", source);
-            this.time = time;
+            this.registry = registry;
             this.source = source;
             this.scheme = scheme;
             this.id = scheme.id();
@@ -229,9 +233,21 @@ public final class WebhookReceiver {
          * Builds it.
          *
          * @param handler applies each webhook once
-         * @throws IllegalArgumentException if an ignored member is no JSON pointer
+         * @throws IllegalArgumentException if an ignored member is no JSON pointer, or the operation {@code inbox} has a retention in
+         *     which a recorded webhook could be sent again after its id is forgotten, and before its signature is too old
          */
         public WebhookReceiver build(WebhookHandler handler) {
+            Optional<Duration> tolerance = scheme.tolerance();
+            Optional<Duration> retention =
+                    registry.ownPolicy(INBOX).map(policy -> policy.terms().retention());
+            // From the earliest moment at which a signature is accepted to the last it is twice the tolerance.
+            if (tolerance.isPresent()
+                    && retention.isPresent()
+                    && retention.get().dividedBy(2).compareTo(tolerance.get()) < 0) {
+                throw new IllegalArgumentException("the retention of the operation " + INBOX + ", " + retention.get()
+                        + ", is shorter than twice the tolerance of the signatures of " + source + ", "
+                        + tolerance.get() + ": a webhook that somebody recorded could be applied again");
+            }
             return new WebhookReceiver(this, handler);
         }
     }

@@ -1,5 +1,6 @@
 package dev.onlyonce.http;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,11 @@ public interface WebhookScheme {
 
     /** Where these senders put the id of a webhook. It is read after {@link #refusal} has found nothing. */
     WebhookId id();
+
+    /** How far the time of signing may be off, either way; empty if it is not checked. Ids must be remembered for longer. */
+    default Optional<Duration> tolerance() {
+        return Optional.empty();
+    }
 
     /**
      * JSON pointers of members that differ between two deliveries of the same webhook. They are left out when the content of a

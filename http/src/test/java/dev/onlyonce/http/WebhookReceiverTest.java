@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.OutcomeException;
+import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.StoreBusy;
@@ -221,5 +222,30 @@ class WebhookReceiverTest {
         assertThatThrownBy(() -> builder.bodyBytesMax(0)).hasMessageContaining("bodyBytesMax");
         assertThatThrownBy(() -> builder.ignore("no pointer").build(remembering()))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    @DisplayName("N6 is not built if ids are forgotten while a recorded webhook would still be accepted")
+    void forgetful() {
+        assertThatThrownBy(() -> remembering(Duration.ofMinutes(9), STRIPE))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT9M")
+                .hasMessageContaining("PT5M");
+        remembering(Duration.ofMinutes(10), STRIPE);
+        // Its signatures never get too old, whatever is remembered.
+        remembering(Duration.ofMinutes(9), WebhookScheme.github("secret"));
+        HmacScheme patient =
+                STRIPE.toBuilder().tolerance(Duration.ofSeconds(Long.MAX_VALUE)).build();
+        assertThatThrownBy(() -> remembering(Duration.ofDays(30), patient)).hasMessageContaining("tolerance");
+    }
+
+    private void remembering(Duration retention, WebhookScheme scheme) {
+        Policy policy = Policy.standard().toBuilder().retention(retention).build();
+        try (Onlyonce forgetful = Onlyonce.builder(new MemoryStore(time))
+                .time(time)
+                .operation("inbox", policy)
+                .build()) {
+            WebhookReceiver.builder(forgetful, "stripe", scheme).build(remembering());
+        }
     }
 }
