@@ -35,7 +35,7 @@ class ReadmeSampleTest {
     @DisplayName("R1 the sample works as pasted, with the pom that the page links and the installed artifacts")
     void works(String page) throws Exception {
         String text = Files.readString(Installed.ROOT.resolve(page));
-        assertThat(text).contains("examples/shop/pom.xml", "mvn install -DskipTests");
+        assertThat(text).contains("examples/shop/pom.xml", "`./onlyonce install`");
         Matcher program = PROGRAM.matcher(text);
         assertThat(program.find()).isTrue();
         Path project = Files.createTempDirectory(folder, "empty");

@@ -125,8 +125,16 @@ final class IdempotentMethods implements MethodInterceptor {
         if (outcome instanceof Outcome.Replayed<Optional<Object>> replayed) {
             return replayed.value();
         }
-        throw new OutcomeException(
-                plan.operation() + " did not run: " + outcome.getClass().getSimpleName(), outcome);
+        throw new OutcomeException(plan.operation() + " did not run: " + reason(outcome), outcome);
+    }
+
+    private static String reason(Outcome<?> outcome) {
+        if (outcome instanceof Outcome.Mismatched<?> mismatched) {
+            return mismatched.reason() == Outcome.Mismatched.Reason.OPERATION
+                    ? "its key was used by another operation. Methods with @Idempotent(scope = Scope.OPERATION) have keys of their own"
+                    : "its key was used with other arguments";
+        }
+        return outcome.getClass().getSimpleName();
     }
 
     private Key key(Plan plan, EvaluationContext context) {

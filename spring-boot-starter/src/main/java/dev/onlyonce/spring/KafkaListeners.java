@@ -136,6 +136,29 @@ final class KafkaListeners implements SmartLifecycle {
         }
         return value instanceof CharSequence text
                 ? text.toString().getBytes(StandardCharsets.UTF_8)
-                : json.write(value);
+                : written(value, json);
+    }
+
+    /** Records of Avro and messages of Protobuf cannot be written as JSON by everybody; their text says what they contain. */
+    private static byte[] written(Object value, Json json) {
+        try {
+            return json.write(value);
+        } catch (RuntimeException | StackOverflowError e) {
+            if (!hasText(value.getClass())) {
+                throw new IllegalStateException(
+                        "Messages of " + value.getClass() + " cannot be compared: it has neither a JSON form nor a"
+                                + " toString of its own",
+                        e);
+            }
+            return value.toString().getBytes(StandardCharsets.UTF_8);
+        }
+    }
+
+    private static boolean hasText(Class<?> type) {
+        try {
+            return type.getMethod("toString").getDeclaringClass() != Object.class;
+        } catch (NoSuchMethodException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

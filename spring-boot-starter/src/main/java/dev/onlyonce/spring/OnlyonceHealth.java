@@ -9,8 +9,8 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether the store answers. While it does not, protected requests get 503 and everything else goes on. What the store may lose by its
- * owner's decision is a detail and no reason to be down.
+ * Whether the store can record entries; if there are several stores, whether the engine's answers. While it cannot, protected requests get
+ * 503 and everything else goes on. What the store may lose by its owner's decision is a detail and no reason to be down.
  */
 final class OnlyonceHealth extends AbstractHealthIndicator {
     private static final Key PROBE = Key.of("onlyonce", "health", "probe");
@@ -31,7 +31,11 @@ final class OnlyonceHealth extends AbstractHealthIndicator {
             builder.withDetail("acceptedRisks", store.acceptedRisks());
         }
         try {
-            once.find(PROBE);
+            if (store == null) {
+                once.find(PROBE);
+            } else {
+                store.checkWritable();
+            }
             builder.up();
         } catch (StoreException e) {
             builder.down(e);

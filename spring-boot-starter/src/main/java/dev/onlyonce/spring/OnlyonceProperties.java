@@ -118,7 +118,8 @@ public record OnlyonceProperties(
             if (!KINDS.contains(name)) {
                 throw new IllegalArgumentException(
                         "onlyonce.store takes the values memory, redis, dynamodb and cassandra only, and not \"" + kind
-                                + "\"; for a SQLite file set onlyonce.store.sqlite");
+                                + "\". The database of the application's DataSource (PostgreSQL, MySQL, MariaDB, H2) is used without a"
+                                + " setting: remove this one; for a SQLite file set onlyonce.store.sqlite");
             }
             return new Binder(new MapConfigurationPropertySource(Map.of("store." + name, "true")))
                     .bind("store", StoreSettings.class)

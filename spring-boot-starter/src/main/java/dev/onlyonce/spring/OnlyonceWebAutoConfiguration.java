@@ -53,8 +53,9 @@ public class OnlyonceWebAutoConfiguration {
             "Keys belong to the authenticated principal. If one tenant for everybody is right, set onlyonce.anonymous-tenant;"
                     + " if requests are authenticated in another way, define a TenantResolver bean.";
 
-    /** Where a 401 says how to configure it: nobody runs a service for others without naming a profile of its own. */
-    private static final Profiles DEVELOPMENT = Profiles.of("default | dev | development | local | test");
+    private static final Profiles DEVELOPMENT = Profiles.of("dev | development | local | test");
+    private static final Profiles NONE = Profiles.of("default");
+    private static final String PACKAGED = "org/springframework/boot/loader/launch/Launcher.class";
 
     /** The principal's name, unless the application says otherwise. */
     @Bean
@@ -100,7 +101,16 @@ public class OnlyonceWebAutoConfiguration {
                 servletPath,
                 ways,
                 executedElsewhere.orderedStream().toList(),
-                environment.acceptsProfiles(DEVELOPMENT) ? WHOSE : null);
+                isDevelopment(environment, getClass().getClassLoader()) ? WHOSE : null);
+    }
+
+    /**
+     * Whether a 401 says how to configure it. Without a profile it depends on how the application was started: an IDE and {@code mvn
+     * spring-boot:run} need no package, and services for others often run without a profile.
+     */
+    static boolean isDevelopment(Environment environment, ClassLoader classes) {
+        return environment.acceptsProfiles(DEVELOPMENT)
+                || (environment.acceptsProfiles(NONE) && classes.getResource(PACKAGED) == null);
     }
 
     @Bean

@@ -1,19 +1,18 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.OutcomeException;
-import dev.onlyonce.http.Answers;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.method.ControllerAdviceBean;
 import org.springframework.web.method.HandlerMethod;
-import org.springframework.web.method.annotation.ExceptionHandlerMethodResolver;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
@@ -28,16 +27,12 @@ import org.springframework.web.servlet.ModelAndView;
  * </ol>
  */
 final class OutcomeExceptions implements HandlerExceptionResolver {
-    private final SingletonSupplier<Boolean> advised;
+    private final SingletonSupplier<List<ControllerAdviceBean>> advices;
 
     OutcomeExceptions(ApplicationContext beans) {
-        advised = SingletonSupplier.of(() -> ControllerAdviceBean.findAnnotatedBeans(beans).stream()
-                .anyMatch(advice -> advice.getBeanType() != null && handles(advice.getBeanType())));
-    }
-
-    /** What the client gets. */
-    static HttpAnswer answer(OutcomeException thrown) {
-        return Answers.refusal("the operation", thrown.outcome());
+        advices = SingletonSupplier.of(() -> ControllerAdviceBean.findAnnotatedBeans(beans).stream()
+                .filter(advice -> advice.getBeanType() != null && OutcomeHandlers.isIn(advice.getBeanType()))
+                .toList());
     }
 
     @Override
@@ -46,11 +41,10 @@ final class OutcomeExceptions implements HandlerExceptionResolver {
         if (!(thrown instanceof OutcomeException outcome)
                 || response.isCommitted()
                 || request.getAttribute(HandlerOperations.SEEN) != null
-                || advised.obtain()
-                || (handler instanceof HandlerMethod method && handles(method.getBeanType()))) {
+                || isAnsweredElsewhere(handler instanceof HandlerMethod method ? method.getBeanType() : null)) {
             return null;
         }
-        HttpAnswer answer = answer(outcome);
+        HttpAnswer answer = OutcomeHandlers.answer(outcome);
         // Not the headers: filters outside have set those for CORS and security.
         response.resetBuffer();
         response.setStatus(answer.status());
@@ -65,10 +59,9 @@ final class OutcomeExceptions implements HandlerExceptionResolver {
         return new ModelAndView();
     }
 
-    /** Whether a class has an exception handler for this exception that does not handle every other one too. */
-    private static boolean handles(Class<?> type) {
-        ExceptionHandlerMethodResolver handlers = new ExceptionHandlerMethodResolver(type);
-        var own = handlers.resolveMethodByExceptionType(OutcomeException.class);
-        return own != null && !own.equals(handlers.resolveMethodByExceptionType(RuntimeException.class));
+    /** Whether the application has an exception handler for this exception that is meant for this controller too. */
+    private boolean isAnsweredElsewhere(@Nullable Class<?> controller) {
+        return (controller != null && OutcomeHandlers.isIn(controller))
+                || advices.obtain().stream().anyMatch(advice -> advice.isApplicableToBeanType(controller));
     }
 }

@@ -290,7 +290,7 @@ class DictionaryTest {
     @Test
     @DisplayName("an old name is refused with the new one")
     void renamed() {
-        RenamedSettingsAnalyzer.NEW_NAMES.forEach((old, now) -> {
+        UnknownSettingsAnalyzer.NEW_NAMES.forEach((old, now) -> {
             assertThat(isProperty("operations.*." + old)).as(old).isFalse();
             String name = now.replaceAll(" .*", "").replaceAll("\\..*", "");
             assertThat(isProperty("operations.*." + name)).as(now).isTrue();

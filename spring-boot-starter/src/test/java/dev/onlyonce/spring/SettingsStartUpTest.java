@@ -21,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -139,18 +138,22 @@ class SettingsStartUpTest extends StartUp {
 
     @ParameterizedTest
     @CsvSource({
-        "onlyonce.coverrage=required,onlyonce.coverrage",
-        "onlyonce.operations.[POST /orders].server-error=unknown,onlyonce.operations[POST /orders].server-error"
+        "onlyonce.coverrage=required,onlyonce.coverrage,onlyonce.coverage",
+        "onlyonce.store.wait=2s,onlyonce.store.wait,onlyonce.store.wait-max",
+        "onlyonce.stores.wait-max=2s,onlyonce.stores.wait-max,onlyonce.store",
+        "onlyonce.operations.[POST /orders].server-error=unknown,onlyonce.operations[POST /orders].server-error,on-server-error"
     })
-    @DisplayName("a setting that was misspelt is refused and named")
-    void misspelt(String property, String named) {
+    @DisplayName("a setting that was misspelt is refused and named, with those that there are")
+    void misspelt(String property, String named, String right) {
         inMemory.withBean(AnnotationStartUpTest.Shop.class)
                 .withPropertyValues(property)
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .isInstanceOf(UnboundConfigurationPropertiesException.class)
-                        .hasMessageContaining(named));
+                .run(context -> {
+                    FailureAnalysis analysis = new UnknownSettingsAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).as(property).isNotNull();
+                    assertThat(Objects.requireNonNull(analysis).getDescription())
+                            .contains(named + " (");
+                    assertThat(analysis.getAction()).contains(right);
+                });
     }
 
     @Test
@@ -169,7 +172,7 @@ class SettingsStartUpTest extends StartUp {
         inMemory.withBean(AnnotationStartUpTest.Shop.class)
                 .withPropertyValues("onlyonce.operations.[POST /orders]." + old + "=unknown")
                 .run(context -> {
-                    FailureAnalysis analysis = new RenamedSettingsAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis = new UnknownSettingsAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis).as(old).isNotNull();
                     assertThat(Objects.requireNonNull(analysis).getDescription())
                             .contains("mean on-server-error?");

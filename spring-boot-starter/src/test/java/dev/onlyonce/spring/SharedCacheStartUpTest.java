@@ -60,7 +60,7 @@ class SharedCacheStartUpTest extends StartUp {
     }
 
     @Test
-    @DisplayName("S3 are refused without a secret, a name, or the cache's module")
+    @DisplayName("E3 are refused without a secret, a name, or the cache's module")
     void refused() {
         WebApplicationContextRunner memory = runner.withPropertyValues("onlyonce.store=memory");
         refuses(

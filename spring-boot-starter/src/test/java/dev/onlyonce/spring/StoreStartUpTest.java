@@ -1,11 +1,14 @@
 package dev.onlyonce.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.OutcomeException;
 import dev.onlyonce.Policy;
+import dev.onlyonce.Scope;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.MemoryStore;
@@ -88,6 +91,40 @@ class StoreStartUpTest extends StartUp {
                 });
     }
 
+    static class Trips {
+        @Idempotent(key = "#id")
+        public String start(String id) {
+            return "started";
+        }
+
+        @Idempotent(key = "#id")
+        public String end(String id, String where) {
+            return "ended";
+        }
+
+        @Idempotent(key = "#id", scope = Scope.OPERATION)
+        public String rate(String id) {
+            return "rated";
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "K6 a key of one bean method is refused by another, which says what to do, unless it has keys of its own")
+    void oneKey() {
+        runner.withPropertyValues("onlyonce.store=memory").withBean(Trips.class).run(context -> {
+            Trips trips = context.getBean(Trips.class);
+            trips.start("1");
+            assertThatThrownBy(() -> trips.end("1", "here"))
+                    .isInstanceOf(OutcomeException.class)
+                    .hasMessageContaining("another operation")
+                    .hasMessageContaining("scope = Scope.OPERATION");
+            trips.end("2", "here");
+            assertThatThrownBy(() -> trips.end("2", "there")).hasMessageContaining("other arguments");
+            assertThat(trips.rate("1")).isEqualTo("rated");
+        });
+    }
+
     @Test
     @DisplayName("Another word than the names of stores is refused")
     void otherWord() {
@@ -97,6 +134,7 @@ class StoreStartUpTest extends StartUp {
                         .getFailure()
                         .rootCause()
                         .hasMessageContaining("memory, redis, dynamodb and cassandra only")
+                        .hasMessageContaining("DataSource (PostgreSQL, MySQL, MariaDB, H2) is used without a setting")
                         .hasMessageContaining("onlyonce.store.sqlite"));
     }
 
@@ -244,6 +282,20 @@ class StoreStartUpTest extends StartUp {
                         assertThat(String.valueOf(health.health().getDetails().get("acceptedRisks")))
                                 .contains("set appendonly to yes");
                     });
+        }
+    }
+
+    @Test
+    @DisplayName("D9 a store that can be read but not written to is down, with the reason")
+    void unwritable() {
+        try (RedisServer server = RedisServer.start()) {
+            runner.withPropertyValues("onlyonce.store.url=" + server.url()).run(context -> {
+                var health = new OnlyonceHealth(context.getBean(Onlyonce.class), context.getBean(Store.class));
+                assertThat(health.health().getStatus().getCode()).isEqualTo("UP");
+                server.command("CONFIG", "SET", "maxmemory", "1");
+                assertThat(health.health().getStatus().getCode()).isEqualTo("DOWN");
+                assertThat(health.health().getDetails().toString()).contains("maxmemory");
+            });
         }
     }
 

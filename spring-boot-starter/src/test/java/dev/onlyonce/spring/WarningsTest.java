@@ -10,9 +10,11 @@ import dev.onlyonce.http.Operation;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
+import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -21,6 +23,7 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.mock.env.MockEnvironment;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -164,5 +167,29 @@ class WarningsTest {
                                         .body(),
                                 StandardCharsets.UTF_8))
                         .contains("\"retentionSeconds\":2592000", "\"tombstoneSeconds\":31536000"));
+    }
+
+    @Test
+    @DisplayName(
+            "A 401 says what to set in development alone: by the profile, or without one unless it is a packaged application")
+    void development() {
+        ClassLoader unpackaged = getClass().getClassLoader();
+        URL launcher = getClass().getResource("WarningsTest.class");
+        ClassLoader packaged = new ClassLoader(unpackaged) {
+            @Override
+            public @Nullable URL getResource(String name) {
+                return name.equals("org/springframework/boot/loader/launch/Launcher.class") ? launcher : null;
+            }
+        };
+        MockEnvironment none = new MockEnvironment();
+        assertThat(OnlyonceWebAutoConfiguration.isDevelopment(none, unpackaged)).isTrue();
+        assertThat(OnlyonceWebAutoConfiguration.isDevelopment(none, packaged)).isFalse();
+        MockEnvironment profile = new MockEnvironment();
+        profile.setActiveProfiles("dev");
+        assertThat(OnlyonceWebAutoConfiguration.isDevelopment(profile, packaged))
+                .isTrue();
+        profile.setActiveProfiles("production");
+        assertThat(OnlyonceWebAutoConfiguration.isDevelopment(profile, unpackaged))
+                .isFalse();
     }
 }

@@ -20,11 +20,14 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.annotation.EnableKafka;
+import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.TopicBuilder;
@@ -34,6 +37,7 @@ import org.springframework.kafka.core.KafkaAdmin;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.messaging.Message;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -54,6 +58,11 @@ class KafkaListenersTest extends ListenersContract {
             return new KafkaAdmin.NewTopics(
                     TopicBuilder.name("charge").partitions(2).build(),
                     TopicBuilder.name("ship").build(),
+                    TopicBuilder.name("handled").build(),
+                    TopicBuilder.name("record").build(),
+                    TopicBuilder.name("record-too").build(),
+                    TopicBuilder.name("message").build(),
+                    TopicBuilder.name("binary").build(),
                     TopicBuilder.name("charge-dlt").build(),
                     TopicBuilder.name("ship-dlt").build());
         }
@@ -88,8 +97,58 @@ class KafkaListenersTest extends ListenersContract {
         }
 
         @Bean
+        ConcurrentKafkaListenerContainerFactory<String, Binary> binaryFactory(@Value("${servers}") String servers) {
+            ConcurrentKafkaListenerContainerFactory<String, Binary> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(new DefaultKafkaConsumerFactory<>(
+                    Map.of("bootstrap.servers", servers, "auto.offset.reset", "earliest"),
+                    new StringDeserializer(),
+                    (topic, bytes) -> new Binary(new String(bytes, StandardCharsets.UTF_8))));
+            return factory;
+        }
+
+        @Bean
         Billing billing(Books books) {
             return new Billing(books);
+        }
+
+        @Bean
+        Handling handling(Books books) {
+            return new Handling(books);
+        }
+    }
+
+    /** Cannot be written as JSON, like a record of Avro. */
+    static final class Binary {
+        private final String text;
+
+        Binary(String text) {
+            this.text = text;
+        }
+
+        public Binary getSelf() {
+            return this;
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    @KafkaListener(topics = "handled", groupId = "billing")
+    static class Handling {
+        private final Books books;
+
+        Handling(Books books) {
+            this.books = books;
+        }
+
+        @KafkaHandler
+        @Idempotent
+        @Transactional
+        public void handle(String body) {
+            books.charge(body);
         }
     }
 
@@ -105,6 +164,28 @@ class KafkaListenersTest extends ListenersContract {
         @Transactional
         public void charge(String body) {
             books.charge(body);
+        }
+
+        @KafkaListener(topics = "record", groupId = "billing")
+        @KafkaListener(topics = "record-too", groupId = "billing")
+        @Idempotent
+        @Transactional
+        public void record(ConsumerRecord<String, String> record) {
+            books.charge(record.value());
+        }
+
+        @KafkaListener(topics = "message", groupId = "billing")
+        @Idempotent
+        @Transactional
+        public void message(Message<String> message) {
+            books.charge(message.getPayload());
+        }
+
+        @KafkaListener(topics = "binary", groupId = "billing", containerFactory = "binaryFactory")
+        @Idempotent
+        @Transactional
+        public void binary(Binary value) {
+            books.charge(value.toString());
         }
 
         @KafkaListener(topics = "ship", groupId = "shipping")
@@ -173,6 +254,20 @@ class KafkaListenersTest extends ListenersContract {
         if (server != null) {
             server.close();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"handled", "record", "record-too", "message", "binary"})
+    @DisplayName(
+            "N4 a listener of any form applies each message once: a method of a class, records, messages, any type")
+    void forms(String topic) throws Exception {
+        send(topic, "1", topic + " first");
+        send(topic, "1", topic + " first");
+        send(topic, "1", topic + " other");
+        send(topic, "2", topic + " last");
+        until("the last is charged", () -> books.calls(topic + " last").size() == 1);
+        assertThat(books.calls(topic + " first")).hasSize(1);
+        assertThat(books.calls(topic + " other")).isEmpty();
     }
 
     @Test

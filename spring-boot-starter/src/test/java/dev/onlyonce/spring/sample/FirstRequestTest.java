@@ -63,6 +63,28 @@ class FirstRequestTest {
     @Import({App.class, Own.class})
     static class AppWithOwnHandler {}
 
+    @RestControllerAdvice(assignableTypes = Elsewhere.class)
+    @Order(Ordered.HIGHEST_PRECEDENCE)
+    static class OwnOfAnother extends Own {}
+
+    @RestController
+    static class Elsewhere {
+        private final Bookings bookings;
+
+        Elsewhere(Bookings bookings) {
+            this.bookings = bookings;
+        }
+
+        @PostMapping("/elsewhere")
+        String book(@RequestHeader("Idempotency-Key") String key, @RequestBody String body) throws Exception {
+            return bookings.book(key, body);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({App.class, Elsewhere.class, OwnOfAnother.class})
+    static class AppWithHandlerOfAnother {}
+
     static class Bookings {
         private final CountDownLatch running = new CountDownLatch(1);
         private final CountDownLatch end = new CountDownLatch(1);
@@ -178,6 +200,16 @@ class FirstRequestTest {
         try (RunningSample app = start(AppWithOwnHandler.class)) {
             assertThat(app.post("/bookings", "one", "\"first\"").statusCode()).isEqualTo(200);
             assertThat(app.post("/bookings", "one", "\"second\"").statusCode()).isEqualTo(418);
+        }
+    }
+
+    @Test
+    @DisplayName("An exception handler for some controllers answers for those, and a problem for the others")
+    void ownOfAnother() {
+        try (RunningSample app = start(AppWithHandlerOfAnother.class)) {
+            assertThat(app.post("/bookings", "one", "\"first\"").statusCode()).isEqualTo(200);
+            assertThat(app.post("/elsewhere", "one", "\"second\"").statusCode()).isEqualTo(418);
+            assertThat(app.post("/bookings", "one", "\"second\"").statusCode()).isEqualTo(422);
         }
     }
 

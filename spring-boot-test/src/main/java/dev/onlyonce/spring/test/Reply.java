@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.test.web.servlet.MvcResult;
 import org.springframework.test.web.servlet.ResultActions;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 import org.springframework.test.web.servlet.client.EntityExchangeResult;
@@ -20,14 +21,14 @@ import org.springframework.test.web.servlet.client.RestTestClient;
  */
 public record Reply(int status, Map<String, List<String>> headers, byte[] body) {
 
-    /** Of a request that {@code MockMvc} performed. */
+    /** Of a request that {@code MockMvc} performed. For asynchronous handlers, use {@code MockMvcTester}, which waits. */
     public static Reply of(ResultActions performed) {
-        return of(performed.andReturn().getResponse());
+        return of(performed.andReturn());
     }
 
     /** Of a request that {@code MockMvcTester} exchanged. */
     public static Reply of(MvcTestResult exchanged) {
-        return of(exchanged.getMvcResult().getResponse());
+        return of(exchanged.getMvcResult());
     }
 
     /** Of a request that a {@code RestTestClient} exchanged, with a server or with {@code MockMvc}. */
@@ -39,7 +40,13 @@ public record Reply(int status, Map<String, List<String>> headers, byte[] body) 
         return new Reply(result.getStatus().value(), headers, body == null ? new byte[0] : body);
     }
 
-    private static Reply of(MockHttpServletResponse response) {
+    private static Reply of(MvcResult result) {
+        if (result.getRequest().isAsyncStarted()) {
+            throw new IllegalArgumentException(
+                    "The handler is asynchronous and has not answered yet. Send the request with exchange() of a MockMvcTester, which"
+                            + " waits for the answer; or dispatch it: mvc.perform(asyncDispatch(…))");
+        }
+        MockHttpServletResponse response = result.getResponse();
         Map<String, List<String>> headers = new TreeMap<>();
         response.getHeaderNames().forEach(name -> headers.put(name, response.getHeaders(name)));
         return new Reply(response.getStatus(), headers, response.getContentAsByteArray());

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -46,6 +47,12 @@ class RetriesTest {
         @PostMapping("/bare")
         String bare() {
             return "run " + runs.incrementAndGet();
+        }
+
+        @Idempotent
+        @PostMapping("/later")
+        Callable<String> later() {
+            return () -> "later " + runs.incrementAndGet();
         }
     }
 
@@ -136,6 +143,19 @@ class RetriesTest {
                 .header("Idempotency-Key", key)
                 .body("pen")
                 .exchange()));
+    }
+
+    @Test
+    @DisplayName("R1 take what asynchronous handlers answered, and say what to do if they have not answered yet")
+    void asynchronous() throws Exception {
+        assertThatThrownBy(() -> retries.assertReplayed(key -> send("/later", key, "")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("MockMvcTester");
+        MockMvcTester tester = MockMvcTester.create(mvc);
+        Retries.Request later = key -> Reply.of(
+                tester.post().uri("/later").header("Idempotency-Key", key).exchange());
+        assertThat(retries.assertReplayed(later).text()).startsWith("later");
+        retries.assertUnknownAfterCrash(later);
     }
 
     @Test
