@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.server.cli.Cli;
 import dev.onlyonce.testservers.DynamoDbServer;
+import dev.onlyonce.testservers.MySqlServer;
 import dev.onlyonce.testservers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,6 +79,38 @@ class AdminDatabaseTest extends AdminFixture {
                         .exitCode())
                 .isZero();
         assertThat(run("keys", "list").exitCode()).as("no gateway runs").isEqualTo(Cli.UNAVAILABLE);
+    }
+
+    @Test
+    @DisplayName("E2 works on MySQL without a gateway, and learns once, without the password, what is wrong")
+    void mySql() throws Exception {
+        Path own = Files.createDirectory(folder.resolve("mysql"));
+        String db = MySqlServer.shared().createDatabase();
+        Result missing = run("keys", "list", "--db", db);
+        assertThat(missing.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+        assertThat(missing.err()).contains("version 0", "run onlyonce schema apply");
+        assertThat(run("schema", "apply", "--db", db).out()).contains("mysql: version 8 is installed");
+        assertThat(run("schema", "status", "--db", db).exitCode()).isZero();
+        try (CountingUpstream service = new CountingUpstream();
+                Running onMySql = Running.start(own, service.url(), "store: {url: '" + db + "', schema: validate}")) {
+            onMySql.post("/payments", "order-1", "{}");
+        }
+        assertThat(run("keys", "list", "--db", db).out()).contains("order-1");
+        assertThat(run("stats", "--db", db, "--json").out()).contains("\"completed\" : 1");
+        assertThat(run("outbox", "list", "--db", db).exitCode()).isZero();
+        assertThat(run("keys", "evict", "order-1", "--reason", "test", "--db", db)
+                        .exitCode())
+                .isZero();
+        assertThat(run("keys", "list", "--db", db).out()).doesNotContain("order-1");
+        assertThat(run("keys", "list", "--db", db + "&evict=no").exitCode()).isEqualTo(Cli.USAGE);
+        Result refused = run("keys", "list", "--db", db + "&password=s3cret");
+        assertThat(refused.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+        assertThat(refused.err())
+                .contains("cannot be reached", "sslMode=verify-full")
+                .doesNotContain("s3cret");
+        Result absent = run("keys", "list", "--db", "jdbc:mysql://127.0.0.1:1/x?user=app&password=s3cret");
+        assertThat(absent.exitCode()).isEqualTo(Cli.UNAVAILABLE);
+        assertThat(absent.err()).containsOnlyOnce("Connection refused").doesNotContain("s3cret");
     }
 
     @Test

@@ -94,6 +94,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     upstreams: [{url: http://a}]~defaults:~  retenton: 3d        |:3: there is no setting "retenton" in defaults; did you mean "retention"?
+                    upstreams: [{url: http://a}]~port: 9090                      |:2: there is no setting "port" in the file; there are:
                     upstreams: [{url: http://a}]~defaults: {wait: 3s}            |:2: there is no setting "wait" in defaults; did you mean "wait-max"?
                     upstreams: [{url: http://a}]~defaults: {compare-headers: []} |:2: there is no setting "compare-headers" in defaults; did you mean "fingerprint-headers"?
                     upstreams: [{url: http://a}]~defaults: {ignore-members: []}  |did you mean "ignored-members"?

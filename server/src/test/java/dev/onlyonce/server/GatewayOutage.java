@@ -2,6 +2,7 @@ package dev.onlyonce.server;
 
 import dev.onlyonce.testkit.http.OutageConformance;
 import dev.onlyonce.testservers.DatabaseServer;
+import dev.onlyonce.testservers.RedisServer;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
@@ -13,23 +14,33 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class GatewayOutage extends OutageConformance {
     private final ConformanceUpstream upstream = new ConformanceUpstream();
-    private final DatabaseServer server;
+    private final String database;
+    private final Server server;
     private Running gateway;
 
+    /** What happens to it. */
+    private record Server(Runnable stop, Runnable start, Runnable close) {}
+
     GatewayOutage(DatabaseServer server) {
-        this.server = server;
+        this.database = server.createDatabase();
+        this.server = new Server(server::stop, server::restart, server::close);
+    }
+
+    GatewayOutage(RedisServer server) {
+        this.database = server.url();
+        this.server = new Server(server::kill, server::restart, server::close);
     }
 
     @BeforeAll
     void start(@TempDir Path folder) {
-        gateway = Running.start(folder, upstream.url(), ConformanceConfig.yaml(server.createDatabase()));
+        gateway = Running.start(folder, upstream.url(), ConformanceConfig.yaml(database));
     }
 
     @AfterAll
     void stop() {
         upstream.close();
         gateway.close();
-        server.close();
+        server.close.run();
     }
 
     @Override
@@ -44,11 +55,11 @@ abstract class GatewayOutage extends OutageConformance {
 
     @Override
     protected void stopStore() {
-        server.stop();
+        server.stop.run();
     }
 
     @Override
     protected void startStore() {
-        server.restart();
+        server.start.run();
     }
 }

@@ -98,7 +98,36 @@ class ScriptTest {
                 .results()
                 .map(found -> Set.of(found.group(1).split(" ")))
                 .toList();
-        assertThat(built).containsExactly(needed("payments", new TreeSet<>()), needed("server", new TreeSet<>()));
+        assertThat(built)
+                .containsExactly(needed("payments", new TreeSet<>()), published(), needed("server", new TreeSet<>()));
+    }
+
+    /** What applications can depend on. */
+    private static Set<String> published() throws IOException {
+        Set<String> published = new TreeSet<>();
+        Matcher module = Pattern.compile("<module>(.*)</module>")
+                .matcher(Files.readString(ConfigFileTest.root().resolve("pom.xml")));
+        while (module.find()) {
+            String pom = Files.readString(ConfigFileTest.root().resolve(module.group(1) + "/pom.xml"));
+            if (!pom.contains("<maven.deploy.skip>true</maven.deploy.skip>")) {
+                published.add(module.group(1));
+            }
+        }
+        return published;
+    }
+
+    @Test
+    @DisplayName("installs the libraries and their parent, and runs nothing")
+    void installs() throws Exception {
+        Ran ran = run("install");
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.out())
+                .contains("onlyonce: building Onlyonce core [1/5]\n", "are in your local Maven repository")
+                .doesNotContain("[-jar]");
+        assertThat(folder.resolve("built")).content().contains("-pl .,", "spring-boot-starter", " install");
+        Ran help = run("install", "--help");
+        assertThat(help.exitCode()).isEqualTo(2);
+        assertThat(help.out()).isEqualTo("onlyonce: install takes no arguments\n");
     }
 
     /** Adds a module and those that it needs to be compiled and run. */
@@ -122,12 +151,27 @@ class ScriptTest {
     @Test
     @DisplayName("shows what Maven said if the build fails, and runs nothing")
     void fails() throws Exception {
-        program("mvn", "echo '[ERROR] no such thing'; exit 1");
+        // Maven's last line has no end: it resets colours.
+        program(
+                "mvn",
+                "mkdir -p server/target; echo half >server/target/onlyonce.jar;"
+                        + " printf '[ERROR] no such thing\\n\\033[0m'; exit 1");
         Ran ran = run("keys");
         assertThat(ran.exitCode()).isEqualTo(1);
         assertThat(ran.out())
                 .contains("[ERROR] no such thing", "the build failed")
                 .doesNotContain("[-jar]");
+        assertThat(jar).as("half built").doesNotExist();
+    }
+
+    @Test
+    @DisplayName("takes no build for a success whose log cannot be written")
+    void diskFull() throws Exception {
+        program("mvn", "echo '[ERROR] no space left'; exit 1");
+        program("tee", "cat");
+        Ran ran = run("keys");
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.out()).contains("the build failed").doesNotContain("[-jar]");
     }
 
     @Test

@@ -85,7 +85,7 @@ class SharedCacheTest {
     }
 
     @Test
-    @DisplayName("E4 serve and stay ready when it is gone")
+    @DisplayName("E3 serve and stay ready when it is gone")
     void gone(@TempDir Path parent) throws Exception {
         try (RedisServer cache = RedisServer.start("appendonly no");
                 CountingUpstream upstream = new CountingUpstream();

@@ -1,5 +1,6 @@
 package dev.onlyonce.server.cli;
 
+import dev.onlyonce.server.gateway.StoreHealth;
 import dev.onlyonce.store.StoreException;
 import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +58,8 @@ public final class Cli {
             command.getErr().println(failed.getMessage());
             return failed.exitCode();
         }
-        if (failure instanceof StoreException) {
-            command.getErr().println("The store cannot be used: " + withCause(failure));
+        if (failure instanceof StoreException store) {
+            command.getErr().println("The store cannot be used: " + StoreHealth.explain(store));
             return UNAVAILABLE;
         }
         if (failure instanceof IllegalArgumentException
@@ -68,13 +69,6 @@ public final class Cli {
             return FAILED;
         }
         throw failure;
-    }
-
-    /** What the database said is in the cause, unless the message has it already. */
-    private static String withCause(Exception failure) {
-        String message = String.valueOf(failure.getMessage());
-        String cause = failure.getCause() == null ? null : failure.getCause().getMessage();
-        return cause == null || message.contains(cause) ? message : message + ": " + cause;
     }
 
     /** A command cannot do its work. */

@@ -64,8 +64,9 @@ final class GatewayCommand extends PrintingCommand {
 
     @Option(
             names = "--db",
-            paramLabel = "JDBC-URL",
-            description = "The database for the entries: PostgreSQL, MySQL, MariaDB or SQLite")
+            paramLabel = "STORE-URL",
+            description = "Where the entries are kept: a JDBC URL of PostgreSQL, MySQL, MariaDB or SQLite,"
+                    + " or redis://, rediss://, redis-sentinel://, dynamodb: or cassandra://")
     private @Nullable String db;
 
     @Option(names = "--profile", paramLabel = "PROFILE", description = "ietf (default), stripe or strict")

@@ -1,6 +1,7 @@
 package dev.onlyonce.server.cli;
 
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Policy;
 import dev.onlyonce.server.admin.AdminOperator;
 import dev.onlyonce.server.admin.AdminToken;
 import dev.onlyonce.server.admin.LocalOperator;
@@ -44,7 +45,7 @@ final class OperatorConnection {
             description = "The gateway's data directory (${DEFAULT-VALUE})")
     private Path data = Path.of("data");
 
-    @Option(names = "--db", paramLabel = "JDBC-URL", description = "Works on this database directly, without a gateway")
+    @Option(names = "--db", paramLabel = "STORE-URL", description = "Works on this store directly, without a gateway")
     private @Nullable String db;
 
     @Option(names = "--json", description = "Prints JSON, for programs")
@@ -109,6 +110,9 @@ final class OperatorConnection {
                 .node("command line")
                 .sweepEvery(NEVER)
                 .purgeEvery(NEVER)
+                .resultBytesMax(Math.min(
+                        Policy.standard().resultBytesMax(),
+                        store.store().limits().resultBytesMax()))
                 .build();
         String who = "operator " + System.getProperty("user.name", "unknown");
         LocalOperator local = new LocalOperator(once, store.store(), who, null);

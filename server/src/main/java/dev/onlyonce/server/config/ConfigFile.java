@@ -7,6 +7,7 @@ import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.StoreOptions;
 import dev.onlyonce.store.StoreProvider;
 import dev.onlyonce.store.Terms;
 import java.io.IOException;
@@ -348,17 +349,16 @@ public final class ConfigFile {
             provider.get().check(text);
             return text;
         }
-        for (String start : List.of("jdbc:postgresql:", "jdbc:mysql:", "jdbc:mariadb:", "jdbc:sqlite:")) {
-            if (text.startsWith(start)) {
-                return text;
-            }
+        if (JdbcUrl.isSupported(text)) {
+            JdbcUrl.check(text);
+            return text;
         }
         if (text.startsWith("jdbc:h2:")) {
             throw new IllegalArgumentException(
                     "H2 keeps the entries of an application that has it already; the gateway has no"
                             + " driver for it. Leave the URL out for SQLite in the data directory, or use a database server");
         }
-        throw new IllegalArgumentException("\"" + StoreSettings.hidden(text)
+        throw new IllegalArgumentException("\"" + StoreOptions.shown(text)
                 + "\" is not the URL of a supported database; write for example"
                 + " jdbc:postgresql://127.0.0.1:5432/onlyonce, jdbc:mariadb://…, jdbc:sqlite:onlyonce.db"
                 + StoreProvider.all().map(known -> " or " + known.example()).collect(joining()));

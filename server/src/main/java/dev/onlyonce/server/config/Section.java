@@ -78,7 +78,8 @@ final class Section {
             return "; did you mean \"" + renamed + "\"?";
         }
         String best = null;
-        int least = SUGGESTION_DISTANCE_MAX + 1;
+        // Short words are near to anything.
+        int least = Math.min(SUGGESTION_DISTANCE_MAX, key.length() / 2) + 1;
         for (String candidate : known) {
             int distance = distance(key.toLowerCase(Locale.ROOT), candidate);
             if (distance < least) {

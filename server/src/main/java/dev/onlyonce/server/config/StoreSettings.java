@@ -3,6 +3,7 @@ package dev.onlyonce.server.config;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.Encryption;
+import dev.onlyonce.store.StoreOptions;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -36,11 +37,6 @@ public record StoreSettings(
     /** Without the password. */
     @Override
     public String toString() {
-        return url == null ? "SQLite" : hidden(url);
-    }
-
-    /** A URL that may be shown. */
-    static String hidden(String url) {
-        return url.replaceAll("(?i)(password=)[^&;]*", "$1***").replaceAll("(?<=://)[^/]*(?=@)", "***");
+        return url == null ? "SQLite" : StoreOptions.shown(url);
     }
 }

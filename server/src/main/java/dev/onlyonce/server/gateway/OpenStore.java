@@ -139,8 +139,16 @@ public final class OpenStore implements AutoCloseable {
             return new HikariDataSource(config);
         } catch (HikariPool.PoolInitializationException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new StoreUnavailable("the database " + settings + " cannot be reached: " + cause.getMessage(), e);
+            throw new StoreUnavailable(
+                    "the database " + settings + " cannot be reached: " + cause.getMessage() + hint(cause), cause);
         }
+    }
+
+    /** The accounts that MySQL 8 makes by default send their password only over TLS, or encrypted with a key of the server. */
+    private static String hint(Throwable cause) {
+        return String.valueOf(cause.getMessage()).contains("RSA public key")
+                ? ". Add sslMode=verify-full to the URL, or allowPublicKeyRetrieval=true if you trust the network"
+                : "";
     }
 
     /**

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * Thread-safe.
  */
-final class StoreHealth implements Listener {
+public final class StoreHealth implements Listener {
     private static final Logger log = LoggerFactory.getLogger(StoreHealth.class);
 
     /** How long a finding counts, and how often a failing store is probed. */
@@ -111,13 +111,17 @@ final class StoreHealth implements Listener {
         if (!failing) {
             failing = true;
             failingSince = time.nanos();
-            Throwable cause = failure.getCause();
             log.error(
-                    "The store began to fail: protected requests get 503 until it is well again: {}{}",
-                    failure.getMessage(),
-                    cause == null ? "" : ": " + cause.getMessage());
+                    "The store began to fail: protected requests get 503 until it is well again: {}", explain(failure));
             time.schedule(FRESH, this::probeAgain);
         }
+    }
+
+    /** What went wrong, and why: a message without a reason after a colon leaves that to its cause. */
+    public static String explain(StoreException failure) {
+        String message = String.valueOf(failure.getMessage());
+        String reason = failure.getCause() == null ? null : failure.getCause().getMessage();
+        return reason == null || message.contains(": ") ? message : message + ": " + reason;
     }
 
     private synchronized void succeeded() {

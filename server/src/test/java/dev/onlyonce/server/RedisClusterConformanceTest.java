@@ -1,0 +1,20 @@
+package dev.onlyonce.server;
+
+import dev.onlyonce.testservers.RedisCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.DisplayName;
+
+@DisplayName("A gateway on Redis Cluster")
+class RedisClusterConformanceTest extends GatewayConformance {
+    private final RedisCluster cluster = RedisCluster.start();
+
+    @Override
+    String database() {
+        return cluster.url();
+    }
+
+    @AfterAll
+    void stopCluster() {
+        cluster.close();
+    }
+}
