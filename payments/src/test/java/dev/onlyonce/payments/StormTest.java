@@ -8,6 +8,8 @@ import dev.onlyonce.payments.storm.Storm;
 import dev.onlyonce.payments.storm.StormOptions;
 import dev.onlyonce.testservers.DatabaseServer;
 import dev.onlyonce.testservers.PostgresServer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -73,6 +75,24 @@ class StormTest {
             Storm.Report report = new Storm(options(server.url(), provider.url(), 30, faults), line -> {}).run();
             assertThat(report.verdict().chargedTwice()).isPositive();
             assertThat(report.verdict().allWell()).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("A storm that ends before it has sent all payments says so, and not that all is well")
+    void endsEarly() throws Exception {
+        try (Provider provider = Provider.start(ProviderOptions.in(folder));
+                ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            StormOptions nobody = new StormOptions(
+                    List.of(URI.create("http://127.0.0.1:" + silent.getLocalPort())),
+                    provider.url(),
+                    new StormOptions.Size(3, 1, 1, 0),
+                    StormOptions.NETWORK,
+                    StormOptions.FAULTS,
+                    SEED,
+                    Duration.ofMillis(20));
+            assertThat(new Storm(nobody, line -> {}).run().verdict().wrong())
+                    .containsExactly("only 1 of 3 payments were sent: none was decided for PT0.02S");
         }
     }
 

@@ -31,10 +31,8 @@ public final class EventOutbox implements Announcements, SmartLifecycle, AutoClo
 
     private static final String TOPIC = "events";
     private static final int TRIES_MAX = 1_000_000;
-    /** The longest there is: how long an event waits for its first try, at worst behind another one of its payment, before it starts anew. */
-    private static final Duration WAIT_MAX = Duration.ofHours(24);
 
-    /** At the end of the key of an event, once for each time that it was given up: a day, so the key does not get too long. */
+    /** At the end of the key of an event, once for each time that its entry was gone. */
     private static final String AGAIN = "+";
 
     private static final int WORKERS = 16;
@@ -51,7 +49,6 @@ public final class EventOutbox implements Announcements, SmartLifecycle, AutoClo
         outbox = Outbox.builder(once)
                 .handler(TOPIC, new NeverGivenUp(relay.handler()))
                 .triesMax(TRIES_MAX)
-                .pendingMax(WAIT_MAX)
                 .backoff(Duration.ofMillis(200), Duration.ofSeconds(5))
                 .parkFor(Duration.ofSeconds(5))
                 .concurrency(WORKERS)

@@ -280,6 +280,12 @@ public final class Storm {
             }
         }
         undecided += sent - results.size();
+        if (sent < options.size().payments() && !enough) {
+            note(
+                    wrong,
+                    "only %,d of %,d payments were sent: none was decided for %s"
+                            .formatted(sent, options.size().payments(), options.patience()));
+        }
         refundResults.forEach(result -> judgeRefund(result, ledger, wrong));
         return new Verdict(sent, declined, once, twice, lost, differing, undecided, wrong);
     }
