@@ -307,7 +307,8 @@ class SqsFaultsTest {
     @DisplayName("N4 tries a message again that failed before its process died, and counts that try")
     void triesSurvive() {
         broker.send(queue, "id", "body");
-        RetryLimits twice = new RetryLimits(2, Duration.ofMillis(50), Duration.ofMillis(50), Duration.ofMinutes(5));
+        // The pause leaves the first consumer time to end before it gets the message again.
+        RetryLimits twice = new RetryLimits(2, Duration.ofSeconds(4), Duration.ofSeconds(4), Duration.ofMinutes(5));
         try (SqsInbox first = builder(broker.client, Duration.ofSeconds(30))
                 .retries(twice)
                 .transactional((c, body, message) -> {
