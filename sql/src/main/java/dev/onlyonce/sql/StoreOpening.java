@@ -4,6 +4,7 @@ import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.H2Check;
 import dev.onlyonce.sql.connections.MySqlCheck;
 import dev.onlyonce.sql.connections.Pool;
+import dev.onlyonce.sql.connections.PostgresCheck;
 import dev.onlyonce.sql.connections.SourceCheck;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.SqliteConnections;
@@ -58,6 +59,8 @@ public final class StoreOpening {
             calls.read(StoreOpening::checkSynchronous);
         } else if (kind == SqlDatabase.MYSQL) {
             calls.read(MySqlCheck::run);
+        } else if (kind == SqlDatabase.POSTGRESQL) {
+            calls.read(PostgresCheck::run);
         }
         prepare(kind, calls, options.mode);
         return new SqlStore(new SqlAccess(database(kind, calls, options), calls, options.sealing));

@@ -193,6 +193,32 @@ final class OpeningTest {
     }
 
     @Test
+    @DisplayName("E2 on PostgreSQL sessions that acknowledge commits before they are written is refused")
+    void asynchronousCommits() {
+        String url = TestDatabase.POSTGRES.url(folder);
+        try (HikariDataSource pool = Pools.open(url + "&options=-c%20synchronous_commit=off", 2);
+                HikariDataSource local = Pools.open(url + "&options=-c%20synchronous_commit=local", 2)) {
+            assertThatThrownBy(() -> SqlStore.open(pool))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("synchronous_commit=on");
+            SqlStore.open(local).close();
+        }
+    }
+
+    @Test
+    @DisplayName("E2 on MySQL that acknowledges commits before they are written is refused")
+    void lateLog() throws SQLException {
+        try (DatabaseServer server = MySqlServer.start("innodb-flush-log-at-trx-commit=0");
+                HikariDataSource pool = Pools.open(server.createDatabase(), 2)) {
+            assertThatThrownBy(() -> SqlStore.open(pool))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("innodb_flush_log_at_trx_commit=0");
+            SqlClock.execute(pool, "SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+            SqlStore.open(pool).close();
+        }
+    }
+
+    @Test
     @DisplayName(
             "E2 D11 R1 on MySQL with small packets states the largest result that fits, and records many of that size together")
     void smallPackets() {
