@@ -108,6 +108,11 @@ record Schema(CqlSession session, String keyspace) {
      * @throws StoreException with what to do if not
      */
     void check() {
+        if (!missing().isEmpty()) {
+            // The driver does not look at what was created before all nodes agreed upon it, by us or by another
+            // process.
+            refresh();
+        }
         if (metadata().isEmpty()) {
             throw new StoreRejected(
                     "Cassandra has no keyspace " + keyspace + ": create it with \"onlyonce schema apply --db URL\"",
@@ -148,6 +153,14 @@ record Schema(CqlSession session, String keyspace) {
                                 + " WITH default_time_to_live = 0",
                         null);
             }
+        }
+    }
+
+    private void refresh() {
+        try {
+            session.refreshSchema();
+        } catch (RuntimeException e) {
+            throw failed("cannot be read: ", e);
         }
     }
 

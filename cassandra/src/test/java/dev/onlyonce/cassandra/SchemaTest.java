@@ -8,6 +8,8 @@ import com.datastax.oss.driver.api.core.cql.ExecutionInfo;
 import com.datastax.oss.driver.api.core.cql.ResultSet;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import com.datastax.oss.driver.api.core.metadata.Metadata;
+import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
+import com.datastax.oss.driver.api.core.metadata.schema.TableMetadata;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,14 +20,20 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Creating the keyspace")
 class SchemaTest {
     private final List<String> sent = new ArrayList<>();
+    /** What the driver knows. */
+    private Optional<KeyspaceMetadata> keyspace = Optional.empty();
 
     private final CqlSession session = fake(
             CqlSession.class,
             Map.of(
                     "getMetadata",
-                    arguments -> fake(
-                            Metadata.class,
-                            Map.of("getKeyspace", name -> Optional.empty(), "getNodes", none -> Map.of())),
+                    arguments ->
+                            fake(Metadata.class, Map.of("getKeyspace", name -> keyspace, "getNodes", none -> Map.of())),
+                    "refreshSchema",
+                    none -> {
+                        keyspace = Optional.of(created());
+                        return null;
+                    },
                     "execute",
                     arguments -> execute(arguments[0]),
                     "checkSchemaAgreement",
@@ -33,6 +41,13 @@ class SchemaTest {
                         sent.add("agreed?");
                         return sent.size() > 2;
                     }));
+
+    private static KeyspaceMetadata created() {
+        TableMetadata table = fake(TableMetadata.class, Map.of("getOptions", none -> Map.of()));
+        return fake(
+                KeyspaceMetadata.class,
+                Map.of("getTable", name -> Optional.of(table), "isDurableWrites", none -> true));
+    }
 
     private ResultSet execute(Object statement) {
         sent.add(statement instanceof SimpleStatement simple ? simple.getQuery() : statement.toString());
@@ -49,5 +64,14 @@ class SchemaTest {
         assertThat(sent.get(0)).startsWith("CREATE KEYSPACE IF NOT EXISTS payments");
         assertThat(sent.subList(1, 4)).containsExactly("agreed?", "agreed?", "USE payments");
         assertThat(sent.subList(4, sent.size())).hasSize(5).allMatch(statement -> statement.startsWith("CREATE TABLE"));
+    }
+
+    @Test
+    @DisplayName("and using it at once: what the driver has not seen yet is not missing")
+    void unseen() {
+        new Schema(session, "payments").check();
+
+        assertThat(keyspace).isPresent();
+        assertThat(sent).containsExactly("USE payments");
     }
 }
