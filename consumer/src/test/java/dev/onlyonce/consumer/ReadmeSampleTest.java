@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,5 +57,40 @@ class ReadmeSampleTest {
             assertThat(second.headers().firstValue("Idempotent-Replayed")).hasValue("true");
             assertThat(project.resolve("onlyonce.db")).exists();
         }
+    }
+
+    @Test
+    @DisplayName(
+            "R1 the program of the guide to plain Java works as pasted, with its pom and its command, and replays when started again")
+    void plainJava() throws Exception {
+        String page = Files.readString(Installed.ROOT.resolve("docs/guides/plain-java.md"));
+        Path project = Files.createTempDirectory(folder, "plain");
+        Files.writeString(project.resolve("pom.xml"), blocks(page, "xml"));
+        Path sources = Files.createDirectories(project.resolve("src/main/java"));
+        Files.writeString(sources.resolve("Shop.java"), blocks(page, "java"));
+        Matcher command = Pattern.compile("`mvn ([^`]* exec:java [^`]*)`").matcher(page);
+        assertThat(command.find()).isTrue();
+        String[] arguments = command.group(1).split(" ");
+
+        List<String> first = printed(installed.maven(project, arguments));
+        assertThat(first).hasSize(8).contains("Receipt[id=ordered book, cents=990]", "parcel with book");
+        assertThat(printed(installed.maven(project, arguments))).isEqualTo(first);
+    }
+
+    /** All blocks of a language on a page, one below the other. */
+    private static String blocks(String page, String language) {
+        return Pattern.compile("```" + language + "\\n(.*?)```", Pattern.DOTALL)
+                .matcher(page)
+                .results()
+                .map(block -> block.group(1))
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** Without Maven's colours and the hint that a binding for logs is missing, which the page leaves to its reader. */
+    private static List<String> printed(String output) {
+        return output.replaceAll("\u001b\\[[0-9;]*m", "")
+                .lines()
+                .filter(line -> !line.isEmpty() && !line.startsWith("SLF4J"))
+                .toList();
     }
 }
