@@ -121,7 +121,7 @@ final class Acceptance {
         }
         context.table().insert(transaction, id, call);
         if (call.lasting()) {
-            context.table().keepPending(transaction, id);
+            context.lasting().accepted(transaction, id);
         }
     }
 
