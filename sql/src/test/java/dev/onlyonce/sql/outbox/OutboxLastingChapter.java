@@ -18,9 +18,11 @@ import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -203,6 +205,32 @@ interface OutboxLastingChapter extends OutboxChapter {
         assertThat(rows()).isEqualTo(1);
         nobodyRuns();
         assertThat(deliverAll()).containsExactly("key-1");
+    }
+
+    @Test
+    @DisplayName(
+            "N5 a message whose entry is purged while it is queued again is refused, and not taken for one in flight")
+    default void purgedWhileQueued() throws Exception {
+        provider().answer = Provider.Answer.UNREACHABLE;
+        Outbox outbox = outbox();
+        accept(outbox, KEY);
+        outbox.deliverDue();
+        SqlClock.execute(dataSource(), "DELETE FROM onlyonce_outbox");
+        try (Connection tx = begin()) {
+            assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, Codec.bytes(), c -> {
+                        try (Statement purge = c.createStatement()) {
+                            purge.execute("DELETE FROM onlyonce_entry");
+                        }
+                        return call("990").untilTaken();
+                    }))
+                    .isInstanceOf(StoreBusy.class);
+            assertThat(outbox.accept(
+                            tx, KEY, REQUEST, Codec.bytes(), call("990").untilTaken()))
+                    .as("the transaction goes on")
+                    .isEqualTo(inFlight());
+            tx.commit();
+        }
+        assertThat(rows()).isEqualTo(1);
     }
 
     @Test
