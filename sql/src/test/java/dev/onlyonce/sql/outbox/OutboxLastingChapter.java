@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
+import dev.onlyonce.NotExecuted;
 import dev.onlyonce.sql.Sources;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
@@ -25,6 +26,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -266,6 +269,88 @@ interface OutboxLastingChapter extends OutboxChapter {
         nobodyRuns();
         assertThat(deliverAll()).containsExactly("key-1");
         assertThat(payment(KEY)).isEqualTo("paid");
+    }
+
+    /** Half of its calls find nobody, by chance. It remembers which came through, in their order. */
+    final class Flaky extends Provider {
+        final List<String> sent = new CopyOnWriteArrayList<>();
+        private final Random chance;
+
+        Flaky(long seed) {
+            chance = new Random(seed);
+        }
+
+        @Override
+        public Delivery deliver(OutboxRow row) {
+            synchronized (chance) {
+                if (chance.nextBoolean()) {
+                    throw new NotExecuted("nobody there");
+                }
+                sent.add(row.key().value());
+            }
+            return new Delivery.Delivered(null, new byte[0]);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "N5 T3 nodes with different settings come and go for months while others purge: all are sent once, in order")
+    default void comeAndGo() throws Exception {
+        int messages = 30;
+        Flaky provider = new Flaky(16);
+        for (int i = 1; i <= messages; i++) {
+            send(outbox(), key(i), call("990").untilTaken().inOrder("line-" + i % 10));
+        }
+        AtomicBoolean over = new AtomicBoolean();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        Future<?> upkeep = thread.submit(() -> {
+            while (!over.get()) {
+                try {
+                    store().sweep(100);
+                    store().purge(100);
+                } catch (StoreBusy e) {
+                    // The next round does it.
+                }
+            }
+        });
+        try {
+            for (int round = 0; rows() > 0 && round < 200; round++) {
+                Duration retention = Duration.ofHours(round % 2 == 0 ? 24 : 2);
+                try (Outbox one = builder()
+                                .handler("charge", provider)
+                                .triesMax(1000)
+                                .build();
+                        Outbox two = builder(once -> once.retention(retention))
+                                .handler("charge", provider)
+                                .triesMax(1000)
+                                .concurrency(1)
+                                .rowsMax(5)
+                                .build()) {
+                    int before = provider.sent.size();
+                    one.start();
+                    two.start();
+                    until(() -> provider.sent.size() > before || rows() == 0 || waiting());
+                }
+                clock().advance(Duration.ofDays(3));
+            }
+        } finally {
+            over.set(true);
+            upkeep.get(60, TimeUnit.SECONDS);
+            thread.shutdownNow();
+        }
+        assertThat(provider.sent).hasSize(messages).doesNotHaveDuplicates();
+        for (int i = 1; i <= 10; i++) {
+            assertThat(provider.sent).containsSubsequence("key-" + i, "key-" + (i + 10), "key-" + (i + 20));
+        }
+        assertThat(rows()).isZero();
+    }
+
+    /** Whether all rows wait for a time to come. */
+    private boolean waiting() {
+        return SqlClock.number(
+                        dataSource(),
+                        "SELECT count(*) FROM onlyonce_outbox, onlyonce_test_clock WHERE due_at <= micros OR token IS NOT NULL")
+                == 0;
     }
 
     @Test
