@@ -301,18 +301,7 @@ interface OutboxLastingChapter extends OutboxChapter {
         for (int i = 1; i <= messages; i++) {
             send(outbox(), key(i), call("990").untilTaken().inOrder("line-" + i % 10));
         }
-        AtomicBoolean over = new AtomicBoolean();
         ExecutorService thread = Executors.newSingleThreadExecutor();
-        Future<?> upkeep = thread.submit(() -> {
-            while (!over.get()) {
-                try {
-                    store().sweep(100);
-                    store().purge(100);
-                } catch (StoreBusy e) {
-                    // The next round does it.
-                }
-            }
-        });
         try {
             for (int round = 0; rows() > 0 && round < 200; round++) {
                 Duration retention = Duration.ofHours(round % 2 == 0 ? 24 : 2);
@@ -327,15 +316,15 @@ interface OutboxLastingChapter extends OutboxChapter {
                                 .rowsMax(5)
                                 .build()) {
                     int before = provider.sent.size();
+                    Future<?> upkeep = thread.submit(this::upkeep);
                     one.start();
                     two.start();
                     until(() -> provider.sent.size() > before || rows() == 0 || waiting());
+                    upkeep.get(60, TimeUnit.SECONDS);
                 }
                 clock().advance(Duration.ofDays(3));
             }
         } finally {
-            over.set(true);
-            upkeep.get(60, TimeUnit.SECONDS);
             thread.shutdownNow();
         }
         assertThat(provider.sent).hasSize(messages).doesNotHaveDuplicates();
@@ -343,6 +332,15 @@ interface OutboxLastingChapter extends OutboxChapter {
             assertThat(provider.sent).containsSubsequence("key-" + i, "key-" + (i + 10), "key-" + (i + 20));
         }
         assertThat(rows()).isZero();
+    }
+
+    private void upkeep() {
+        try {
+            store().sweep(100);
+            store().purge(100);
+        } catch (StoreBusy e) {
+            // The next round does it.
+        }
     }
 
     /** Whether all rows wait for a time to come. */
