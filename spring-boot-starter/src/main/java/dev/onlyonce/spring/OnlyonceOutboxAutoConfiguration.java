@@ -83,8 +83,8 @@ public class OnlyonceOutboxAutoConfiguration {
     static class WithHealth {
         @Bean
         @ConditionalOnMissingBean(name = "onlyonceOutboxHealthIndicator")
-        HealthIndicator onlyonceOutboxHealthIndicator(Outbox outbox, Onlyonce once) {
-            return new OutboxHealth(outbox, once.registry().time());
+        HealthIndicator onlyonceOutboxHealthIndicator(Outbox outbox) {
+            return new OutboxHealth(outbox);
         }
     }
 }

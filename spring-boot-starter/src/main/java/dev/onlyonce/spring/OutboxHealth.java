@@ -1,36 +1,31 @@
 package dev.onlyonce.spring;
 
 import dev.onlyonce.sql.outbox.Outbox;
+import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.StoreException;
-import dev.onlyonce.store.Time;
-import java.time.Duration;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
-/** How much the outbox has to deliver. Dead letters are for operators and alerts: they do not make the application unhealthy. */
+/**
+ * How much the outbox has to deliver: the numbers of the gauges, by the store's clock. Dead letters are for operators and alerts: they do
+ * not make the application unhealthy.
+ */
 final class OutboxHealth extends AbstractHealthIndicator {
     private final Outbox outbox;
-    private final Time time;
 
-    OutboxHealth(Outbox outbox, Time time) {
+    OutboxHealth(Outbox outbox) {
         super("The outbox cannot be read");
         this.outbox = outbox;
-        this.time = time;
     }
 
     @Override
     protected void doHealthCheck(Health.Builder builder) {
         try {
-            Outbox.Backlog backlog = outbox.backlog(OutboxEndpoint.COUNT_MAX);
+            OutboxCounts counts = outbox.counts(OutboxEndpoint.COUNT_MAX);
             builder.up()
-                    .withDetail("waiting", backlog.waiting())
-                    .withDetail("dead", backlog.dead())
-                    .withDetail(
-                            "oldestSeconds",
-                            backlog.oldestAt()
-                                    .map(at -> Math.max(
-                                            0, Duration.between(at, time.now()).toSeconds()))
-                                    .orElse(0L));
+                    .withDetail("waiting", counts.waiting())
+                    .withDetail("dead", counts.dead())
+                    .withDetail("oldestSeconds", counts.oldest().toSeconds());
         } catch (StoreException e) {
             builder.down(e);
         }

@@ -168,7 +168,7 @@ final class H2Statements {
                 ELSE CAST(?4 AS BIGINT) + GREATEST(retention_us, 1000000) END
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3""";
 
-    /** A retryable entry with steps is half done and does not expire. -1: at whatever time the entry was made. */
+    /** A retryable entry with steps, or whose call is lasting, does not expire. -1: at whatever time the entry was made. */
     static final String RESOLVE = """
             SELECT settled_at, expires_at, tenant, space, key_, operation, created_at, attempt, state, owner,
                    settled_at, settled_why
@@ -178,13 +178,23 @@ final class H2Statements {
                     expires_at = CASE WHEN ?5 = 5 AND EXISTS (
                             SELECT 1 FROM onlyonce_step s
                             WHERE s.tenant = onlyonce_entry.tenant AND s.space = onlyonce_entry.space
-                              AND s.key_ = onlyonce_entry.key_ AND s.entry_created_at = onlyonce_entry.created_at)
+                              AND s.key_ = onlyonce_entry.key_ AND s.entry_created_at = onlyonce_entry.created_at
+                            UNION ALL
+                            SELECT 1 FROM onlyonce_outbox o
+                            WHERE o.tenant = onlyonce_entry.tenant AND o.space = onlyonce_entry.space
+                              AND o.key_ = onlyonce_entry.key_ AND o.entry_created_at = onlyonce_entry.created_at
+                              AND o.lasting = 1)
                         THEN CAST(?8 AS BIGINT) + 315360000000000 ELSE CAST(?8 AS BIGINT) + retention_us END,
                     purge_at = CASE WHEN ?5 <> 5 THEN CAST(?8 AS BIGINT) + retention_us + tombstone_us
                         WHEN EXISTS (
                             SELECT 1 FROM onlyonce_step s
                             WHERE s.tenant = onlyonce_entry.tenant AND s.space = onlyonce_entry.space
-                              AND s.key_ = onlyonce_entry.key_ AND s.entry_created_at = onlyonce_entry.created_at)
+                              AND s.key_ = onlyonce_entry.key_ AND s.entry_created_at = onlyonce_entry.created_at
+                            UNION ALL
+                            SELECT 1 FROM onlyonce_outbox o
+                            WHERE o.tenant = onlyonce_entry.tenant AND o.space = onlyonce_entry.space
+                              AND o.key_ = onlyonce_entry.key_ AND o.entry_created_at = onlyonce_entry.created_at
+                              AND o.lasting = 1)
                         THEN CAST(?8 AS BIGINT) + 315360000000000 ELSE CAST(?8 AS BIGINT) + retention_us END,
                     reap_at = CAST(?8 AS BIGINT) + retention_us,
                     unknown_since = NULL

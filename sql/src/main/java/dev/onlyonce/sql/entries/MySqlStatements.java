@@ -292,7 +292,7 @@ final class MySqlStatements {
                 WHEN e.state = 6 THEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + 86400000000
                 ELSE TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + GREATEST(e.retention_us, 1000000) END""";
 
-    /** One row: the number of changed rows tells whether it was this resolution. A half-done operation does not expire. */
+    /** One row: the number of changed rows tells whether it was this resolution. A half-done operation or lasting call does not expire. */
     static final String RESOLVE = """
             UPDATE (
                 SELECT ? AS tenant, ? AS space, ? AS key_, ? AS attempt, ? AS state
@@ -304,12 +304,20 @@ final class MySqlStatements {
                     + IF(a.state = 5 AND EXISTS (
                         SELECT 1 FROM onlyonce_step s
                         WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
-                          AND s.entry_created_at = e.created_at), 315360000000000, e.retention_us),
+                          AND s.entry_created_at = e.created_at
+                        UNION ALL
+                        SELECT 1 FROM onlyonce_outbox o
+                        WHERE o.tenant = e.tenant AND o.space = e.space AND o.key_ = e.key_
+                          AND o.entry_created_at = e.created_at AND o.lasting = 1), 315360000000000, e.retention_us),
                 e.purge_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
                     + IF(a.state <> 5, e.retention_us + e.tombstone_us, IF(EXISTS (
                         SELECT 1 FROM onlyonce_step s
                         WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
-                          AND s.entry_created_at = e.created_at), 315360000000000, e.retention_us)),
+                          AND s.entry_created_at = e.created_at
+                        UNION ALL
+                        SELECT 1 FROM onlyonce_outbox o
+                        WHERE o.tenant = e.tenant AND o.space = e.space AND o.key_ = e.key_
+                          AND o.entry_created_at = e.created_at AND o.lasting = 1), 315360000000000, e.retention_us)),
                 e.reap_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + e.retention_us,
                 e.unknown_since = NULL
             WHERE e.attempt = a.attempt AND e.state = 6 AND ? IN (-1, e.created_at)""";

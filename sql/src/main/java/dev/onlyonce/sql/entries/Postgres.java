@@ -445,7 +445,7 @@ public final class Postgres implements Database {
             statement.execute();
             for (Part part : parts) {
                 try (ResultSet rows = statement.getResultSet()) {
-                    while (rows.next()) {
+                    while (rows != null && rows.next()) {
                         part.each.accept(rows);
                     }
                 }
@@ -459,7 +459,7 @@ public final class Postgres implements Database {
         return scripts.computeIfAbsent(parts, list -> sql(String.join(";\n", list)));
     }
 
-    /** A statement that returns rows, its parameters, and what to do with each row. */
+    /** A statement, its parameters, and what to do with each row that it returns. */
     record Part(String sql, Binding binding, RowReader each) {}
 
     @FunctionalInterface

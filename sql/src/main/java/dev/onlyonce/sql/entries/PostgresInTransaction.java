@@ -6,6 +6,7 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -26,6 +27,10 @@ final class PostgresInTransaction implements InTransaction {
     static final String RESTORE_WAIT =
             "SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)";
 
+    /** For an entry with a row in the outbox: the wait for that table counts too. The lock is that of the insert to come. */
+    private static final Postgres.Part REACH_OUTBOX =
+            new Postgres.Part("LOCK TABLE onlyonce_outbox IN ROW EXCLUSIVE MODE", Binding.NONE, row -> {});
+
     /** As {@link PostgresStatements#SETTLE} has it. */
     private static final Duration OWN_RECORD_LEASE_MAX = Duration.ofMinutes(5);
 
@@ -38,8 +43,10 @@ final class PostgresInTransaction implements InTransaction {
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
         List<Integer> attempts = new ArrayList<>();
-        return claim(
-                connection, Postgres.insert(List.of(claim), row -> attempts.add(row.getInt(4))), attempts, waitMax);
+        Postgres.Part insert = Postgres.insert(List.of(claim), row -> attempts.add(row.getInt(4)));
+        waitingFor(
+                connection, claim.start() == State.PENDING ? List.of(insert, REACH_OUTBOX) : List.of(insert), waitMax);
+        return attempts.stream().findFirst();
     }
 
     @Override
@@ -47,7 +54,7 @@ final class PostgresInTransaction implements InTransaction {
             throws SQLException {
         Map<EntryId, Integer> attempts = new HashMap<>();
         Postgres.RowReader each = row -> attempts.put(StoredEntry.id(row, 1, Columns.NATIVE), row.getInt(4));
-        waitingFor(connection, Postgres.insert(claims, each), waitMax);
+        waitingFor(connection, List.of(Postgres.insert(claims, each)), waitMax);
         return attempts;
     }
 
@@ -65,7 +72,7 @@ final class PostgresInTransaction implements InTransaction {
                         .bytes(Settlement::result)
                         .texts(Settlement::reason));
         Postgres.RowReader each = row -> made.put(StoredEntry.id(row, 1, Columns.NATIVE), StoredEntry.settled(row, 4));
-        waitingFor(connection, new Postgres.Part(PostgresStatements.INSERT_COMPLETED, arrays, each), waitMax);
+        waitingFor(connection, List.of(new Postgres.Part(PostgresStatements.INSERT_COMPLETED, arrays, each)), waitMax);
         return Optional.of(made);
     }
 
@@ -92,25 +99,20 @@ final class PostgresInTransaction implements InTransaction {
     private Optional<Integer> claim(Connection connection, String sql, Binding claim, Duration waitMax)
             throws SQLException {
         List<Integer> attempts = new ArrayList<>();
-        return claim(connection, new Postgres.Part(sql, claim, row -> attempts.add(row.getInt(4))), attempts, waitMax);
-    }
-
-    private Optional<Integer> claim(
-            Connection connection, Postgres.Part claim, List<Integer> attempts, Duration waitMax) throws SQLException {
-        waitingFor(connection, claim, waitMax);
+        Postgres.Part part = new Postgres.Part(sql, claim, row -> attempts.add(row.getInt(4)));
+        waitingFor(connection, List.of(part), waitMax);
         return attempts.stream().findFirst();
     }
 
-    private void waitingFor(Connection connection, Postgres.Part claim, Duration waitMax) throws SQLException {
+    private void waitingFor(Connection connection, List<Postgres.Part> claim, Duration waitMax) throws SQLException {
         // Zero would mean to wait without a limit.
         String millis = String.valueOf(Math.max(1, waitMax.toMillis()));
-        postgres.runAll(
-                connection,
-                List.of(
-                        new Postgres.Part(SAVE_WAIT, Binding.NONE, row -> {}),
-                        new Postgres.Part(SET_WAIT, Binding.texts(Columns.NATIVE, millis), row -> {}),
-                        claim,
-                        new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {})));
+        List<Postgres.Part> parts = new ArrayList<>();
+        parts.add(new Postgres.Part(SAVE_WAIT, Binding.NONE, row -> {}));
+        parts.add(new Postgres.Part(SET_WAIT, Binding.texts(Columns.NATIVE, millis), row -> {}));
+        parts.addAll(claim);
+        parts.add(new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {}));
+        postgres.runAll(connection, parts);
     }
 
     @Override

@@ -105,7 +105,7 @@ final class PostgresUpkeep {
             SELECT (SELECT count(*) FROM due),
                    (SELECT count(*) FROM deleted) + (SELECT count(*) FROM kept WHERE expired)""";
 
-    /** A retryable entry with steps is half done and does not expire. -1: at whatever time the entry was made. */
+    /** A retryable entry with steps, or whose call is lasting, does not expire. -1: at whatever time the entry was made. */
     static final String RESOLVE = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
@@ -115,12 +115,20 @@ final class PostgresUpkeep {
                     expires_at = clock.now + CASE WHEN a.state = 5 AND EXISTS (
                             SELECT 1 FROM onlyonce_step s
                             WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
-                              AND s.entry_created_at = e.created_at)
+                              AND s.entry_created_at = e.created_at
+                            UNION ALL
+                            SELECT 1 FROM onlyonce_outbox o
+                            WHERE o.tenant = e.tenant AND o.space = e.space AND o.key_ = e.key_
+                              AND o.entry_created_at = e.created_at AND o.lasting = 1)
                         THEN 315360000000000 ELSE e.retention_us END,
                     purge_at = clock.now + CASE WHEN a.state <> 5 THEN e.retention_us + e.tombstone_us WHEN EXISTS (
                             SELECT 1 FROM onlyonce_step s
                             WHERE s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
-                              AND s.entry_created_at = e.created_at)
+                              AND s.entry_created_at = e.created_at
+                            UNION ALL
+                            SELECT 1 FROM onlyonce_outbox o
+                            WHERE o.tenant = e.tenant AND o.space = e.space AND o.key_ = e.key_
+                              AND o.entry_created_at = e.created_at AND o.lasting = 1)
                         THEN 315360000000000 ELSE e.retention_us END,
                     reap_at = clock.now + e.retention_us,
                     unknown_since = NULL

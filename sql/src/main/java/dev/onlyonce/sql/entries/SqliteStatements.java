@@ -175,20 +175,25 @@ final class SqliteStatements {
             WHERE rowid = ?1
             RETURNING attempt""";
 
-    /** A retryable entry with steps is half done and does not expire. */
+    /** A retryable entry with steps, or whose call is lasting, does not expire. */
     static final String RESOLVE = """
-            WITH clock (now, half_done) AS (
+            WITH clock (now, kept) AS (
                 SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000,
                        ?5 = 5 AND EXISTS (
                            SELECT 1 FROM onlyonce_step s JOIN onlyonce_entry e
                              ON s.tenant = e.tenant AND s.space = e.space AND s.key_ = e.key_
                             AND s.entry_created_at = e.created_at
-                           WHERE e.tenant = ?1 AND e.space = ?2 AND e.key_ = ?3)
+                           WHERE e.tenant = ?1 AND e.space = ?2 AND e.key_ = ?3
+                           UNION ALL
+                           SELECT 1 FROM onlyonce_outbox o JOIN onlyonce_entry e
+                             ON o.tenant = e.tenant AND o.space = e.space AND o.key_ = e.key_
+                            AND o.entry_created_at = e.created_at
+                           WHERE e.tenant = ?1 AND e.space = ?2 AND e.key_ = ?3 AND o.lasting = 1)
             )
             UPDATE onlyonce_entry
             SET state = ?5, token = NULL, result = ?6, settled_at = now, settled_why = NULL,
-                expires_at = now + iif(half_done, 315360000000000, retention_us),
-                purge_at = iif(?5 = 5, now + iif(half_done, 315360000000000, retention_us), now + retention_us + tombstone_us),
+                expires_at = now + iif(kept, 315360000000000, retention_us),
+                purge_at = iif(?5 = 5, now + iif(kept, 315360000000000, retention_us), now + retention_us + tombstone_us),
                 reap_at = now + retention_us,
                 unknown_since = NULL
             FROM clock

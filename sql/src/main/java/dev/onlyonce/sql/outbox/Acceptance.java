@@ -119,9 +119,10 @@ final class Acceptance {
             throw new IllegalArgumentException("the payload has " + length + " bytes, and " + max
                     + " are allowed: store it elsewhere and put a reference here, or raise payloadBytesMax");
         }
-        context.table().insert(transaction, id, call);
-        if (call.lasting()) {
-            context.table().keepPending(transaction, id);
+        boolean queued = context.table().insert(transaction, id, call) == 1
+                && (!call.lasting() || context.lasting().accepted(transaction, id) == 1);
+        if (!queued) {
+            throw new StoreBusy("the entry was purged or evicted while being accepted", null);
         }
     }
 

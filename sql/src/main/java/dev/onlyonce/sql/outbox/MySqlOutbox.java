@@ -5,9 +5,9 @@ final class MySqlOutbox implements OutboxStatements {
     @Override
     public String insert() {
         return """
-                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key,
+                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key, lasting,
                                              due_at)
-                SELECT tenant, space, key_, operation, created_at, ?, ?, ?,
+                SELECT tenant, space, key_, operation, created_at, ?, ?, ?, ?,
                        (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
@@ -17,7 +17,7 @@ final class MySqlOutbox implements OutboxStatements {
     public String due() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                 FROM onlyonce_outbox
                 WHERE due_at <= (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
@@ -120,7 +120,7 @@ final class MySqlOutbox implements OutboxStatements {
     public String listDead() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
@@ -131,7 +131,7 @@ final class MySqlOutbox implements OutboxStatements {
     public String find() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)))
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?

@@ -10,9 +10,11 @@ import dev.onlyonce.Registry;
 import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.entries.BoundedCount;
 import dev.onlyonce.sql.entries.SqlAccess;
 import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.sql.transactions.TransactionalAction;
+import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.StoreException;
 import java.sql.Connection;
 import java.time.Duration;
@@ -232,6 +234,11 @@ public final class Outbox implements AutoCloseable {
     /** Counts the rows that have not ended; each count stops at {@code max}. */
     public Backlog backlog(int max) {
         return context.read(c -> context.table().backlog(c, max));
+    }
+
+    /** As the gauges show it, by the database's clock; each count stops at {@code max}. */
+    public OutboxCounts counts(int max) {
+        return context.read(c -> BoundedCount.outbox(c, context.database(), max));
     }
 
     /** The row that is still to be delivered for a key. */

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param payload what the handler needs; not copied: do not modify it
  * @param orderKey calls of one tenant and topic with the same order key are made one after the other, in the order in which they
  *     were accepted; at most 255 characters. Null: at once, in any order
- * @param lasting whether it waits for its first worker for as long as that takes. If not, it fails after {@link
- *     Outbox.Builder#pendingMax}: nobody wants to be charged tomorrow
+ * @param lasting whether it waits for as long as it takes, for its first worker and for each further try. If not, it fails after
+ *     {@link Outbox.Builder#pendingMax}, or when its retention is over before the next try: nobody wants to be charged tomorrow
  */
 public record OutboxCall(
         String topic, byte[] payload, @Nullable String orderKey, boolean lasting) {
@@ -25,7 +25,7 @@ public record OutboxCall(
         return new OutboxCall(topic, payload, key, lasting);
     }
 
-    /** The same call, however long it waits for its first worker: what has happened must be announced. */
+    /** The same call, however long it waits for a worker: what has happened must be announced. */
     public OutboxCall untilTaken() {
         return new OutboxCall(topic, payload, orderKey, true);
     }

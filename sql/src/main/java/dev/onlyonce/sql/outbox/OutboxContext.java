@@ -27,6 +27,10 @@ record OutboxContext(SqlAccess access, OutboxTable table, LockBounds bounds, Out
         return access.database();
     }
 
+    LastingCalls lasting() {
+        return new LastingCalls(database());
+    }
+
     DueRows due() {
         return new DueRows(database(), table);
     }

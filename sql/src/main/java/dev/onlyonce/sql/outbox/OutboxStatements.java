@@ -10,11 +10,6 @@ interface OutboxStatements {
     /** The limit in the statements, to be replaced. */
     String LIMIT = "1000 /*rows*/";
 
-    /** Moves the end of a pending entry's time: how long after its creation, and its id. The same on all databases. */
-    String KEEP_PENDING = """
-            UPDATE onlyonce_entry SET lease_until = created_at + ?
-            WHERE tenant = ? AND space = ? AND key_ = ? AND state = 1""";
-
     /** Those of a kind of database. */
     static OutboxStatements of(SqlDatabase kind) {
         return switch (kind) {

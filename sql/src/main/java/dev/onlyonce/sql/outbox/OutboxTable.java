@@ -11,7 +11,6 @@ import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.store.Terms;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -74,16 +73,8 @@ final class OutboxTable {
             columns.text(statement, 1, call.topic());
             statement.setBytes(2, call.payload());
             text(statement, 3, call.orderKey());
-            bindId(statement, 4, id);
-            return statement.executeUpdate();
-        }
-    }
-
-    /** Lets an entry that was just accepted wait for a worker for as long as it takes. */
-    int keepPending(Connection connection, EntryId id) throws SQLException {
-        try (PreparedStatement statement = database.prepare(connection, database.sql(OutboxStatements.KEEP_PENDING))) {
-            statement.setLong(1, StoredEntry.micros(Terms.RETENTION_MAX));
-            bindId(statement, 2, id);
+            statement.setInt(4, call.lasting() ? 1 : 0);
+            bindId(statement, 5, id);
             return statement.executeUpdate();
         }
     }
@@ -285,7 +276,7 @@ final class OutboxTable {
                 row.getInt(14) == 1,
                 textOrNull(row, 15),
                 textOrNull(row, 16));
-        return new StoredRow(told, id, row.getLong(6), firstSentAt, delivery, row.getLong(17));
+        return new StoredRow(told, id, row.getLong(6), firstSentAt, delivery, row.getInt(17) == 1, row.getLong(18));
     }
 
     /** An answer that cannot be opened says no more than that there was one. */

@@ -9,9 +9,9 @@ final class PostgresOutbox implements OutboxStatements {
     @Override
     public String insert() {
         return """
-                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key,
+                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key, lasting,
                                              due_at)
-                SELECT tenant, space, key_, operation, created_at, ?, ?, ?,
+                SELECT tenant, space, key_, operation, created_at, ?, ?, ?, ?,
                        (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
@@ -21,7 +21,7 @@ final class PostgresOutbox implements OutboxStatements {
     public String due() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE due_at <= (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
@@ -132,7 +132,7 @@ final class PostgresOutbox implements OutboxStatements {
     public String listDead() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
@@ -143,7 +143,7 @@ final class PostgresOutbox implements OutboxStatements {
     public String find() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?

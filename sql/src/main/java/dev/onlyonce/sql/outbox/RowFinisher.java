@@ -305,12 +305,17 @@ final class RowFinisher {
     @SuppressWarnings("NullAway") // It does not see in class files that the results may be null.
     private int settle(Connection connection, List<RowEnding> sorted) throws SQLException {
         List<Settlement> settlements = new ArrayList<>();
+        List<Settlement> lasting = new ArrayList<>();
         List<Resolution> resolutions = new ArrayList<>();
         for (RowEnding ending : sorted) {
             TakenRow held = ending.taken();
             if (ending.to() != null && held.entryState() == TakenRow.EntryState.CLAIMED) {
-                settlements.add(Settlement.of(
-                        ending.id(), held.token(), ending.to(), Optional.ofNullable(ending.result()), ending.reason()));
+                Settlement settlement = Settlement.of(
+                        ending.id(), held.token(), ending.to(), Optional.ofNullable(ending.result()), ending.reason());
+                settlements.add(settlement);
+                if (ending.to() == State.RETRYABLE && held.stored().lasting()) {
+                    lasting.add(settlement);
+                }
             } else if (ending.to() != null) {
                 resolutions.add(Resolution.of(
                                 ending.id(),
@@ -322,6 +327,7 @@ final class RowFinisher {
                         .about(StoredEntry.instant(held.stored().entryAt())));
             }
         }
+        context.lasting().release(connection, lasting);
         int expected = settlements.size() + resolutions.size();
         if (expected > 0
                 && context.database()

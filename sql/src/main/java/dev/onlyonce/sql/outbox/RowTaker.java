@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,7 +56,7 @@ final class RowTaker {
     private final OutboxContext context;
     private final List<String> begin;
     /** Claims whose acknowledgement was lost: no call was made, so they are released. */
-    private final List<Settlement> unconfirmed = new ArrayList<>();
+    private final List<Unconfirmed> unconfirmed = new ArrayList<>();
 
     private boolean more;
 
@@ -64,12 +65,22 @@ final class RowTaker {
         this.begin = context.begin();
     }
 
+    /** A claim to be released. */
+    private record Unconfirmed(Settlement release, boolean lasting) {
+        static Unconfirmed of(StoredRow row, UUID token, String why) {
+            return new Unconfirmed(
+                    Settlement.of(row.entry(), token, State.RETRYABLE, Optional.empty(), why), row.lasting());
+        }
+    }
+
     /** The decisions about one batch. */
     private static final class Sorted {
         final List<TakenRow> held = new ArrayList<>();
         final List<StoredRow> free = new ArrayList<>();
         final List<OutboxTable.End> ends = new ArrayList<>();
         final List<TakenRow> resent = new ArrayList<>();
+        /** Rows of older releases that do not say that their call is lasting. */
+        final List<StoredRow> unmarked = new ArrayList<>();
     }
 
     /** Takes at most {@code max} rows. Returns those that need a call, or have an answer to be finished; one at a time. */
@@ -125,7 +136,10 @@ final class RowTaker {
     }
 
     private void write(Sorted sorted) {
-        if (sorted.ends.isEmpty() && sorted.resent.isEmpty()) {
+        List<TakenRow> unmarked = sorted.held.stream()
+                .filter(held -> sorted.unmarked.contains(held.stored()))
+                .toList();
+        if (sorted.ends.isEmpty() && sorted.resent.isEmpty() && unmarked.isEmpty()) {
             return;
         }
         try {
@@ -135,18 +149,15 @@ final class RowTaker {
                             begin,
                             transaction -> context.bounds().run(transaction, true, t -> {
                                 context.table().sending(t, sorted.resent);
+                                context.lasting().mark(t, unmarked);
                                 return context.table().end(t, sorted.ends);
                             })));
         } catch (Throwable e) {
             // Nobody is called. What was claimed must not be taken for a call that nobody knows the end of.
             sorted.held.stream()
                     .filter(held -> held.entryState() == TakenRow.EntryState.CLAIMED)
-                    .forEach(held -> unconfirmed.add(Settlement.of(
-                            held.stored().entry(),
-                            held.token(),
-                            State.RETRYABLE,
-                            Optional.empty(),
-                            "taking it failed; nobody called")));
+                    .forEach(held -> unconfirmed.add(
+                            Unconfirmed.of(held.stored(), held.token(), "taking it failed; nobody called")));
             throw e;
         }
         new NextInLine(context)
@@ -162,7 +173,8 @@ final class RowTaker {
         }
         Entry entry = context.sealing().shown(stored);
         switch (entry.state()) {
-            case PENDING, RETRYABLE -> sorted.free.add(row);
+            case PENDING -> pending(row, entry, sorted);
+            case RETRYABLE -> sorted.free.add(row);
             case PROCESSING ->
                 sorted.ends.add(end(row, token, later(row, entry.leaseLeft().plus(SWEPT))));
             case COMPLETED, FAILED -> ended(row, entry, token, sorted);
@@ -178,6 +190,15 @@ final class RowTaker {
                     park(row, token, sorted);
                 }
             }
+        }
+    }
+
+    private static void pending(StoredRow row, Entry entry, Sorted sorted) {
+        boolean marked = row.lasting() || !LastingCalls.isKept(entry);
+        StoredRow known = marked ? row : row.asLasting();
+        sorted.free.add(known);
+        if (!marked) {
+            sorted.unmarked.add(known);
         }
     }
 
@@ -261,8 +282,8 @@ final class RowTaker {
         try {
             attempts = context.calls().write(c -> context.database().take(c, claims));
         } catch (StoreOutcomeUnknown e) {
-            claims.forEach(c -> unconfirmed.add(Settlement.of(
-                    c.id(), token, State.RETRYABLE, Optional.empty(), "the claim was not confirmed; nobody called")));
+            sorted.free.forEach(
+                    row -> unconfirmed.add(Unconfirmed.of(row, token, "the claim was not confirmed; nobody called")));
             throw e;
         }
         for (StoredRow row : sorted.free) {
@@ -297,17 +318,26 @@ final class RowTaker {
 
     private void releaseUnconfirmed() {
         if (!unconfirmed.isEmpty()) {
-            List<Settlement> release = unconfirmed.stream()
-                    .sorted(Comparator.comparing(Settlement::id))
-                    .toList();
+            List<Settlement> all = releases(unconfirmed.stream());
+            List<Settlement> lasting = releases(unconfirmed.stream().filter(Unconfirmed::lasting));
             try {
-                context.calls().write(c -> context.database().write(c, release, List.of()));
+                context.calls()
+                        .transaction(transaction -> context.bounds().run(transaction, true, t -> {
+                            context.lasting().release(t, lasting);
+                            return context.database().inTransaction().end(t, all, List.of());
+                        }));
             } catch (StoreBusy e) {
                 log.debug("Claims that were not confirmed are released later", e);
                 return;
             }
             unconfirmed.clear();
         }
+    }
+
+    private static List<Settlement> releases(Stream<Unconfirmed> claims) {
+        return claims.map(Unconfirmed::release)
+                .sorted(Comparator.comparing(Settlement::id))
+                .toList();
     }
 
     /** Nothing was done: this try does not count. */

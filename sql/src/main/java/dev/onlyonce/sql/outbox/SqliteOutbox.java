@@ -7,9 +7,9 @@ final class SqliteOutbox implements OutboxStatements {
     @Override
     public String insert() {
         return """
-                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key,
+                INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key, lasting,
                                              due_at)
-                SELECT tenant, space, key_, operation, created_at, ?, ?, ?,
+                SELECT tenant, space, key_, operation, created_at, ?, ?, ?, ?,
                        (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
@@ -19,7 +19,7 @@ final class SqliteOutbox implements OutboxStatements {
     public String due() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                 FROM onlyonce_outbox
                 WHERE due_at <= (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
@@ -118,7 +118,7 @@ final class SqliteOutbox implements OutboxStatements {
     public String listDead() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
@@ -129,7 +129,7 @@ final class SqliteOutbox implements OutboxStatements {
     public String find() {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
-                       provider_id, answer, refused, dead, last_error, order_key,
+                       provider_id, answer, refused, dead, last_error, order_key, lasting,
                        (SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param entryAt the created_at of its entry
  * @param firstSentAt as stored before it was taken; null if no call was made
  * @param answer the provider's recorded answer, if there is one
+ * @param lasting whether its entry must not expire before the call is made: {@link OutboxCall#lasting}
  * @param takenAt the database's clock
  */
 record StoredRow(
@@ -17,4 +18,11 @@ record StoredRow(
         long entryAt,
         @Nullable Long firstSentAt,
         @Nullable Delivery answer,
-        long takenAt) {}
+        boolean lasting,
+        long takenAt) {
+
+    /** The same row of a call that turned out to be lasting. */
+    StoredRow asLasting() {
+        return new StoredRow(row, entry, entryAt, firstSentAt, answer, true, takenAt);
+    }
+}

@@ -33,7 +33,8 @@ public final class Schema {
             "V005__checks.sql",
             "V006__settled_why.sql",
             "V007__target.sql",
-            "V008__order.sql");
+            "V008__order.sql",
+            "V009__lasting.sql");
     /** Any number that nobody else uses for PostgreSQL's advisory locks: "onlyonce" in ASCII. */
     private static final long LOCK = 0x6f6e6c796f6e6365L;
     /** A script that changes a table gives way to requests after less than a second; see V005 of PostgreSQL. */

@@ -1,6 +1,7 @@
 package dev.onlyonce.sql.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
@@ -11,14 +12,19 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -108,6 +114,21 @@ interface OutboxChapter {
         return SqlClock.number(dataSource(), "SELECT count(*) FROM onlyonce_outbox");
     }
 
+    /** A worker is gone; cancel it at the end. */
+    default Future<?> die(Outbox outbox, Provider.Answer when) {
+        provider().answer = when;
+        if (when == Provider.Answer.DIE_RECORDING) {
+            assertThatThrownBy(outbox::deliverDue).isInstanceOf(StoreException.class);
+            return CompletableFuture.completedFuture(null);
+        }
+        FutureTask<Integer> delivering = new FutureTask<>(outbox::deliverDue);
+        Thread thread = new Thread(delivering, "dead worker");
+        thread.setDaemon(true);
+        thread.start();
+        await(provider().died);
+        return delivering;
+    }
+
     static Accepted<byte[]> inFlight() {
         return new Accepted.Existing<>(new Outcome.InFlight<>(true, Duration.ofSeconds(1)));
     }
@@ -135,5 +156,13 @@ interface OutboxChapter {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    static void until(BooleanSupplier condition) throws InterruptedException {
+        CountDownLatch never = new CountDownLatch(1);
+        for (int i = 0; i < 3000 && !condition.getAsBoolean(); i++) {
+            assertThat(never.await(10, TimeUnit.MILLISECONDS)).isFalse();
+        }
+        assertThat(condition.getAsBoolean()).isTrue();
     }
 }

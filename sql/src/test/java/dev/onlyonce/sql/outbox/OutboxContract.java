@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 abstract class OutboxContract extends DatabaseContract
         implements OutboxAcceptChapter,
                 OutboxFailureChapter,
+                OutboxLastingChapter,
                 OutboxNeighboursChapter,
                 OutboxOperatorChapter,
                 OutboxOrderChapter,

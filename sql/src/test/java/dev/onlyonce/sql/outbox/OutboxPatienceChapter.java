@@ -2,6 +2,7 @@ package dev.onlyonce.sql.outbox;
 
 import static dev.onlyonce.sql.outbox.OutboxChapter.await;
 import static dev.onlyonce.sql.outbox.OutboxChapter.key;
+import static dev.onlyonce.sql.outbox.OutboxChapter.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,7 +18,6 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -243,13 +243,5 @@ interface OutboxPatienceChapter extends OutboxChapter {
             assertThat(entry(key(1)).state()).isEqualTo(State.COMPLETED);
             outbox.close();
         }
-    }
-
-    private static void until(BooleanSupplier condition) throws InterruptedException {
-        CountDownLatch never = new CountDownLatch(1);
-        for (int i = 0; i < 3000 && !condition.getAsBoolean(); i++) {
-            assertThat(never.await(10, TimeUnit.MILLISECONDS)).isFalse();
-        }
-        assertThat(condition.getAsBoolean()).isTrue();
     }
 }

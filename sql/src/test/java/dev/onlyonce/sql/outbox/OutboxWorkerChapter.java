@@ -13,17 +13,14 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Sources;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.store.State;
-import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -119,21 +116,6 @@ interface OutboxWorkerChapter extends OutboxChapter {
                 .hasSize(recorded ? calls : calls + 1);
         assertThat(rows()).isZero();
         dead.cancel(true);
-    }
-
-    /** A worker is gone; cancel it at the end. */
-    private Future<?> die(Outbox outbox, Provider.Answer when) {
-        provider().answer = when;
-        if (when == Provider.Answer.DIE_RECORDING) {
-            assertThatThrownBy(outbox::deliverDue).isInstanceOf(StoreException.class);
-            return CompletableFuture.completedFuture(null);
-        }
-        FutureTask<Integer> delivering = new FutureTask<>(outbox::deliverDue);
-        Thread thread = new Thread(delivering, "dead worker");
-        thread.setDaemon(true);
-        thread.start();
-        await(provider().died);
-        return delivering;
     }
 
     @Test

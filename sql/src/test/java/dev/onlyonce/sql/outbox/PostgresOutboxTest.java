@@ -8,7 +8,8 @@ import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.store.StoreBusy;
 import java.sql.Connection;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("The outbox on PostgreSQL")
 final class PostgresOutboxTest extends OutboxContract implements OutboxLocksChapter {
@@ -16,17 +17,29 @@ final class PostgresOutboxTest extends OutboxContract implements OutboxLocksChap
         super(TestDatabase.POSTGRES);
     }
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "onlyonce_entry IN EXCLUSIVE MODE",
+                "onlyonce_entry IN ACCESS EXCLUSIVE MODE",
+                "onlyonce_outbox IN SHARE MODE",
+                "onlyonce_outbox IN ACCESS EXCLUSIVE MODE"
+            })
     @DisplayName(
             "N5 a message is not taken for a duplicate because the database is busy: its transaction fails instead")
-    void busyIsNoDuplicate() throws Exception {
+    void busyIsNoDuplicate(String table) throws Exception {
         OutboxCall message = OutboxChapter.call("990").untilTaken();
         Outbox outbox = outbox();
         try (Connection busy = begin();
                 Connection tx = begin()) {
-            busy.createStatement().execute("LOCK TABLE onlyonce_entry IN EXCLUSIVE MODE");
+            busy.createStatement().execute("LOCK TABLE " + table);
+            // For the case that nothing else ends the wait.
+            tx.createStatement().execute("SET LOCAL statement_timeout = '20s'");
             assertThatThrownBy(() -> outbox.accept(tx, KEY, REQUEST, Codec.bytes(), message))
                     .isInstanceOf(StoreBusy.class);
+            assertThat(outbox.accept(tx, OutboxChapter.key(2), REQUEST, Codec.bytes(), OutboxChapter.call("990")))
+                    .as("a charge comes back")
+                    .isEqualTo(OutboxChapter.inFlight());
             busy.rollback();
             assertThat(outbox.accept(tx, KEY, REQUEST, Codec.bytes(), message).isNew())
                     .isTrue();

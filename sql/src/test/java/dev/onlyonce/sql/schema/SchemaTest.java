@@ -117,26 +117,32 @@ final class SchemaTest {
         "POSTGRES, 5",
         "POSTGRES, 6",
         "POSTGRES, 7",
+        "POSTGRES, 8",
         "MARIADB, 1",
         "MARIADB, 3",
         "MARIADB, 5",
         "MARIADB, 6",
         "MARIADB, 7",
+        "MARIADB, 8",
         "MYSQL, 1",
         "MYSQL, 5",
         "MYSQL, 7",
+        "MYSQL, 8",
         "SQLITE, 1",
         "SQLITE, 3",
         "SQLITE, 5",
         "SQLITE, 6",
         "SQLITE, 7",
+        "SQLITE, 8",
         "H2, 1",
         "H2, 3",
         "H2, 6",
         "H2, 7",
+        "H2, 8",
         "H2_POSTGRES_MODE, 5",
         "H2_POSTGRES_MODE, 6",
-        "H2_POSTGRES_MODE, 7"
+        "H2_POSTGRES_MODE, 7",
+        "H2_POSTGRES_MODE, 8"
     })
     @DisplayName(
             "R8 of an older release is brought up to date, its entries answer as before, and what comes next is audited")
@@ -207,9 +213,11 @@ final class SchemaTest {
         "MARIADB, 5, onlyonce_entry ADD COLUMN settled_why VARBINARY(2000)",
         "MARIADB, 6, onlyonce_entry ADD COLUMN target VARBINARY(512)",
         "MARIADB, 7, onlyonce_outbox ADD COLUMN order_key VARBINARY(1020); ADD INDEX onlyonce_outbox_order (order_key)",
+        "MARIADB, 8, onlyonce_outbox ADD COLUMN lasting SMALLINT",
         "MYSQL, 5, onlyonce_entry ADD COLUMN settled_why VARBINARY(2000)",
         "MYSQL, 6, onlyonce_entry ADD COLUMN target VARBINARY(512)",
-        "MYSQL, 7, onlyonce_outbox ADD COLUMN order_key VARBINARY(1020); ADD INDEX onlyonce_outbox_order (order_key)"
+        "MYSQL, 7, onlyonce_outbox ADD COLUMN order_key VARBINARY(1020); ADD INDEX onlyonce_outbox_order (order_key)",
+        "MYSQL, 8, onlyonce_outbox ADD COLUMN lasting SMALLINT"
     })
     @DisplayName("goes on after a node that died between the column and its version: both commit each statement")
     void halfUpgraded(TestDatabase database, int version, String change) {
@@ -322,10 +330,13 @@ final class SchemaTest {
         "POSTGRES, 4, onlyonce_audit",
         "POSTGRES, 6, onlyonce_entry",
         "POSTGRES, 7, onlyonce_outbox",
+        "POSTGRES, 8, onlyonce_outbox",
         "MARIADB, 6, onlyonce_entry",
         "MARIADB, 7, onlyonce_outbox",
+        "MARIADB, 8, onlyonce_outbox",
         "MYSQL, 6, onlyonce_entry",
-        "MYSQL, 7, onlyonce_outbox"
+        "MYSQL, 7, onlyonce_outbox",
+        "MYSQL, 8, onlyonce_outbox"
     })
     @DisplayName("gives way to an open transaction instead of holding up every request behind it, and is changed later")
     void givesWay(TestDatabase database, int version, String table) throws Exception {

@@ -1,0 +1,104 @@
+package dev.onlyonce.sql.outbox;
+
+import dev.onlyonce.sql.entries.Columns;
+import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.Terms;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+
+/**
+ * Keeps the entries of calls that wait for as long as it takes: {@link OutboxCall#lasting}. The row of such a call says so until it is
+ * deleted.
+ *
+ * <ol>
+ *   <li>An entry that is accepted stays pending.
+ *   <li>Before a worker makes an entry retryable, it extends the retention. The next claim brings the operation's own retention
+ *       back, so the answer is kept no longer than others.
+ *   <li>An unknown entry does not expire. If it is resolved as absent, the statement looks at the row.
+ * </ol>
+ *
+ * <p>The statements are the same on all databases. Nothing here begins or ends a transaction.
+ */
+final class LastingCalls {
+    /** A pending entry has no settled_at, and a retryable one no lease. */
+    private static final String KEEP_FREE = """
+            UPDATE onlyonce_entry
+            SET lease_until = created_at + ?, expires_at = settled_at + ?, purge_at = settled_at + ?
+            WHERE tenant = ? AND space = ? AND key_ = ? AND state IN (1, 5)""";
+
+    private static final String KEEP_CLAIMED = """
+            UPDATE onlyonce_entry SET retention_us = ?
+            WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2""";
+
+    private static final String MARK = """
+            UPDATE onlyonce_outbox SET lasting = 1 WHERE id = ? AND token = ?""";
+
+    private static final long KEPT_US = StoredEntry.micros(Terms.RETENTION_MAX);
+
+    private final Database database;
+    private final Columns columns;
+
+    LastingCalls(Database database) {
+        this.database = database;
+        this.columns = Columns.of(database.kind());
+    }
+
+    /** Whether a pending entry was accepted for such a call: no other waits for longer than a lease may last. */
+    static boolean isKept(Entry pending) {
+        return pending.leaseUntil().isAfter(pending.createdAt().plus(Terms.LEASE_MAX));
+    }
+
+    /** A call has just been accepted for this entry. */
+    int accepted(Connection connection, EntryId id) throws SQLException {
+        try (PreparedStatement statement = database.prepare(connection, database.sql(KEEP_FREE))) {
+            statement.setLong(1, KEPT_US);
+            statement.setLong(2, KEPT_US);
+            statement.setLong(3, KEPT_US);
+            bindId(statement, 4, id);
+            return statement.executeUpdate();
+        }
+    }
+
+    /** These claims are about to be made retryable; sorted by id. */
+    void release(Connection connection, List<Settlement> claims) throws SQLException {
+        if (claims.isEmpty()) {
+            return;
+        }
+        try (PreparedStatement statement = database.prepare(connection, database.sql(KEEP_CLAIMED))) {
+            for (Settlement claim : claims) {
+                statement.setLong(1, KEPT_US);
+                bindId(statement, 2, claim.id());
+                columns.token(statement, 5, claim.token());
+                statement.addBatch();
+            }
+            statement.executeBatch();
+        }
+    }
+
+    /** Writes into rows of older releases what their pending entries said. */
+    void mark(Connection connection, List<TakenRow> rows) throws SQLException {
+        if (rows.isEmpty()) {
+            return;
+        }
+        try (PreparedStatement statement = database.prepare(connection, database.sql(MARK))) {
+            for (TakenRow held : rows) {
+                statement.setLong(1, held.stored().row().id());
+                columns.token(statement, 2, held.token());
+                statement.addBatch();
+            }
+            statement.executeBatch();
+        }
+    }
+
+    private void bindId(PreparedStatement statement, int first, EntryId id) throws SQLException {
+        columns.text(statement, first, id.tenant());
+        columns.text(statement, first + 1, id.scope());
+        columns.text(statement, first + 2, id.key());
+    }
+}
