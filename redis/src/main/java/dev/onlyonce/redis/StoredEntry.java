@@ -8,6 +8,7 @@ import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Terms;
@@ -191,6 +192,17 @@ final class StoredEntry {
                 .put(owner)
                 .putShort((short) about.length)
                 .put(about)
+                .array();
+    }
+
+    /** How a claim is settled, but for its result: state, whether there is a result, reason. */
+    static byte[] how(Settlement settlement) {
+        byte[] reason = bytes(settlement.reason());
+        return ByteBuffer.allocate(2 + Short.BYTES + reason.length)
+                .put((byte) settlement.to().code())
+                .put((byte) (settlement.result() == null ? 0 : 1))
+                .putShort((short) reason.length)
+                .put(reason)
                 .array();
     }
 
