@@ -43,9 +43,10 @@ local STREAM_ID_MAX = 17
 -- Arguments before those of the items.
 local FIXED = 2
 
-local call, try = redis.call, redis.pcall
+-- Globals take longer to find.
+local KEYS, ARGV, call, try = KEYS, ARGV, redis.call, redis.pcall
 local pack, unpack_bytes, byte, char, sub, find = struct.pack, struct.unpack, string.byte, string.char, string.sub, string.find
-local format, floor, has = string.format, math.floor, bit.band
+local format, floor, has, unpack = string.format, math.floor, bit.band, unpack
 local time = now()
 local time_bytes = pack('>d', time)
 
@@ -101,10 +102,12 @@ local function forget(base, over)
   end
 end
 
--- Adds records to the audit: how many they are, and their parts. A message has their number, in a byte, and the time; then the records.
+-- Adds a message to the audit: how many records it has, in a byte, and the time; then the records. The first of the parts is free for what
+-- comes before the records.
 local function add_records(base, count, parts)
   local audited, audit = base .. 'audited', base .. 'audit'
-  local message = char(count) .. time_bytes .. table.concat(parts)
+  parts[1] = char(count) .. time_bytes
+  local message = table.concat(parts)
   local over = call('INCRBY', audited, count) - ARGV[1]
   local id = call('XADD', audit, 'NOMKSTREAM', '*', 'r', message)
   if not id then
@@ -134,7 +137,7 @@ local function group_of(key, lists)
     start = sub(key, 1, find(key, '}:e:', 1, true) + 3)
     group = by_start[start]
     if not group then
-      group = { base = sub(start, 1, -3), items = {} }
+      group = { base = sub(start, 1, -3), count = 0, items = {} }
       for _, list in ipairs(lists) do
         group[list] = {}
       end

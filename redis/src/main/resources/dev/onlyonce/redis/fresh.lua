@@ -31,11 +31,12 @@ local function claim_fresh(count)
     if are_all or call('EXISTS', key) == 0 then
       local head, tail = ARGV[FIXED + 2 * i - 1], ARGV[FIXED + 2 * i]
       local partition, lease = group_of(key, LISTS), lease_of(number(tail, LEASE_MS - TAIL))
-      local member, n = sub(key, #start + 1), #partition.items + 1
-      partition.items[n] = i
-      partition.ids[2 * n - 1], partition.ids[2 * n] = '0', member
-      partition.leases[2 * n - 1], partition.leases[2 * n] = lease.score, member
-      partition.entries[2 * n - 1], partition.entries[2 * n] = key, head .. lease.times .. tail
+      local member, n = sub(key, #start + 1), partition.count + 1
+      local ids, leased, entries, even = partition.ids, partition.leases, partition.entries, 2 * n
+      partition.count, partition.items[n] = n, i
+      ids[even - 1], ids[even] = '0', member
+      leased[even - 1], leased[even] = lease.score, member
+      entries[even - 1], entries[even] = key, head .. lease.times .. tail
       answers[i + 1] = byte(head, 7)
     else
       left[#left + 1] = i

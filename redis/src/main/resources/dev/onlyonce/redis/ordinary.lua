@@ -45,19 +45,18 @@ local function is_ordinary(raw, token, how)
 end
 
 local function plan_ordinary(i, key, raw, how, result)
-  local ended = endings[sub(raw, RETENTION_MS, PRINT - 1)] or ending_of(sub(raw, RETENTION_MS, PRINT - 1))
-  local partition = group_of(key, LISTS)
-  local member, n = sub(key, #start + 1), #partition.items + 1
-  local value = how.head .. sub(raw, 4, SETTLED - 1) .. ended.times .. sub(raw, TERMS) .. how.own .. result
+  local terms = sub(raw, RETENTION_MS, PRINT - 1)
+  local ended, partition = endings[terms] or ending_of(terms), group_of(key, LISTS)
+  local member, n, expiries = sub(key, #start + 1), partition.count + 1, partition.expiries
   if RECORDED then
-    local records = partition.records
-    local last = #records
+    local records, last = partition.records, 6 * n - 5
+    records[1] = ''
     records[last + 1], records[last + 2], records[last + 3] = how.record, sub(raw, 4, LEASE - 1), lengths[#member] or length_of(member)
     records[last + 4], records[last + 5], records[last + 6] = member, sub(raw, OPERATION, names_end(raw)), how.why
   end
-  partition.items[n], partition.members[n], partition.keys[n] = i, member, key
-  partition.values[n], partition.natives[n] = value, ended.native
-  partition.expiries[2 * n - 1], partition.expiries[2 * n] = ended.score, member
+  partition.count, partition.items[n], partition.members[n], partition.keys[n] = n, i, member, key
+  partition.values[n] = how.head .. sub(raw, 4, SETTLED - 1) .. ended.times .. sub(raw, TERMS) .. how.own .. result
+  partition.natives[n], expiries[2 * n - 1], expiries[2 * n] = ended.native, ended.score, member
   answers[i + 1] = ended.at
 end
 
@@ -83,7 +82,7 @@ local function index_settled(partition)
   call('ZREM', partition.base .. 'leases', unpack(partition.members))
   call('ZADD', partition.base .. 'expiries', unpack(partition.expiries))
   if RECORDED then
-    add_records(partition.base, #partition.items, partition.records)
+    add_records(partition.base, partition.count, partition.records)
   end
 end
 

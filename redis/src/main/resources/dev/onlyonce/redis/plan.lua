@@ -106,7 +106,7 @@ local function record(partition, member, raw, from, to, attempt_bytes, at_bytes,
   local first = (from == PENDING or from == PROCESSING) and has_flag(raw, FIRST)
   local records = partition.records
   if not records then
-    records = {}
+    records = { '' }
     partition.records = records
   end
   records[#records + 1] = char(from, to, first and (is_owner and 1 or 2) or 0) .. attempt_bytes .. sub(raw, CREATED, LEASE - 1)
@@ -146,7 +146,7 @@ local function index(partition)
     call(unpack(command))
   end
   if partition.records then
-    add_records(partition.base, #partition.records, partition.records)
+    add_records(partition.base, #partition.records - 1, partition.records)
   end
 end
 
