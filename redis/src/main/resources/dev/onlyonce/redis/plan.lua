@@ -215,10 +215,13 @@ local function do_item(item, i, raw, at)
   return ok and result or failed(result)
 end
 
--- Does the items that are left, and answers for all. Items after the last answer are sent again, which does no harm to those that were done.
+-- Does the items that are left, and answers for all. The items after the last answer, or after the first one without an answer, are sent
+-- again; those of them that were done are answered as repeated. In order, so that each call answers at least one.
 local function answer(width, item)
   local room = ANSWER_BYTES
-  if not left then
+  if left then
+    table.sort(left)
+  else
     left = {}
     for i = 1, (#ARGV - FIXED) / width do
       left[i] = i
