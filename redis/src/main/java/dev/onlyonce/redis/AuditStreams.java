@@ -236,7 +236,7 @@ final class AuditStreams {
         return changes;
     }
 
-    /** Reads what {@code record} in {@code entry.lua} writes. */
+    /** Reads what {@code record} in {@code plan.lua}, and {@code ordinary.lua}, write. */
     private static Change change(int partition, long number, ByteBuffer in) {
         int from = in.get();
         int to = in.get();

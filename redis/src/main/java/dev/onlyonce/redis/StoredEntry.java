@@ -24,12 +24,12 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The form in which entries are stored; {@code entry.lua} describes and writes it. */
+/** The form in which entries are stored; {@code entry.lua} describes it, and the scripts write it. */
 final class StoredEntry {
     /** Everything but the result fits: two names and a reason of at most 765 and 1500 bytes, a target and 130 bytes. */
     static final int HEAD_BYTES = 4096;
 
-    /** What failures say of an entry that a newer release wrote, as {@code entry.lua} does. */
+    /** What failures say of an entry that a newer release wrote, as {@code plan.lua} does. */
     static final String FOREIGN = "written by another release";
     /** And of one that somebody has damaged. */
     static final String UNREADABLE = " cannot be read";
