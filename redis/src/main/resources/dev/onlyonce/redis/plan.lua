@@ -1,0 +1,294 @@
+-- Everything that is out of the ordinary. Reads the entries, a few with each command, and plans the changes of each item. Then it makes
+-- them: the indexes and the audit of each partition, and the entries last.
+local function attempt(raw)
+  return (unpack_bytes('>I4', raw, 4))
+end
+
+local function has_flag(raw, flag)
+  return has(byte(raw, 3), flag) ~= 0
+end
+
+local function has_token(raw, token)
+  return has_flag(raw, TOKEN) and sub(raw, TOKEN_AT, SETTLED - 1) == token
+end
+
+-- The last byte of the target.
+local function head_end(raw)
+  if has(byte(raw, 3), RESULT + OWN) == 0 then
+    return #raw
+  end
+  return text_end(raw, names_end(raw) + 1)
+end
+
+local function operation(raw)
+  return sub(raw, OPERATION + 2, text_end(raw, OPERATION))
+end
+
+-- When nothing is left of an entry; nil if it does not expire.
+local function ending(state, expires, tombstone_ms)
+  if expires == 0 then
+    return nil
+  end
+  return state == RETRYABLE and expires or expires + tombstone_ms * 1000
+end
+
+local function gone(raw)
+  local last = ending(byte(raw, 2), number(raw, EXPIRES), number(raw, TOMBSTONE_MS))
+  return last ~= nil and last <= time
+end
+
+-- The state as readers see it; 0 for no entry.
+local function shown(raw)
+  if not raw then
+    return 0
+  end
+  local state = byte(raw, 2)
+  return ((state == COMPLETED or state == FAILED) and number(raw, EXPIRES) <= time) and EXPIRED or state
+end
+
+local function leased(raw, lease)
+  return sub(raw, 1, LEASE - 1) .. pack('>d', lease) .. sub(raw, TOKEN_AT)
+end
+
+-- The plan. A partition has its commands as a list, and by the name of their index.
+local partitions, by_base = {}, {}
+-- New entries: their items and partitions, and the arguments of MSETNX.
+local created_items, created_partitions, created = {}, {}, {}
+-- Other entries: their items, partitions, keys, values (false: none is left) and native expiries (false: none).
+local items, item_partitions, item_keys, item_values, item_expiries = {}, {}, {}, {}, {}
+
+-- The partition of an entry, and the entry's member in its indexes.
+local function place(key)
+  local at = find(key, '}:e:', 1, true)
+  local base = sub(key, 1, at + 1)
+  local partition = by_base[base]
+  if not partition then
+    partition = { base = base }
+    by_base[base] = partition
+    partitions[#partitions + 1] = partition
+  end
+  return partition, sub(key, at + 4)
+end
+
+local function add(partition, index, at, member)
+  local command = partition[index]
+  if not command then
+    command = { 'ZADD', partition.base .. index }
+    partition[index] = command
+    partition[#partition + 1] = command
+  end
+  local last = #command
+  command[last + 1], command[last + 2] = at, member
+end
+
+local REMOVED = { ids = '-ids', leases = '-leases', expiries = '-expiries', unknown = '-unknown' }
+local function remove(partition, index, member)
+  local command = partition[REMOVED[index]]
+  if not command then
+    command = { 'ZREM', partition.base .. index }
+    partition[REMOVED[index]] = command
+    partition[#partition + 1] = command
+  end
+  command[#command + 1] = member
+end
+
+local function text(value)
+  return length(value) .. value
+end
+
+local function owner(raw)
+  return sub(raw, text_end(raw, OPERATION) + 1, names_end(raw))
+end
+
+-- Names are the operation and who changed it; why has its length before it. The first change goes with the next one: 1 says that
+-- whoever made the second made it too, 2 that its maker follows.
+local function record(partition, member, raw, from, to, attempt_bytes, at_bytes, names, why, is_owner)
+  local first = (from == PENDING or from == PROCESSING) and has_flag(raw, FIRST)
+  local records = partition.records
+  if not records then
+    records = { '' }
+    partition.records = records
+  end
+  records[#records + 1] = char(from, to, first and (is_owner and 1 or 2) or 0) .. attempt_bytes .. sub(raw, CREATED, LEASE - 1)
+    .. at_bytes .. length(member) .. member .. names .. why .. (first and not is_owner and owner(raw) or '')
+end
+
+-- The operation, and somebody else than the owner.
+local function names(raw, who)
+  return sub(raw, OPERATION, text_end(raw, OPERATION)) .. text(who)
+end
+
+-- Records the settlement that the entry has been the record of.
+local function record_own(partition, member, raw)
+  if has_flag(raw, OWN) then
+    local why = head_end(raw) + 1
+    record(partition, member, raw, PROCESSING, byte(raw, 2), sub(raw, 4, 7), sub(raw, SETTLED, SETTLED + 7),
+      sub(raw, OPERATION, names_end(raw)), sub(raw, why, text_end(raw, why)), true)
+  end
+end
+
+-- Plans to write a new entry of item i.
+local function create(i, partition, key, value)
+  local count, last = #created_items + 1, #created
+  created_items[count], created_partitions[count] = i, partition
+  created[last + 1], created[last + 2] = key, value
+end
+
+-- Plans to write the entry of item i, or to delete it.
+local function write(i, partition, key, value, expiry)
+  local count = #items + 1
+  items[count], item_partitions[count], item_keys[count] = i, partition, key
+  item_values[count], item_expiries[count] = value, expiry or false
+end
+
+local function index(partition)
+  for _, command in ipairs(partition) do
+    call(unpack(command))
+  end
+  if partition.records then
+    add_records(partition.base, #partition.records - 1, partition.records)
+  end
+end
+
+-- A server without memory refuses a script's first change if that may need some, and takes all that follow. For scripts that it must
+-- take: a first change that needs none and changes nothing.
+local function need_no_memory()
+  try('ZREM', place(KEYS[1]).base .. 'leases', '')
+end
+
+-- Writes new entries one by one, but for those whose partition has a problem, and those that are there after all: those are no
+-- entries, but values of another type that somebody has put there, which no read of entries shows.
+local function create_one_by_one()
+  for n, i in ipairs(created_items) do
+    if created_partitions[n].problem then
+      answers[i + 1] = created_partitions[n].problem
+    elseif not call('SET', created[2 * n - 1], created[2 * n], 'NX') then
+      answers[i + 1] = failed('WRONGTYPE the key of an entry holds something else')
+    end
+  end
+end
+
+-- After an error: whoever was removed from an index is in it again, to be looked at next.
+local function put_back(partition)
+  for index, removed in pairs(REMOVED) do
+    for n = 3, #(partition[removed] or {}) do
+      try('ZADD', partition.base .. index, (index == 'leases' or index == 'expiries') and score(time) or '0', partition[removed][n])
+    end
+  end
+end
+
+-- Makes the planned changes. An error in the index of a partition fails the items of that partition alone, and their entries stay as
+-- they were: an index may have a member too many, and those are corrected when they are used.
+local function make_changes()
+  local has_problem = false
+  for _, partition in ipairs(partitions) do
+    local ok, problem = pcall(index, partition)
+    if not ok then
+      partition.problem, has_problem = failed(problem), true
+      put_back(partition)
+    end
+  end
+  if #created > 0 and (has_problem or call('MSETNX', unpack(created)) == 0) then
+    create_one_by_one()
+  end
+  for n, i in ipairs(items) do
+    local problem, value, expiry = item_partitions[n].problem, item_values[n], item_expiries[n]
+    if problem then
+      answers[i + 1] = problem
+    elseif not value then
+      call('DEL', item_keys[n])
+    elseif expiry then
+      call('SET', item_keys[n], value, 'PX', expiry)
+    else
+      call('SET', item_keys[n], value)
+    end
+  end
+  return answers
+end
+
+-- Does an item. One that fails is answered with its error and fails no other.
+local function do_item(item, i, raw, at)
+  if raw and byte(raw, 1) ~= FORMAT then
+    return failed('an entry was written by another release')
+  end
+  local ok, result = pcall(item, i, KEYS[i], raw, at)
+  return ok and result or failed(result)
+end
+
+-- Does the items that are left, and answers for all. The items after the last answer, or after the first one without an answer, are sent
+-- again; those of them that were done are answered as repeated. In order, so that each call answers at least one.
+local function answer(width, item)
+  local room = ANSWER_BYTES
+  if left then
+    table.sort(left)
+  else
+    left = {}
+    for i = 1, (#ARGV - FIXED) / width do
+      left[i] = i
+    end
+  end
+  for first = 1, #left, READ_TOGETHER do
+    local last, keys = math.min(first + READ_TOGETHER - 1, #left), {}
+    for n = first, last do
+      keys[#keys + 1] = KEYS[left[n]]
+    end
+    local raws = call('MGET', unpack(keys))
+    for n = first, last do
+      local i = left[n]
+      local found = do_item(item, i, raws[n - first + 1], FIXED + 1 + (i - 1) * width)
+      answers[i + 1] = found
+      if type(found) == 'string' then
+        room = room - #found
+      end
+      if room < 0 then
+        return make_changes()
+      end
+    end
+  end
+  return make_changes()
+end
+
+-- When entries with this retention expire if they are settled now, as a number, in an entry, and in an index.
+local settled_now = {}
+local function expiry(retention_ms)
+  local found = settled_now[retention_ms]
+  if not found then
+    local at = time + retention_ms * 1000
+    found = { at = at, bytes = time_bytes .. pack('>d', at), score = score(at) }
+    settled_now[retention_ms] = found
+  end
+  return found
+end
+
+-- Ends a claim, an abandoned entry or a doubt; the caller has checked that the state allows it. The first change needs no memory, so
+-- that a server without any takes settlements. Without a token, somebody else than the owner does it. Answers when it expires, 0 for
+-- never.
+local function settle(i, key, raw, to, token, result, named, why)
+  local partition, member = place(key)
+  local from, flags = byte(raw, 2), (token and TOKEN or 0) + (result and RESULT or 0)
+  remove(partition, from == UNKNOWN and 'unknown' or 'leases', member)
+  local at, times, native = 0, nil, nil
+  if to == UNKNOWN then
+    add(partition, 'unknown', '0', member)
+    times = time_bytes .. pack('>d', 0)
+  else
+    local ended = expiry(number(raw, RETENTION_MS))
+    at, times = ended.at, ended.bytes
+    native = native_expiry(ending(to, at, number(raw, TOMBSTONE_MS)))
+    add(partition, 'expiries', ended.score, member)
+  end
+  local own = ARGV[2] ~= '1' and token and (to == COMPLETED or to == FAILED) and time <= number(raw, LEASE)
+  if own then
+    flags = flags + OWN + has(byte(raw, 3), FIRST)
+  else
+    record(partition, member, raw, from, to, sub(raw, 4, 7), time_bytes, named, why, token)
+  end
+  local kept = token and sub(raw, 4, SETTLED - 1) or sub(raw, 4, TOKEN_AT - 1) .. NO_TOKEN
+  write(i, partition, key,
+    char(FORMAT, to, flags) .. kept .. times .. sub(raw, TERMS, head_end(raw)) .. (own and why or '') .. (result or ''), native)
+  return at
+end
+
+local function lost(raw)
+  return { 0, shown(raw) }
+end
