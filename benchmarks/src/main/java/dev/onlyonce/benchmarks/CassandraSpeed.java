@@ -38,7 +38,14 @@ final class CassandraSpeed {
 
     void run() throws Exception {
         report.title("Fresh operations on three Cassandra nodes");
-        report.header("callers", "by hand /s", "Onlyonce /s", "ratio", "by hand p50, p99 ms", "Onlyonce p50, p99 ms");
+        report.header(
+                "callers",
+                "by hand /s",
+                "Onlyonce /s",
+                "ratio",
+                "by hand p50, p99 ms",
+                "Onlyonce p50, p99 ms",
+                "processor ms/op by hand, Onlyonce");
         try (CassandraCluster cluster = CassandraCluster.start(3, PATIENCE);
                 CassandraStore store =
                         CassandraStore.open(cluster.url("onlyonce") + "?timeout=" + TIMEOUT.toSeconds() + "s");
@@ -52,7 +59,7 @@ final class CassandraSpeed {
                 Measured hand = results.of(BY_HAND);
                 Measured ours = results.of(OURS);
                 report.line(
-                        "| %d | %.0f | **%.0f** | %.2f | %.1f, %.1f | %.1f, %.1f |",
+                        "| %d | %.0f | **%.0f** | %.2f | %.1f, %.1f | %.1f, %.1f | %.1f, %.1f |",
                         callers,
                         hand.perSecond(),
                         ours.perSecond(),
@@ -60,7 +67,9 @@ final class CassandraSpeed {
                         hand.millis(0.5),
                         hand.millis(0.99),
                         ours.millis(0.5),
-                        ours.millis(0.99));
+                        ours.millis(0.99),
+                        hand.cpuMicros() / 1000,
+                        ours.cpuMicros() / 1000);
             }
         }
     }

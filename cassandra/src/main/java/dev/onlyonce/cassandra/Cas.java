@@ -2,11 +2,12 @@ package dev.onlyonce.cassandra;
 
 import com.datastax.oss.driver.api.core.cql.AsyncResultSet;
 import com.datastax.oss.driver.api.core.cql.BatchStatement;
-import com.datastax.oss.driver.api.core.cql.BatchStatementBuilder;
+import com.datastax.oss.driver.api.core.cql.BatchableStatement;
 import com.datastax.oss.driver.api.core.cql.BoundStatementBuilder;
 import com.datastax.oss.driver.api.core.cql.DefaultBatchType;
 import com.datastax.oss.driver.api.core.cql.PreparedStatement;
 import com.datastax.oss.driver.api.core.cql.Row;
+import com.datastax.oss.driver.api.core.cql.Statement;
 import dev.onlyonce.cassandra.Change.Audited;
 import dev.onlyonce.cassandra.Change.Condition;
 import dev.onlyonce.cassandra.Change.Write;
@@ -59,25 +60,34 @@ final class Cas {
     }
 
     CompletableFuture<Outcome> send(Change change) {
-        BatchStatementBuilder batch = BatchStatement.builder(DefaultBatchType.UNLOGGED);
-        batch.addStatement(conditional(change).build());
-        if (change.write() instanceof Write.Entry whole) {
-            ByteBuffer result = whole.entry().standing().result();
-            if (result != null || !(change.condition() instanceof Condition.Absent)) {
-                batch.addStatement(Statements.on(statements.setResult, change.id())
-                        .setByteBuffer("result", result)
-                        .setInt("ttl", whole.ttl().result())
-                        .build());
-            }
+        List<BatchableStatement<?>> all = new ArrayList<>();
+        all.add(conditional(change).build());
+        Condition condition = change.condition();
+        if (change.write() instanceof Write.Entry entry && !isNew(condition) && !isWhole(entry, condition)) {
+            all.add(Statements.on(statements.setResult, change.id())
+                    .setByteBuffer("result", entry.entry().standing().result())
+                    .setInt("ttl", entry.ttl().result())
+                    .build());
         }
         for (int step = 0; step < change.records().size(); step++) {
-            batch.addStatement(
-                    record(change.id(), change.records().get(step), step).build());
+            all.add(record(change.id(), change.records().get(step), step).build());
         }
         sent.increment();
-        return link.transaction(batch.build())
+        // Cassandra does less for a statement than for a batch of one.
+        Statement<?> statement =
+                all.size() == 1 ? all.get(0) : BatchStatement.newInstance(DefaultBatchType.UNLOGGED, all);
+        return link.transaction(statement)
                 .handle((rows, failure) ->
                         failure == null ? outcome(change, rows) : new Outcome.Failed(Failures.ofWrite(failure)));
+    }
+
+    /** Whether the entry's own statement writes the result. A new entry has none, and that of a tombstone ends before it. */
+    private static boolean isWhole(Write.Entry write, Condition condition) {
+        return !isNew(condition) && write.ttl().entry() == write.ttl().result();
+    }
+
+    private static boolean isNew(Condition condition) {
+        return condition instanceof Condition.Absent;
     }
 
     private static Outcome outcome(Change change, AsyncResultSet rows) {
@@ -97,25 +107,35 @@ final class Cas {
         }
     }
 
+    private PreparedStatement statement(Write write, Condition condition) {
+        if (isNew(condition)) {
+            return statements.begin;
+        }
+        boolean isHeld = condition instanceof Condition.Held;
+        if (write instanceof Write.Lease) {
+            return isHeld ? statements.renewHeld : statements.renewUnchanged;
+        }
+        if (!(write instanceof Write.Entry entry)) {
+            return statements.delete;
+        }
+        if (isWhole(entry, condition)) {
+            return isHeld ? statements.setWholeHeld : statements.setWholeUnchanged;
+        }
+        return isHeld ? statements.setHeld : statements.setUnchanged;
+    }
+
     private BoundStatementBuilder conditional(Change change) {
         Condition condition = change.condition();
-        PreparedStatement statement;
-        if (condition instanceof Condition.Absent) {
-            statement = statements.begin;
-        } else if (change.write() instanceof Write.Entry) {
-            statement = condition instanceof Condition.Held ? statements.setHeld : statements.setUnchanged;
-        } else if (change.write() instanceof Write.Lease) {
-            statement = condition instanceof Condition.Held ? statements.renewHeld : statements.renewUnchanged;
-        } else {
-            statement = statements.delete;
-        }
-        BoundStatementBuilder bound = Statements.on(statement, change.id());
+        BoundStatementBuilder bound = Statements.on(statement(change.write(), condition), change.id());
         if (condition instanceof Condition.Held held) {
             bound = bound.setUuid("held", held.token());
         } else if (condition instanceof Condition.Unchanged unchanged) {
             bound = bound.setUuid("expected", unchanged.change());
         }
         if (change.write() instanceof Write.Entry whole) {
+            if (isWhole(whole, condition)) {
+                bound = bound.setByteBuffer("result", whole.entry().standing().result());
+            }
             return set(bound.setInt("ttl", whole.ttl().entry()), whole.entry(), condition);
         } else if (change.write() instanceof Write.Lease lease) {
             return bound.setLong("lease_until", lease.entry().hold().leaseUntil())
@@ -146,7 +166,7 @@ final class Cas {
                 .setLong("lease_until", hold.leaseUntil())
                 .setUuid("claim_token", hold.token());
         // A new entry has nothing to be set to null, which would cost a tombstone in each column.
-        boolean isNew = condition instanceof Condition.Absent;
+        boolean isNew = isNew(condition);
         set = standing.settled() == null && isNew ? set : set.set("settled", standing.settled(), Long.class);
         boolean sameLife = isNew || condition instanceof Condition.Held;
         String target = life.fingerprint().target();

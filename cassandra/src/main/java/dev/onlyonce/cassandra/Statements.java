@@ -30,12 +30,15 @@ final class Statements {
 
     private static final String SET_ENTRY =
             "UPDATE entry USING TTL :ttl SET " + HEAD.replaceAll("(\\w+)", "$1 = :$1") + IS_ENTRY;
+    private static final String SET_WHOLE = SET_ENTRY.replace(" SET ", " SET result = :result, ");
     private static final String SET_LEASE = "UPDATE entry SET lease_until = :lease_until, change = :change" + IS_ENTRY;
     private static final String DELETE = "DELETE FROM entry" + IS_ENTRY;
 
     final PreparedStatement begin;
     final PreparedStatement setHeld;
     final PreparedStatement setUnchanged;
+    final PreparedStatement setWholeHeld;
+    final PreparedStatement setWholeUnchanged;
     final PreparedStatement renewHeld;
     final PreparedStatement renewUnchanged;
     final PreparedStatement delete;
@@ -52,6 +55,8 @@ final class Statements {
         begin = session.prepare(SET_ENTRY + ABSENT);
         setHeld = session.prepare(SET_ENTRY + HELD);
         setUnchanged = session.prepare(SET_ENTRY + UNCHANGED);
+        setWholeHeld = session.prepare(SET_WHOLE + HELD);
+        setWholeUnchanged = session.prepare(SET_WHOLE + UNCHANGED);
         renewHeld = session.prepare(SET_LEASE + HELD);
         renewUnchanged = session.prepare(SET_LEASE + UNCHANGED);
         delete = session.prepare(DELETE + UNCHANGED);

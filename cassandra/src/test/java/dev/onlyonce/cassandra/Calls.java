@@ -28,13 +28,17 @@ final class Calls {
     }
 
     static ClaimRequest claim(String key, Duration retention) {
+        return claim(key, retention, Duration.ZERO);
+    }
+
+    static ClaimRequest claim(String key, Duration retention, Duration tombstone) {
         return new ClaimRequest(
                 new EntryId("acme", "", key),
                 "POST /payments",
                 Fingerprint.of("10 EUR".getBytes(StandardCharsets.UTF_8)),
                 UUID.randomUUID(),
                 "node-1",
-                new Terms(Duration.ofMinutes(5), OnLeaseLost.UNKNOWN, retention, Duration.ZERO),
+                new Terms(Duration.ofMinutes(5), OnLeaseLost.UNKNOWN, retention, tombstone),
                 State.PROCESSING);
     }
 

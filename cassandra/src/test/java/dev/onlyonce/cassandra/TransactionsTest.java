@@ -1,6 +1,7 @@
 package dev.onlyonce.cassandra;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
@@ -106,6 +107,32 @@ class TransactionsTest {
             assertThat(brief.history(claim.id())).as("the audit outlives it").hasSize(2);
             assertThat(brief.claim(List.of(Calls.claim("brief")))).containsExactly(new ClaimResult.Claimed(1));
         }
+    }
+
+    @Test
+    @DisplayName(
+            "T3 keeps a result as long as its entry if there is no tombstone, and for the retention alone if there is one")
+    void lives() {
+        ClaimRequest plain = Calls.claim("plain", Duration.ofHours(1), Duration.ZERO);
+        ClaimRequest buried = Calls.claim("buried", Duration.ofHours(1), Duration.ofHours(2));
+        store.claim(List.of(plain, buried));
+        store.settle(List.of(Calls.completed(plain), Calls.completed(buried)));
+        assertThat(store.find(List.of(plain.id(), buried.id())))
+                .extracting(entry -> new String(entry.orElseThrow().result(), StandardCharsets.UTF_8))
+                .containsExactly("plain", "buried");
+        assertThat(life(plain, "result")).isCloseTo(life(plain, "state"), within(2));
+        assertThat(life(buried, "result")).isCloseTo(life(buried, "state") - 2 * 3600, within(2));
+    }
+
+    /** For how many more seconds Cassandra keeps a column of an entry. */
+    private static int life(ClaimRequest claim, String column) {
+        return store.session()
+                .execute(
+                        "SELECT TTL(" + column + ") FROM entry WHERE tenant = 'acme' AND scope = '' AND key = ?"
+                                + " AND record = 00000000-0000-0000-0000-000000000000",
+                        claim.id().key())
+                .one()
+                .getInt(0);
     }
 
     @Test
