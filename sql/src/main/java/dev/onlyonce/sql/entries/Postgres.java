@@ -159,8 +159,11 @@ public final class Postgres implements Database {
     }
 
     static Part insert(List<ClaimRequest> claims, RowReader each) {
-        return claims.size() == 1
-                ? new Part(PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each)
+        if (claims.size() == 1) {
+            return new Part(PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each);
+        }
+        return ArrayParameters.areAlike(claims)
+                ? new Part(PostgresOrdinary.INSERT_ALIKE, ArrayParameters.ofAlike(claims), each)
                 : new Part(PostgresStatements.INSERT, ArrayParameters.of(claims), each);
     }
 
