@@ -79,7 +79,8 @@ final class PostgresPlanTest {
                                         .bytes(c -> new byte[1])
                                         .texts(c -> "done")),
                 PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)),
-                PostgresStatements.INSERT_ALONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)));
+                PostgresOrdinary.INSERT_ALONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)),
+                PostgresOrdinary.INSERT_ALIKE, ArrayParameters.ofAlike(CLAIMS));
         for (Map.Entry<String, Binding> insert : inserts.entrySet()) {
             String plan = plan(insert.getKey(), insert.getValue());
             assertThat(plan)
@@ -96,10 +97,10 @@ final class PostgresPlanTest {
     void settlesAloneByIndex(int rows) throws SQLException {
         fill(rows);
         assertThat(number("SELECT pg_relation_size('onlyonce_entry') / 8192"))
-                .isGreaterThan(Postgres.GROWN_PAGES)
+                .isGreaterThan(PostgresWriting.GROWN_PAGES)
                 .isLessThan(rows);
         try (Connection connection = dataSource.getConnection();
-                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + PostgresStatements.SETTLE_ALONE)) {
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + PostgresOrdinary.SETTLE_ALONE)) {
             RowParameters.of(Columns.NATIVE, Claims.complete(CLAIMS).get(0)).bind(explain, 1);
             assertThat(lines(explain))
                     .contains("Index Scan using onlyonce_entry_pkey")
@@ -168,6 +169,7 @@ final class PostgresPlanTest {
         statements.put(PostgresStatements.TAKE, claims);
         statements.put(PostgresStatements.REPLACE, claims.then(Binding.longs(1)));
         statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
+        statements.put(PostgresOrdinary.SETTLE_ORDINARY, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_UNLOCKED, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)));
         statements.put(PostgresStatements.FIND, ids);
