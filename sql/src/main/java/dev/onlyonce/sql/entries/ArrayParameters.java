@@ -37,39 +37,6 @@ public final class ArrayParameters<T> implements Binding {
                 .shorts(c -> c.start().code());
     }
 
-    /** Whether the claims differ in nothing but what {@link #ofAlike} has arrays for. */
-    static boolean areAlike(List<ClaimRequest> claims) {
-        ClaimRequest first = claims.get(0);
-        for (ClaimRequest claim : claims) {
-            if (claim.start() != first.start()
-                    || claim.fingerprint().version() != first.fingerprint().version()
-                    || !claim.terms().equals(first.terms())
-                    || !claim.owner().equals(first.owner())) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** What claims have in common, and arrays of the rest. */
-    static Binding ofAlike(List<ClaimRequest> claims) {
-        ClaimRequest first = claims.get(0);
-        return Binding.longs(
-                        first.fingerprint().version(),
-                        StoredEntry.micros(first.terms().lease()),
-                        first.terms().onLeaseLost().code(),
-                        StoredEntry.micros(first.terms().retention()),
-                        StoredEntry.micros(first.terms().tombstone()),
-                        first.start().code())
-                .then(Binding.texts(Columns.NATIVE, first.owner()))
-                .then(new ArrayParameters<>(claims)
-                        .ids(ClaimRequest::id)
-                        .texts(ClaimRequest::operation)
-                        .bytes(c -> c.fingerprint().digest())
-                        .tokens(ClaimRequest::token)
-                        .texts(c -> c.fingerprint().target()));
-    }
-
     /** The arrays of settlements. */
     public static ArrayParameters<Settlement> ofSettlements(List<Settlement> settlements) {
         return new ArrayParameters<>(settlements)

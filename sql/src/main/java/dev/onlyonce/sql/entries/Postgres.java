@@ -159,11 +159,8 @@ public final class Postgres implements Database {
     }
 
     static Part insert(List<ClaimRequest> claims, RowReader each) {
-        if (claims.size() == 1) {
-            return new Part(PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each);
-        }
-        return ArrayParameters.areAlike(claims)
-                ? new Part(PostgresOrdinary.INSERT_ALIKE, ArrayParameters.ofAlike(claims), each)
+        return claims.size() == 1
+                ? new Part(PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each)
                 : new Part(PostgresStatements.INSERT, ArrayParameters.of(claims), each);
     }
 

@@ -117,7 +117,7 @@ final class PostgresWriting {
             postgres.run(
                     connection,
                     new Postgres.Part(
-                            PostgresOrdinary.SETTLE_ORDINARY,
+                            PostgresStatements.SETTLE_ORDINARY,
                             ArrayParameters.ofSettlements(settlements),
                             row -> settled.put(Postgres.id(row), StoredEntry.settled(row, 4))));
         } else if (grown && !isReplicated(connection)) {
@@ -127,7 +127,7 @@ final class PostgresWriting {
 
     private void claimAlone(Connection connection, ClaimRequest claim, Map<EntryId, Integer> claimed)
             throws SQLException {
-        runAlone(connection, PostgresOrdinary.INSERT_ALONE, RowParameters.of(Columns.NATIVE, claim), row -> {
+        runAlone(connection, PostgresStatements.INSERT_ALONE, RowParameters.of(Columns.NATIVE, claim), row -> {
             claimed.put(claim.id(), row.getInt(1));
             grown = page(row.getString(2)) >= GROWN_PAGES;
             replicated = row.getBoolean(3);
@@ -142,7 +142,7 @@ final class PostgresWriting {
     /** Settles in a table that is not small. */
     private void settleAlone(Connection connection, Settlement settlement, Map<EntryId, SettleResult.Settled> settled)
             throws SQLException {
-        runAlone(connection, PostgresOrdinary.SETTLE_ALONE, RowParameters.of(Columns.NATIVE, settlement), row -> {
+        runAlone(connection, PostgresStatements.SETTLE_ALONE, RowParameters.of(Columns.NATIVE, settlement), row -> {
             settled.put(settlement.id(), StoredEntry.settled(row, 1));
             replicated = row.getBoolean(3);
         });
@@ -176,7 +176,7 @@ final class PostgresWriting {
 
     private boolean isReplicatedNow(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(PostgresOrdinary.REPLICATED)) {
+                ResultSet row = statement.executeQuery(PostgresStatements.REPLICATED)) {
             row.next();
             boolean found = row.getBoolean(1);
             replicated = found;

@@ -79,8 +79,7 @@ final class PostgresPlanTest {
                                         .bytes(c -> new byte[1])
                                         .texts(c -> "done")),
                 PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)),
-                PostgresOrdinary.INSERT_ALONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)),
-                PostgresOrdinary.INSERT_ALIKE, ArrayParameters.ofAlike(CLAIMS));
+                PostgresStatements.INSERT_ALONE, RowParameters.of(Columns.NATIVE, CLAIMS.get(0)));
         for (Map.Entry<String, Binding> insert : inserts.entrySet()) {
             String plan = plan(insert.getKey(), insert.getValue());
             assertThat(plan)
@@ -100,7 +99,7 @@ final class PostgresPlanTest {
                 .isGreaterThan(PostgresWriting.GROWN_PAGES)
                 .isLessThan(rows);
         try (Connection connection = dataSource.getConnection();
-                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + PostgresOrdinary.SETTLE_ALONE)) {
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + PostgresStatements.SETTLE_ALONE)) {
             RowParameters.of(Columns.NATIVE, Claims.complete(CLAIMS).get(0)).bind(explain, 1);
             assertThat(lines(explain))
                     .contains("Index Scan using onlyonce_entry_pkey")
@@ -169,7 +168,7 @@ final class PostgresPlanTest {
         statements.put(PostgresStatements.TAKE, claims);
         statements.put(PostgresStatements.REPLACE, claims.then(Binding.longs(1)));
         statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
-        statements.put(PostgresOrdinary.SETTLE_ORDINARY, ArrayParameters.ofSettlements(settlements));
+        statements.put(PostgresStatements.SETTLE_ORDINARY, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_UNLOCKED, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)));
         statements.put(PostgresStatements.FIND, ids);
