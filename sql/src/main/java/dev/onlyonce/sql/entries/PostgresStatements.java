@@ -275,29 +275,9 @@ final class PostgresStatements {
                 FROM settled
                 WHERE settled_why IS NULL
             )
-            SELECT tenant, space, key_, settled_at, expires_at, settled_why IS NOT NULL FROM settled""";
+            SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
-    /**
-     * Ordinary settlements of a batch, for which there is nothing to audit. The second command and the copies of its rows would take a tenth
-     * of the server's time. What is not ordinary stays as it is.
-     */
-    static final String SETTLE_ORDINARY = """
-            WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            )
-            UPDATE onlyonce_entry e
-            SET state = a.state, result = a.result, settled_why = a.why, settled_at = clock.now,
-                expires_at = clock.now + e.retention_us, purge_at = clock.now + e.retention_us + e.tombstone_us
-            FROM clock,
-                 (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                         unnest(?::uuid[]) AS token, unnest(?::smallint[]) AS state,
-                         unnest(?::bytea[]) AS result, unnest(?::text[]) AS why) AS a
-            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-              AND e.token = a.token AND e.state = 2
-              AND e.lease_until BETWEEN clock.now AND clock.now + 300000000
-            RETURNING e.tenant, e.space, e.key_, e.settled_at, e.expires_at""";
-
-    /** {@link #SETTLE} around rows that somebody else has locked. It costs more: every row is locked before it is changed. */
+    /** The same around rows that somebody else has locked. It costs more: every row is locked before it is changed. */
     static final String SETTLE_UNLOCKED = """
             WITH clock AS MATERIALIZED (
                 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
@@ -330,9 +310,9 @@ final class PostgresStatements {
                 FROM settled
                 WHERE settled_why IS NULL
             )
-            SELECT tenant, space, key_, settled_at, expires_at, settled_why IS NOT NULL FROM settled""";
+            SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
-    /** {@link #SETTLE} for one row. */
+    /** The same for one row. */
     static final String SETTLE_ONE = """
             WITH settled AS (
                 UPDATE onlyonce_entry e
@@ -357,7 +337,7 @@ final class PostgresStatements {
                 FROM settled
                 WHERE settled_why IS NULL
             )
-            SELECT tenant, space, key_, settled_at, expires_at, settled_why IS NOT NULL FROM settled""";
+            SELECT tenant, space, key_, settled_at, expires_at FROM settled""";
 
     /**
      * An ordinary settlement of a caller that is alone, as a transaction of its own: see {@link #INSERT_ALONE}. It needs no row of the audit.

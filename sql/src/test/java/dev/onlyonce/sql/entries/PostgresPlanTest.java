@@ -96,7 +96,7 @@ final class PostgresPlanTest {
     void settlesAloneByIndex(int rows) throws SQLException {
         fill(rows);
         assertThat(number("SELECT pg_relation_size('onlyonce_entry') / 8192"))
-                .isGreaterThan(PostgresWriting.GROWN_PAGES)
+                .isGreaterThan(Postgres.GROWN_PAGES)
                 .isLessThan(rows);
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + PostgresStatements.SETTLE_ALONE)) {
@@ -168,7 +168,6 @@ final class PostgresPlanTest {
         statements.put(PostgresStatements.TAKE, claims);
         statements.put(PostgresStatements.REPLACE, claims.then(Binding.longs(1)));
         statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
-        statements.put(PostgresStatements.SETTLE_ORDINARY, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_UNLOCKED, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)));
         statements.put(PostgresStatements.FIND, ids);
