@@ -9,6 +9,7 @@ import com.datastax.oss.driver.api.core.loadbalancing.NodeDistance;
 import com.datastax.oss.driver.api.core.metadata.Node;
 import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import java.io.IOException;
@@ -34,6 +35,9 @@ record Schema(CqlSession session, String keyspace) {
 
     /** The driver waits for ten seconds each time. */
     private static final int AGREEMENT_WAITS_MAX = 5;
+
+    /** Each takes up to the driver's time-out. */
+    private static final int RECORD_TRIES_MAX = 5;
 
     private static final CqlIdentifier DEFAULT_TTL = CqlIdentifier.fromInternal("default_time_to_live");
     private static final List<String> TABLES = List.of("entry", "due", "bucket", "listed", "layout");
@@ -227,19 +231,32 @@ record Schema(CqlSession session, String keyspace) {
     /** The value that the first node has recorded; ours if we are the first. */
     private static @Nullable String agreed(Link link, String name, String ours) {
         String select = "SELECT value FROM layout WHERE name = '" + name + "'";
+        List<Row> rows = link.rows(Statements.of(select, link.level()));
+        // In all data centres, whatever the setting: it is what must be agreed upon.
+        Link all = new Link(link.session(), ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL);
+        for (int tries = 0; rows.isEmpty() && tries < RECORD_TRIES_MAX; tries++) {
+            record(all, name, ours);
+            rows = all.rowsAfterAll(Statements.of(select, all.serial()));
+        }
+        if (rows.isEmpty()) {
+            throw new StoreUnavailable(
+                    "Cassandra has not recorded the " + name + " of its entries in " + RECORD_TRIES_MAX + " tries",
+                    null);
+        }
+        return rows.get(0).getString("value");
+    }
+
+    /** Nodes that start together contend for it: if there is no answer, the next reading tells who was first. */
+    private static void record(Link all, String name, String ours) {
+        String insert = "INSERT INTO layout (name, value) VALUES (?, ?) IF NOT EXISTS";
         try {
-            List<Row> rows = link.rows(Statements.of(select, link.level()));
-            if (rows.isEmpty()) {
-                // In all data centres, whatever the setting: it is what must be agreed upon.
-                Link all = new Link(link.session(), ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL);
-                String insert = "INSERT INTO layout (name, value) VALUES (?, ?) IF NOT EXISTS";
-                var unused = all.transaction(SimpleStatement.newInstance(insert, name, ours))
-                        .join();
-                rows = all.rowsAfterAll(Statements.of(select, all.serial()));
-            }
-            return rows.get(0).getString("value");
+            var unused = all.transaction(SimpleStatement.newInstance(insert, name, ours))
+                    .join();
         } catch (RuntimeException e) {
-            throw Failures.ofRead(e);
+            StoreException failure = Failures.ofWrite(e);
+            if (!(failure instanceof StoreOutcomeUnknown)) {
+                throw failure;
+            }
         }
     }
 

@@ -3,9 +3,13 @@ package dev.onlyonce.cassandra;
 import static dev.onlyonce.cassandra.ClusterClockTest.fake;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.CqlSession;
+import com.datastax.oss.driver.api.core.DriverTimeoutException;
+import com.datastax.oss.driver.api.core.cql.AsyncResultSet;
 import com.datastax.oss.driver.api.core.cql.ExecutionInfo;
 import com.datastax.oss.driver.api.core.cql.ResultSet;
+import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import com.datastax.oss.driver.api.core.metadata.Metadata;
 import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
@@ -14,8 +18,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("Creating the keyspace")
 class SchemaTest {
@@ -73,5 +81,35 @@ class SchemaTest {
 
         assertThat(keyspace).isPresent();
         assertThat(sent).containsExactly("USE payments");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @DisplayName("records the layout, also if the answer is lost, and whether it was recorded then or not")
+    void lostAnswer(boolean isRecorded) {
+        List<Row> recorded = new ArrayList<>();
+        AtomicInteger inserts = new AtomicInteger();
+        Row ours = fake(Row.class, Map.of("getString", name -> "version 1, shards 16"));
+        CqlSession busy = fake(CqlSession.class, Map.of("executeAsync", arguments -> {
+            if (((SimpleStatement) arguments[0]).getQuery().startsWith("SELECT")) {
+                return answer(recorded);
+            }
+            boolean isLost = inserts.incrementAndGet() == 1;
+            if (!isLost || isRecorded) {
+                recorded.add(ours);
+            }
+            return isLost ? CompletableFuture.failedFuture(new DriverTimeoutException("lost")) : answer(List.of());
+        }));
+
+        Schema.checkLayout(new Link(busy, ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL), 16);
+
+        assertThat(inserts).hasValue(isRecorded ? 1 : 2);
+    }
+
+    /** As a fake method returns it: the link gets the future. */
+    @SuppressWarnings("FutureReturnValueIgnored")
+    private static Object answer(List<Row> rows) {
+        return CompletableFuture.completedFuture(fake(
+                AsyncResultSet.class, Map.of("currentPage", none -> List.copyOf(rows), "hasMorePages", none -> false)));
     }
 }
