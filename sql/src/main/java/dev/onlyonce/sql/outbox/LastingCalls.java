@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.UUID;
 
 /**
  * Keeps the entries of calls that wait for as long as it takes: {@link OutboxCall#lasting}. The row of such a call says so until it is
@@ -81,18 +82,15 @@ final class LastingCalls {
         }
     }
 
-    /** Writes into rows of older releases what their pending entries said. */
-    void mark(Connection connection, List<TakenRow> rows) throws SQLException {
-        if (rows.isEmpty()) {
-            return;
-        }
+    /** Writes into rows of older releases what their pending entries say. Returns their number. */
+    int mark(Connection connection, List<StoredRow> rows, UUID token) throws SQLException {
         try (PreparedStatement statement = database.prepare(connection, database.sql(MARK))) {
-            for (TakenRow held : rows) {
-                statement.setLong(1, held.stored().row().id());
-                columns.token(statement, 2, held.token());
+            for (StoredRow stored : rows) {
+                statement.setLong(1, stored.row().id());
+                columns.token(statement, 2, token);
                 statement.addBatch();
             }
-            statement.executeBatch();
+            return statement.executeBatch().length;
         }
     }
 

@@ -104,6 +104,7 @@ final class RowTaker {
                 context.calls().read(c -> context.database().find(c, ids));
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
+        mark(sorted.unmarked, token);
         claim(sorted, entries, token, begun);
         write(sorted);
         for (TakenRow held : sorted.held) {
@@ -135,11 +136,20 @@ final class RowTaker {
         return more;
     }
 
+    /** Before the claim: afterwards their entries do not say it any more. */
+    private void mark(List<StoredRow> unmarked, UUID token) {
+        if (!unmarked.isEmpty()) {
+            context.calls()
+                    .write(c -> Transaction.run(
+                            c,
+                            begin,
+                            transaction -> context.bounds()
+                                    .run(transaction, true, t -> context.lasting().mark(t, unmarked, token))));
+        }
+    }
+
     private void write(Sorted sorted) {
-        List<TakenRow> unmarked = sorted.held.stream()
-                .filter(held -> sorted.unmarked.contains(held.stored()))
-                .toList();
-        if (sorted.ends.isEmpty() && sorted.resent.isEmpty() && unmarked.isEmpty()) {
+        if (sorted.ends.isEmpty() && sorted.resent.isEmpty()) {
             return;
         }
         try {
@@ -149,7 +159,6 @@ final class RowTaker {
                             begin,
                             transaction -> context.bounds().run(transaction, true, t -> {
                                 context.table().sending(t, sorted.resent);
-                                context.lasting().mark(t, unmarked);
                                 return context.table().end(t, sorted.ends);
                             })));
         } catch (Throwable e) {
