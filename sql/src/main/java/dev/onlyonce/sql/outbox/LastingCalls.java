@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.outbox;
 
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.StoredEntry;
@@ -44,10 +45,13 @@ final class LastingCalls {
 
     private final Database database;
     private final Columns columns;
+    /** Only PostgreSQL ends a batch at the first locked entry. Others wait for each of the rest as well. */
+    private final boolean isBatched;
 
     LastingCalls(Database database) {
         this.database = database;
         this.columns = Columns.of(database.kind());
+        this.isBatched = database.kind() == SqlDatabase.POSTGRESQL;
     }
 
     /** Whether a pending entry was accepted for such a call: no other waits for longer than a lease may last. */
@@ -76,9 +80,15 @@ final class LastingCalls {
                 statement.setLong(1, KEPT_US);
                 bindId(statement, 2, claim.id());
                 columns.token(statement, 5, claim.token());
-                statement.addBatch();
+                if (isBatched) {
+                    statement.addBatch();
+                } else {
+                    statement.executeUpdate();
+                }
             }
-            statement.executeBatch();
+            if (isBatched) {
+                statement.executeBatch();
+            }
         }
     }
 
