@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.outbox;
 
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.StoredEntry;
@@ -11,6 +12,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.UUID;
 
 /**
  * Keeps the entries of calls that wait for as long as it takes: {@link OutboxCall#lasting}. The row of such a call says so until it is
@@ -43,10 +45,13 @@ final class LastingCalls {
 
     private final Database database;
     private final Columns columns;
+    /** Only PostgreSQL ends a batch at the first locked entry. Others wait for each of the rest as well. */
+    private final boolean isBatched;
 
     LastingCalls(Database database) {
         this.database = database;
         this.columns = Columns.of(database.kind());
+        this.isBatched = database.kind() == SqlDatabase.POSTGRESQL;
     }
 
     /** Whether a pending entry was accepted for such a call: no other waits for longer than a lease may last. */
@@ -75,24 +80,27 @@ final class LastingCalls {
                 statement.setLong(1, KEPT_US);
                 bindId(statement, 2, claim.id());
                 columns.token(statement, 5, claim.token());
-                statement.addBatch();
+                if (isBatched) {
+                    statement.addBatch();
+                } else {
+                    statement.executeUpdate();
+                }
             }
-            statement.executeBatch();
+            if (isBatched) {
+                statement.executeBatch();
+            }
         }
     }
 
-    /** Writes into rows of older releases what their pending entries said. */
-    void mark(Connection connection, List<TakenRow> rows) throws SQLException {
-        if (rows.isEmpty()) {
-            return;
-        }
+    /** Writes into rows of older releases what their pending entries say. Returns their number. */
+    int mark(Connection connection, List<StoredRow> rows, UUID token) throws SQLException {
         try (PreparedStatement statement = database.prepare(connection, database.sql(MARK))) {
-            for (TakenRow held : rows) {
-                statement.setLong(1, held.stored().row().id());
-                columns.token(statement, 2, held.token());
+            for (StoredRow stored : rows) {
+                statement.setLong(1, stored.row().id());
+                columns.token(statement, 2, token);
                 statement.addBatch();
             }
-            statement.executeBatch();
+            return statement.executeBatch().length;
         }
     }
 

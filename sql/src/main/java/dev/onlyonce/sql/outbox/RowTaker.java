@@ -49,6 +49,9 @@ final class RowTaker {
     /** How many batches that only wait in line are put off before the worker may look after something else. */
     private static final int ROUNDS_MAX = 100;
 
+    /** After this many locked entries the rows that are due are not kept waiting by more. */
+    private static final int LOCKED_MAX = 3;
+
     private static final Delivery NONE = new Delivery.Ambiguous("not called yet");
     private static final Delivery EXPIRED = new Delivery.NotExecuted("its entry is gone, and nobody was called");
     private static final Logger log = LoggerFactory.getLogger(RowTaker.class);
@@ -104,6 +107,7 @@ final class RowTaker {
                 context.calls().read(c -> context.database().find(c, ids));
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
+        mark(sorted.unmarked, token);
         claim(sorted, entries, token, begun);
         write(sorted);
         for (TakenRow held : sorted.held) {
@@ -135,11 +139,23 @@ final class RowTaker {
         return more;
     }
 
+    /** Before the claim: afterwards their entries do not say it any more. */
+    private void mark(List<StoredRow> unmarked, UUID token) {
+        if (!unmarked.isEmpty()) {
+            context.calls()
+                    .write(c -> Transaction.run(
+                            c,
+                            begin,
+                            transaction -> context.bounds()
+                                    .run(
+                                            transaction,
+                                            true,
+                                            t -> context.lasting().mark(t, unmarked, token))));
+        }
+    }
+
     private void write(Sorted sorted) {
-        List<TakenRow> unmarked = sorted.held.stream()
-                .filter(held -> sorted.unmarked.contains(held.stored()))
-                .toList();
-        if (sorted.ends.isEmpty() && sorted.resent.isEmpty() && unmarked.isEmpty()) {
+        if (sorted.ends.isEmpty() && sorted.resent.isEmpty()) {
             return;
         }
         try {
@@ -149,7 +165,6 @@ final class RowTaker {
                             begin,
                             transaction -> context.bounds().run(transaction, true, t -> {
                                 context.table().sending(t, sorted.resent);
-                                context.lasting().mark(t, unmarked);
                                 return context.table().end(t, sorted.ends);
                             })));
         } catch (Throwable e) {
@@ -317,21 +332,52 @@ final class RowTaker {
     }
 
     private void releaseUnconfirmed() {
-        if (!unconfirmed.isEmpty()) {
-            List<Settlement> all = releases(unconfirmed.stream());
-            List<Settlement> lasting = releases(unconfirmed.stream().filter(Unconfirmed::lasting));
-            try {
-                context.calls()
-                        .transaction(transaction -> context.bounds().run(transaction, true, t -> {
-                            context.lasting().release(t, lasting);
-                            return context.database().inTransaction().end(t, all, List.of());
-                        }));
-            } catch (StoreBusy e) {
-                log.debug("Claims that were not confirmed are released later", e);
-                return;
-            }
-            unconfirmed.clear();
+        if (unconfirmed.isEmpty()) {
+            return;
         }
+        try {
+            release(unconfirmed, true);
+            unconfirmed.clear();
+        } catch (StoreBusy e) {
+            // Somebody has locked an entry; that must not cost the others their lease.
+            log.debug("{} claims that were not confirmed are released one by one", unconfirmed.size(), e);
+            releaseEach();
+        }
+    }
+
+    /** A locked one moves to the end, so that the next round begins with others. */
+    private void releaseEach() {
+        int locked = 0;
+        for (Unconfirmed claim : List.copyOf(unconfirmed)) {
+            boolean released = releaseAlone(claim);
+            unconfirmed.remove(claim);
+            if (!released) {
+                unconfirmed.add(claim);
+                if (++locked == LOCKED_MAX) {
+                    return;
+                }
+            }
+        }
+    }
+
+    private boolean releaseAlone(Unconfirmed claim) {
+        try {
+            release(List.of(claim), false);
+            return true;
+        } catch (StoreBusy e) {
+            log.debug("A claim that was not confirmed is released later", e);
+            return false;
+        }
+    }
+
+    private void release(List<Unconfirmed> claims, boolean patient) {
+        List<Settlement> all = releases(claims.stream());
+        List<Settlement> lasting = releases(claims.stream().filter(Unconfirmed::lasting));
+        context.calls()
+                .transaction(transaction -> context.bounds().run(transaction, patient, t -> {
+                    context.lasting().release(t, lasting);
+                    return context.database().inTransaction().end(t, all, List.of());
+                }));
     }
 
     private static List<Settlement> releases(Stream<Unconfirmed> claims) {

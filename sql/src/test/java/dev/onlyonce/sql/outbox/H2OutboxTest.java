@@ -4,7 +4,7 @@ import dev.onlyonce.sql.TestDatabase;
 import org.junit.jupiter.api.DisplayName;
 
 @DisplayName("The outbox on H2 in memory")
-final class H2OutboxTest extends OutboxContract implements OutboxLocksChapter {
+final class H2OutboxTest extends OutboxContract implements OutboxLastingLocksChapter, OutboxLocksChapter {
     H2OutboxTest() {
         super(TestDatabase.H2);
     }

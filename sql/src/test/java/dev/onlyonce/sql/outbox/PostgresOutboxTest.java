@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("The outbox on PostgreSQL")
-final class PostgresOutboxTest extends OutboxContract implements OutboxLocksChapter {
+final class PostgresOutboxTest extends OutboxContract implements OutboxLastingLocksChapter, OutboxLocksChapter {
     PostgresOutboxTest() {
         super(TestDatabase.POSTGRES);
     }
