@@ -27,9 +27,13 @@ final class PostgresInTransaction implements InTransaction {
     static final String RESTORE_WAIT =
             "SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)";
 
-    /** For an entry with a row in the outbox: the wait for that table counts too. The lock is that of the insert to come. */
-    private static final Postgres.Part REACH_OUTBOX =
-            new Postgres.Part("LOCK TABLE onlyonce_outbox IN ROW EXCLUSIVE MODE", Binding.NONE, row -> {});
+    /**
+     * For an entry with a row in the outbox: bounds the wait for that table. The lock is that of the insert to come. Whoever does not wait
+     * for another request waits for this: a vacuum locks the table for a moment, and that is no duplicate.
+     */
+    private static final List<Postgres.Part> REACH_OUTBOX = List.of(
+            new Postgres.Part(PostgresStatements.WAIT, Binding.NONE, row -> {}),
+            new Postgres.Part("LOCK TABLE onlyonce_outbox IN ROW EXCLUSIVE MODE", Binding.NONE, row -> {}));
 
     /** As {@link PostgresStatements#SETTLE} has it. */
     private static final Duration OWN_RECORD_LEASE_MAX = Duration.ofMinutes(5);
@@ -43,9 +47,12 @@ final class PostgresInTransaction implements InTransaction {
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Duration waitMax) throws SQLException {
         List<Integer> attempts = new ArrayList<>();
-        Postgres.Part insert = Postgres.insert(List.of(claim), row -> attempts.add(row.getInt(4)));
-        waitingFor(
-                connection, claim.start() == State.PENDING ? List.of(insert, REACH_OUTBOX) : List.of(insert), waitMax);
+        List<Postgres.Part> parts = new ArrayList<>();
+        parts.add(Postgres.insert(List.of(claim), row -> attempts.add(row.getInt(4))));
+        if (claim.start() == State.PENDING) {
+            parts.addAll(REACH_OUTBOX);
+        }
+        waitingFor(connection, parts, waitMax);
         return attempts.stream().findFirst();
     }
 

@@ -4,10 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
+import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.store.StoreBusy;
 import java.sql.Connection;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -46,5 +52,28 @@ final class PostgresOutboxTest extends OutboxContract implements OutboxLastingLo
             tx.commit();
         }
         assertThat(rows()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("C1 a new charge is not taken for a duplicate while a vacuum locks the outbox for a moment")
+    void vacuumIsNoDuplicate() throws Exception {
+        Outbox outbox = outbox();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (Connection vacuum = begin();
+                Connection tx = begin()) {
+            vacuum.createStatement().execute("LOCK TABLE onlyonce_outbox IN ACCESS EXCLUSIVE MODE");
+            Future<Accepted<byte[]>> charge =
+                    thread.submit(() -> outbox.accept(tx, KEY, REQUEST, Codec.bytes(), OutboxChapter.call("990")));
+            OutboxChapter.until(() -> charge.isDone()
+                    || SqlClock.number(
+                                    dataSource(),
+                                    "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'onlyonce_outbox'::regclass")
+                            > 0);
+            vacuum.rollback();
+            assertThat(charge.get(60, TimeUnit.SECONDS).isNew()).isTrue();
+            tx.rollback();
+        } finally {
+            thread.shutdownNow();
+        }
     }
 }
