@@ -35,6 +35,12 @@ final class PostgresInTransaction implements InTransaction {
             new Postgres.Part(PostgresStatements.WAIT, Binding.NONE, row -> {}),
             new Postgres.Part("LOCK TABLE onlyonce_outbox IN ROW EXCLUSIVE MODE", Binding.NONE, row -> {}));
 
+    /**
+     * Whoever does not wait for another request waits for this long. Writers of other keys lock the table for a moment too, while they or a
+     * vacuum change its size, and PostgreSQL does not say for which lock the time was over: that must not look like a request with this key.
+     */
+    static final long WAIT_MIN_MILLIS = 20;
+
     /** As {@link PostgresStatements#SETTLE} has it. */
     private static final Duration OWN_RECORD_LEASE_MAX = Duration.ofMinutes(5);
 
@@ -112,8 +118,7 @@ final class PostgresInTransaction implements InTransaction {
     }
 
     private void waitingFor(Connection connection, List<Postgres.Part> claim, Duration waitMax) throws SQLException {
-        // Zero would mean to wait without a limit.
-        String millis = String.valueOf(Math.max(1, waitMax.toMillis()));
+        String millis = String.valueOf(Math.max(WAIT_MIN_MILLIS, waitMax.toMillis()));
         List<Postgres.Part> parts = new ArrayList<>();
         parts.add(new Postgres.Part(SAVE_WAIT, Binding.NONE, row -> {}));
         parts.add(new Postgres.Part(SET_WAIT, Binding.texts(Columns.NATIVE, millis), row -> {}));

@@ -10,6 +10,7 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Pools;
+import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.sql.Ways;
@@ -23,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -116,6 +118,23 @@ final class DuplicatesTest {
             }
         } finally {
             callers.shutdownNow();
+        }
+    }
+
+    @Test
+    @DisplayName("D11 on PostgreSQL, somebody who changes the size of the table for a moment is not a running key")
+    void shortLocks() throws Exception {
+        try (HikariDataSource pool = TestDatabase.POSTGRES.create(folder);
+                SqlStore store = SqlStore.open(pool)) {
+            SqlClock.execute(pool, "CREATE TABLE seen (wait text)");
+            SqlClock.execute(pool, """
+                    CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
+                    'BEGIN INSERT INTO seen VALUES (current_setting(''lock_timeout'')); RETURN NEW; END'""");
+            SqlClock.execute(pool, """
+                    CREATE TRIGGER see BEFORE INSERT ON onlyonce_entry FOR EACH ROW EXECUTE FUNCTION see()""");
+            Ways.transactions(store, POLICY).execute(KEY, REQUEST, Codec.text(), c -> "done");
+            assertThat(SqlClock.number(pool, "SELECT count(*) FROM seen WHERE wait = '20ms'"))
+                    .isEqualTo(1);
         }
     }
 }
