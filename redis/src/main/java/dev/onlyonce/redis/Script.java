@@ -35,7 +35,7 @@ record Script(byte[] text, byte[] digest) {
         return ofText(resource(name));
     }
 
-    static Script ofText(String text) {
+    private static Script ofText(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         return new Script(bytes, HexFormat.of().formatHex(sha1(bytes)).getBytes(StandardCharsets.US_ASCII));
     }
