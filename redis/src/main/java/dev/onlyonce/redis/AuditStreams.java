@@ -65,7 +65,7 @@ final class AuditStreams {
     /** What searches a stream for a key, and what deletes old messages. */
     record Scripts(Script search, Script trim) {
         static Scripts of(Optional<String> clock) {
-            return new Scripts(Script.of(clock, "history"), Script.of(clock, "trim"));
+            return new Scripts(Script.of("history", clock), Script.of("trim", clock));
         }
     }
 
@@ -236,7 +236,7 @@ final class AuditStreams {
         return changes;
     }
 
-    /** Reads what {@code record} in {@code plan.lua}, and {@code ordinary.lua}, write. */
+    /** Reads what {@code record} in {@code entry.lua} writes. */
     private static Change change(int partition, long number, ByteBuffer in) {
         int from = in.get();
         int to = in.get();

@@ -13,7 +13,6 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -309,10 +308,7 @@ final class Batch {
         Map<Integer, List<Item<Q, A>>> open = new TreeMap<>();
         Map<Integer, Integer> bytes = new TreeMap<>();
         List<List<Item<Q, A>>> calls = new ArrayList<>();
-        List<Item<Q, A>> ordered = new ArrayList<>(items);
-        // So that a script has to find out less often where an item belongs, and items of a call share more commands.
-        ordered.sort(Comparator.comparingInt(item -> item.partition));
-        for (Item<Q, A> item : ordered) {
+        for (Item<Q, A> item : items) {
             int group = link.isCluster() ? item.partition : 0;
             if (bytes.merge(group, item.bytes(), Integer::sum) > CALL_BYTES_MAX) {
                 bytes.put(group, item.bytes());

@@ -79,8 +79,8 @@ public final class RedisStore implements Store {
         listing = new Listing(pipeline, partitions, batch, verbs);
         audit = new AuditStreams(pipeline, partitions, AuditStreams.Scripts.of(builder.clock));
         upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
-        evict = Script.of(builder.clock, "plan", "evict");
-        now = Script.of(builder.clock, "now");
+        evict = Script.of("evict", builder.clock);
+        now = Script.of("now", builder.clock);
     }
 
     private Layout layout(Builder builder, Pipeline pipeline) {

@@ -61,7 +61,7 @@ record Reply(List<Object> values, @Nullable StoreException failure) {
                         : new StoreOutcomeUnknown("Redis did not answer: " + message, cause));
     }
 
-    /** The failure of an item that a script could not do; null for an answer. It changed nothing, see {@code plan.lua}. */
+    /** The failure of an item that a script could not do; null for an answer. It changed nothing, see {@code entry.lua}. */
     static @Nullable StoreException failure(@Nullable Object answer) {
         return answer instanceof List<?> parts && parts.size() == 2 && parts.get(0) instanceof byte[]
                 ? new StoreUnavailable(

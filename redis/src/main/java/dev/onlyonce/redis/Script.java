@@ -18,16 +18,12 @@ import java.util.Optional;
 record Script(byte[] text, byte[] digest) {
 
     /**
-     * Reads a script from the resources with these names, in their order; what all scripts share comes before them.
+     * Reads a script from the resource with its name; what all scripts share comes before it.
      *
      * @param clock the text of a function {@code now}; the server's clock if there is none
      */
-    static Script of(Optional<String> clock, String... names) {
-        StringBuilder text = new StringBuilder(clock.orElseGet(() -> resource("clock"))).append(resource("entry"));
-        for (String name : names) {
-            text.append(resource(name));
-        }
-        return ofText(text.toString());
+    static Script of(String name, Optional<String> clock) {
+        return ofText(clock.orElseGet(() -> resource("clock")) + resource("entry") + resource(name));
     }
 
     /** Reads a script that stands alone. */

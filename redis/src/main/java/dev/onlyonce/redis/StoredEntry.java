@@ -8,7 +8,6 @@ import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
-import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Terms;
@@ -24,12 +23,12 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The form in which entries are stored; {@code entry.lua} describes it, and the scripts write it. */
+/** The form in which entries are stored; {@code entry.lua} describes and writes it. */
 final class StoredEntry {
     /** Everything but the result fits: two names and a reason of at most 765 and 1500 bytes, a target and 130 bytes. */
     static final int HEAD_BYTES = 4096;
 
-    /** What failures say of an entry that a newer release wrote, as {@code plan.lua} does. */
+    /** What failures say of an entry that a newer release wrote, as {@code entry.lua} does. */
     static final String FOREIGN = "written by another release";
     /** And of one that somebody has damaged. */
     static final String UNREADABLE = " cannot be read";
@@ -192,17 +191,6 @@ final class StoredEntry {
                 .put(owner)
                 .putShort((short) about.length)
                 .put(about)
-                .array();
-    }
-
-    /** How a claim is settled, but for its result: state, whether there is a result, reason. */
-    static byte[] how(Settlement settlement) {
-        byte[] reason = bytes(settlement.reason());
-        return ByteBuffer.allocate(2 + Short.BYTES + reason.length)
-                .put((byte) settlement.to().code())
-                .put((byte) (settlement.result() == null ? 0 : 1))
-                .putShort((short) reason.length)
-                .put(reason)
                 .array();
     }
 

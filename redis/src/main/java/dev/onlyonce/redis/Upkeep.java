@@ -40,15 +40,15 @@ final class Upkeep {
         this.pipeline = pipeline;
         this.partitions = partitions;
         this.batch = batch;
-        this.due = Script.of(clock, "due");
+        this.due = Script.of("due", clock);
         this.sweep = new Batch.Verb<>(
-                Script.of(clock, "plan", "sweep"),
+                Script.of("sweep", clock),
                 Function.identity(),
                 id -> UNUSED,
                 (id, answer, now) -> swept(id, (List<?>) answer),
                 Optional.of(failure -> Optional.empty()));
         this.purge = new Batch.Verb<>(
-                Script.of(clock, "plan", "purge"),
+                Script.of("purge", clock),
                 Function.identity(),
                 id -> UNUSED,
                 (id, answer, now) -> answer instanceof Long count ? count : 0L,

@@ -31,30 +31,30 @@ final class Verbs {
 
     Verbs(Optional<String> clock) {
         claim = new Batch.Verb<>(
-                Script.of(clock, "fresh", "plan", "claim"),
+                Script.of("claim", clock),
                 ClaimRequest::id,
                 Verbs::arguments,
                 Verbs::claimed,
                 Optional.of(ClaimResult::refused));
         settle = new Batch.Verb<>(
-                Script.of(clock, "ordinary", "plan", "settle"),
+                Script.of("settle", clock),
                 Settlement::id,
                 Verbs::arguments,
                 (item, answer, now) -> settled(answer, now),
                 Optional.of(failure -> new SettleResult.Busy()));
         renew = new Batch.Verb<>(
-                Script.of(clock, "plan", "renew"),
+                Script.of("renew", clock),
                 Renewal::id,
                 r -> List.of(StoredEntry.token(r.token()), number(r.lease().toMillis())),
                 (item, answer, now) -> Long.valueOf(1).equals(answer) ? RenewResult.RENEWED : RenewResult.LOST,
                 Optional.of(failure -> RenewResult.BUSY));
         resolve = new Batch.Verb<>(
-                Script.of(clock, "plan", "resolve"),
+                Script.of("resolve", clock),
                 Resolution::id,
                 Verbs::arguments,
                 (item, answer, now) -> settled(answer, now),
                 Optional.empty());
-        find = Script.of(clock, "find");
+        find = Script.of("find", clock);
     }
 
     /**
@@ -83,7 +83,12 @@ final class Verbs {
     }
 
     private static List<byte[]> arguments(Settlement s) {
-        return List.of(StoredEntry.token(s.token()), StoredEntry.how(s), s.result() == null ? NONE : s.result());
+        return List.of(
+                StoredEntry.token(s.token()),
+                new byte[] {(byte) s.to().code()},
+                number(s.result() == null ? 0 : 1),
+                s.result() == null ? NONE : s.result(),
+                StoredEntry.text(s.reason()));
     }
 
     private static List<byte[]> arguments(Resolution r) {

@@ -1,5 +1,19 @@
 -- For each entry: format, state, flags and attempt of a new entry; its token, and everything after it. Answers the attempt if it is the
 -- caller's, else the entry.
+local TAIL = TOKEN_AT - 1
+local TAIL_OPERATION = OPERATION - TAIL
+local leases = {}
+local function lease_of(ms)
+  local found = leases[ms]
+  if not found then
+    local at = time + ms * 1000
+    found = { score = score(at), bytes = pack('>d', at) }
+    found.times = time_bytes .. found.bytes
+    leases[ms] = found
+  end
+  return found
+end
+
 local function same_request(raw, tail)
   return sub(raw, PRINT, text_end(raw, OPERATION)) == sub(tail, PRINT - TAIL, text_end(tail, TAIL_OPERATION))
 end

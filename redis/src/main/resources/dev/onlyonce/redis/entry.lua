@@ -2,10 +2,9 @@
 -- partition's indexes follow: a script uses no key that it does not name. ARGV[1] is how many audit records a partition keeps, ARGV[2]
 -- is '1' if ordinary settlements are recorded; the arguments of the items follow.
 --
--- The indexes and the audit of a partition are changed with one command for all its items, and the entries last. A command costs more than
--- the change that it makes. So does every string, table and function that Lua makes: it allocates them one by one, and looks each string up
--- among all that it has. So what happens all the time has a short script of its own, fresh.lua and ordinary.lua, in front of plan.lua, which
--- does everything else.
+-- A script reads the entries, a few with each command, and plans the changes of each item. Then it makes them: the indexes and the
+-- audit of each partition, with one command for all its items, and the entries last. A command costs more than the change that it makes.
+-- So does every string and table that Lua makes: it allocates them one by one, and looks each string up among all that it has.
 local PENDING, PROCESSING, COMPLETED, FAILED, RETRYABLE, UNKNOWN, EXPIRED = 1, 2, 3, 4, 5, 6, 7
 
 -- An entry is a string, and changed as one, because unpacking it would take longer than all the rest. Numbers begin with their
@@ -43,18 +42,26 @@ local STREAM_ID_MAX = 17
 -- Arguments before those of the items.
 local FIXED = 2
 
--- Globals take longer to find.
-local KEYS, ARGV, call, try = KEYS, ARGV, redis.call, redis.pcall
+local call, try = redis.call, redis.pcall
 local pack, unpack_bytes, byte, char, sub, find = struct.pack, struct.unpack, string.byte, string.char, string.sub, string.find
-local format, floor, has, unpack = string.format, math.floor, bit.band, unpack
+local format, floor, has = string.format, math.floor, bit.band
 local time = now()
 local time_bytes = pack('>d', time)
 
--- The answers to the items follow the time. Which items are left for plan.lua; nil for all.
-local answers, left = { time }, nil
-
 local function number(raw, at)
   return (unpack_bytes('>d', raw, at))
+end
+
+local function attempt(raw)
+  return (unpack_bytes('>I4', raw, 4))
+end
+
+local function has_flag(raw, flag)
+  return has(byte(raw, 3), flag) ~= 0
+end
+
+local function has_token(raw, token)
+  return has_flag(raw, TOKEN) and sub(raw, TOKEN_AT, SETTLED - 1) == token
 end
 
 -- Where the text ends that begins here with its length.
@@ -68,10 +75,42 @@ local function names_end(raw)
   return text_end(raw, text_end(raw, OPERATION) + 1)
 end
 
--- The length of a text as it stands before it.
-local function length(value)
-  local size = #value
-  return char(floor(size / 256), size % 256)
+-- The last byte of the target.
+local function head_end(raw)
+  if has(byte(raw, 3), RESULT + OWN) == 0 then
+    return #raw
+  end
+  return text_end(raw, names_end(raw) + 1)
+end
+
+local function operation(raw)
+  return sub(raw, OPERATION + 2, text_end(raw, OPERATION))
+end
+
+-- When nothing is left of an entry; nil if it does not expire.
+local function ending(state, expires, tombstone_ms)
+  if expires == 0 then
+    return nil
+  end
+  return state == RETRYABLE and expires or expires + tombstone_ms * 1000
+end
+
+local function gone(raw)
+  local last = ending(byte(raw, 2), number(raw, EXPIRES), number(raw, TOMBSTONE_MS))
+  return last ~= nil and last <= time
+end
+
+-- The state as readers see it; 0 for no entry.
+local function shown(raw)
+  if not raw then
+    return 0
+  end
+  local state = byte(raw, 2)
+  return ((state == COMPLETED or state == FAILED) and number(raw, EXPIRES) <= time) and EXPIRED or state
+end
+
+local function leased(raw, lease)
+  return sub(raw, 1, LEASE - 1) .. pack('>d', lease) .. sub(raw, TOKEN_AT)
 end
 
 -- A time as the score in an index. A number would be converted by Redis, at a multiple of the cost.
@@ -79,9 +118,112 @@ local function score(at)
   return format('%.0f', at)
 end
 
+-- The plan. A partition has its commands as a list, and by the name of their index.
+local partitions, by_base = {}, {}
+-- New entries: their items and partitions, and the arguments of MSETNX.
+local created_items, created_partitions, created = {}, {}, {}
+-- Other entries: their items, partitions, keys, values (false: none is left) and native expiries (false: none).
+local items, item_partitions, item_keys, item_values, item_expiries = {}, {}, {}, {}, {}
+
+-- The partition of an entry, and the entry's member in its indexes.
+local function place(key)
+  local at = find(key, '}:e:', 1, true)
+  local base = sub(key, 1, at + 1)
+  local partition = by_base[base]
+  if not partition then
+    partition = { base = base }
+    by_base[base] = partition
+    partitions[#partitions + 1] = partition
+  end
+  return partition, sub(key, at + 4)
+end
+
+local function add(partition, index, at, member)
+  local command = partition[index]
+  if not command then
+    command = { 'ZADD', partition.base .. index }
+    partition[index] = command
+    partition[#partition + 1] = command
+  end
+  local last = #command
+  command[last + 1], command[last + 2] = at, member
+end
+
+local REMOVED = { ids = '-ids', leases = '-leases', expiries = '-expiries', unknown = '-unknown' }
+local function remove(partition, index, member)
+  local command = partition[REMOVED[index]]
+  if not command then
+    command = { 'ZREM', partition.base .. index }
+    partition[REMOVED[index]] = command
+    partition[#partition + 1] = command
+  end
+  command[#command + 1] = member
+end
+
+-- The length of a text as it stands before it.
+local function length(value)
+  local size = #value
+  return char(floor(size / 256), size % 256)
+end
+
+local function text(value)
+  return length(value) .. value
+end
+
+local function owner(raw)
+  return sub(raw, text_end(raw, OPERATION) + 1, names_end(raw))
+end
+
+-- Names are the operation and who changed it; why has its length before it. The first change goes with the next one: 1 says that
+-- whoever made the second made it too, 2 that its maker follows.
+local function record(partition, member, raw, from, to, attempt_bytes, at_bytes, names, why, is_owner)
+  local first = (from == PENDING or from == PROCESSING) and has_flag(raw, FIRST)
+  local records = partition.records
+  if not records then
+    records = {}
+    partition.records = records
+  end
+  records[#records + 1] = char(from, to, first and (is_owner and 1 or 2) or 0) .. attempt_bytes .. sub(raw, CREATED, LEASE - 1)
+    .. at_bytes .. length(member) .. member .. names .. why .. (first and not is_owner and owner(raw) or '')
+end
+
+-- The operation, and somebody else than the owner.
+local function names(raw, who)
+  return sub(raw, OPERATION, text_end(raw, OPERATION)) .. text(who)
+end
+
+-- Records the settlement that the entry has been the record of.
+local function record_own(partition, member, raw)
+  if has_flag(raw, OWN) then
+    local why = head_end(raw) + 1
+    record(partition, member, raw, PROCESSING, byte(raw, 2), sub(raw, 4, 7), sub(raw, SETTLED, SETTLED + 7),
+      sub(raw, OPERATION, names_end(raw)), sub(raw, why, text_end(raw, why)), true)
+  end
+end
+
+-- Plans to write a new entry of item i.
+local function create(i, partition, key, value)
+  local count, last = #created_items + 1, #created
+  created_items[count], created_partitions[count] = i, partition
+  created[last + 1], created[last + 2] = key, value
+end
+
+-- Plans to write the entry of item i, or to delete it.
+local function write(i, partition, key, value, expiry)
+  local count = #items + 1
+  items[count], item_partitions[count], item_keys[count] = i, partition, key
+  item_values[count], item_expiries[count] = value, expiry or false
+end
+
 -- After how many milliseconds Redis may free the memory of an entry that nothing is left of from then on.
+local native_expiries = {}
 local function native_expiry(last)
-  return format('%.0f', math.max(0, floor((last - time) / 1000)) + GRACE_MS)
+  local found = native_expiries[last]
+  if not found then
+    found = format('%.0f', math.max(0, floor((last - time) / 1000)) + GRACE_MS)
+    native_expiries[last] = found
+  end
+  return found
 end
 
 -- Forgets the oldest messages of an audit that has this many records too many.
@@ -102,25 +244,29 @@ local function forget(base, over)
   end
 end
 
--- Adds a message to the audit: how many records it has, in a byte, and the time; then the records. The first of the parts is free for what
--- comes before the records.
-local function add_records(base, count, parts)
-  local audited, audit = base .. 'audited', base .. 'audit'
-  parts[1] = char(count) .. time_bytes
-  local message = table.concat(parts)
-  local over = call('INCRBY', audited, count) - ARGV[1]
-  local id = call('XADD', audit, 'NOMKSTREAM', '*', 'r', message)
-  if not id then
-    -- There is no stream yet, or somebody has deleted it and left its count.
-    call('SET', audited, count)
-    over, id = 0, call('XADD', audit, '*', 'r', message)
+-- A message has how many records it has, in a byte, and the time; then the records.
+local function index(partition)
+  for _, command in ipairs(partition) do
+    call(unpack(command))
   end
-  if #id > STREAM_ID_MAX then
-    -- The clock was set back, so the stream goes on in the last millisecond that it knows.
-    call('XSETID', audit, score(sub(id, 1, 13) + 1) .. '-0')
-  end
-  if over > ARGV[1] / FORGET_PART then
-    forget(base, over)
+  local records = partition.records
+  if records then
+    local audited, audit = partition.base .. 'audited', partition.base .. 'audit'
+    local message = char(#records) .. time_bytes .. table.concat(records)
+    local over = call('INCRBY', audited, #records) - ARGV[1]
+    local id = call('XADD', audit, 'NOMKSTREAM', '*', 'r', message)
+    if not id then
+      -- There is no stream yet, or somebody has deleted it and left its count.
+      call('SET', audited, #records)
+      over, id = 0, call('XADD', audit, '*', 'r', message)
+    end
+    if #id > STREAM_ID_MAX then
+      -- The clock was set back, so the stream goes on in the last millisecond that it knows.
+      call('XSETID', audit, score(sub(id, 1, 13) + 1) .. '-0')
+    end
+    if over > ARGV[1] / FORGET_PART then
+      forget(partition.base, over)
+    end
   end
 end
 
@@ -128,28 +274,130 @@ local function failed(problem)
   return { 'failed', type(problem) == 'table' and problem.err or tostring(problem) }
 end
 
--- The partitions of the items that fresh.lua or ordinary.lua does, and the one of the key before.
-local groups, by_start, group, start = {}, {}, nil, ''
-
--- Keys come in the order of their partitions, so most are in the same one as the key before. Their members follow the start.
-local function group_of(key, lists)
-  if not group or find(key, start, 1, true) ~= 1 then
-    start = sub(key, 1, find(key, '}:e:', 1, true) + 3)
-    group = by_start[start]
-    if not group then
-      group = { base = sub(start, 1, -3), count = 0, items = {} }
-      for _, list in ipairs(lists) do
-        group[list] = {}
-      end
-      by_start[start], groups[#groups + 1] = group, group
-    end
-  end
-  return group
+-- A server without memory refuses a script's first change if that may need some, and takes all that follow. For scripts that it must
+-- take: a first change that needs none and changes nothing.
+local function need_no_memory()
+  try('ZREM', place(KEYS[1]).base .. 'leases', '')
 end
 
--- Leaves the items of a partition whose indexes cannot be changed: plan.lua finds out again and says so.
-local function leave(partition)
-  for _, i in ipairs(partition.items) do
-    left[#left + 1], answers[i + 1] = i, nil
+-- Writes new entries one by one, but for those whose partition has a problem, and those that are there after all: those are no
+-- entries, but values of another type that somebody has put there, which no read of entries shows.
+local function create_one_by_one(answers)
+  for n, i in ipairs(created_items) do
+    if created_partitions[n].problem then
+      answers[i + 1] = created_partitions[n].problem
+    elseif not call('SET', created[2 * n - 1], created[2 * n], 'NX') then
+      answers[i + 1] = failed('WRONGTYPE the key of an entry holds something else')
+    end
   end
+end
+
+-- After an error: whoever was removed from an index is in it again, to be looked at next.
+local function put_back(partition)
+  for index, removed in pairs(REMOVED) do
+    for n = 3, #(partition[removed] or {}) do
+      try('ZADD', partition.base .. index, (index == 'leases' or index == 'expiries') and score(time) or '0', partition[removed][n])
+    end
+  end
+end
+
+-- Makes the planned changes. An error in the index of a partition fails the items of that partition alone, and their entries stay as
+-- they were: an index may have a member too many, and those are corrected when they are used.
+local function make_changes(answers)
+  local has_problem = false
+  for _, partition in ipairs(partitions) do
+    local ok, problem = pcall(index, partition)
+    if not ok then
+      partition.problem, has_problem = failed(problem), true
+      put_back(partition)
+    end
+  end
+  if #created > 0 and (has_problem or call('MSETNX', unpack(created)) == 0) then
+    create_one_by_one(answers)
+  end
+  for n, i in ipairs(items) do
+    local problem, value, expiry = item_partitions[n].problem, item_values[n], item_expiries[n]
+    if problem then
+      answers[i + 1] = problem
+    elseif not value then
+      call('DEL', item_keys[n])
+    elseif expiry then
+      call('SET', item_keys[n], value, 'PX', expiry)
+    else
+      call('SET', item_keys[n], value)
+    end
+  end
+  return answers
+end
+
+-- Does the items and answers for each. An item that fails is answered with its error and fails no other.
+local function answer(width, item)
+  local answers, room = { time }, ANSWER_BYTES
+  local count = (#ARGV - FIXED) / width
+  for first = 1, count, READ_TOGETHER do
+    local last = math.min(first + READ_TOGETHER - 1, count)
+    local raws = call('MGET', unpack(KEYS, first, last))
+    for i = first, last do
+      local raw, found = raws[i - first + 1], nil
+      if raw and byte(raw, 1) ~= FORMAT then
+        found = failed('an entry was written by another release')
+      else
+        local ok, result = pcall(item, i, KEYS[i], raw, FIXED + 1 + (i - 1) * width)
+        found = ok and result or failed(result)
+      end
+      answers[i + 1] = found
+      if type(found) == 'string' then
+        room = room - #found
+      end
+      if room < 0 then
+        return make_changes(answers)
+      end
+    end
+  end
+  return make_changes(answers)
+end
+
+-- When entries with this retention expire if they are settled now, as a number, in an entry, and in an index.
+local settled_now = {}
+local function expiry(retention_ms)
+  local found = settled_now[retention_ms]
+  if not found then
+    local at = time + retention_ms * 1000
+    found = { at = at, bytes = time_bytes .. pack('>d', at), score = score(at) }
+    settled_now[retention_ms] = found
+  end
+  return found
+end
+
+-- Ends a claim, an abandoned entry or a doubt; the caller has checked that the state allows it. The first change needs no memory, so
+-- that a server without any takes settlements. Without a token, somebody else than the owner does it. Answers when it expires, 0 for
+-- never.
+local function settle(i, key, raw, to, token, result, named, why)
+  local partition, member = place(key)
+  local from, flags = byte(raw, 2), (token and TOKEN or 0) + (result and RESULT or 0)
+  remove(partition, from == UNKNOWN and 'unknown' or 'leases', member)
+  local at, times, native = 0, nil, nil
+  if to == UNKNOWN then
+    add(partition, 'unknown', '0', member)
+    times = time_bytes .. pack('>d', 0)
+  else
+    local ended = expiry(number(raw, RETENTION_MS))
+    at, times = ended.at, ended.bytes
+    native = native_expiry(ending(to, at, number(raw, TOMBSTONE_MS)))
+    add(partition, 'expiries', ended.score, member)
+  end
+  local own = ARGV[2] ~= '1' and token and (to == COMPLETED or to == FAILED) and time <= number(raw, LEASE)
+  if own then
+    flags = flags + OWN + has(byte(raw, 3), FIRST)
+  else
+    record(partition, member, raw, from, to, sub(raw, 4, 7), time_bytes, named, why, token)
+  end
+  local kept = token and sub(raw, 4, SETTLED - 1) or sub(raw, 4, TOKEN_AT - 1) .. NO_TOKEN
+  write(i, partition, key,
+    char(FORMAT, to, flags) .. kept .. times .. sub(raw, TERMS, head_end(raw)) .. (own and why or '') .. (result or ''), native)
+  return at
+end
+
+local function lost(raw)
+  return { 0, shown(raw) }
 end

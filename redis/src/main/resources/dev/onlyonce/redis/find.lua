@@ -1,5 +1,5 @@
 -- For each entry: how many bytes of it (0 for all). Answers what is stored, empty for nothing.
-local room = ANSWER_BYTES
+local answers, room = { time }, ANSWER_BYTES
 
 -- Entries that are larger than this on average are read one by one: few of them fit into an answer.
 local SMALL_BYTES = 65536
