@@ -26,7 +26,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,8 +35,8 @@ import org.slf4j.LoggerFactory;
  * <p>{@link PostgresStatements#SETTINGS} goes before a statement in the same string: the driver sends both in
  * one round trip, and in auto-commit mode they are one transaction, so the settings end with it and the caller's
  * connection is as it was. Some settings of the driver (preferQueryMode=simple, prepareThreshold=-1) take such a string
- * apart, or cannot send it: then each statement goes by itself, in a transaction that is begun and ended around them. A caller
- * that is alone sends one statement that sets its own bound.
+ * apart, or cannot send it: then each statement goes by itself, in a transaction that is begun and ended around them. For a caller
+ * that is alone see {@link PostgresAlone}.
  */
 public final class Postgres implements Database {
     private static final Logger log = LoggerFactory.getLogger(Postgres.class);
@@ -52,21 +51,12 @@ public final class Postgres implements Database {
     /** How a transaction begins that waits for locks no longer than an operator would. */
     public static final List<String> BEGIN_BOUNDED = List.of("BEGIN", PostgresStatements.WAIT);
 
-    private static final String COMPLETION_UNKNOWN = "40003";
-
-    /** The planner reads an index rather than this many pages: a table scan costs one for each, a look-up less than 10. */
-    static final long GROWN_PAGES = 128;
-
     private final String clock;
     private final AuditLevel audit;
     private final boolean scripted;
     private final StatementTexts texts;
     private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
-    private final RunTimeBound bound = new RunTimeBound();
-    /** Whether the last lone claim's row went to a page far into the table: then it is not small now. */
-    private volatile boolean grown;
-    /** What {@link #isReplicated} found, or the last lone statement; null before. */
-    private volatile @Nullable Boolean replicated;
+    private final PostgresAlone alone = new PostgresAlone(this);
 
     /** With another clock than the server's: for tests only. */
     public Postgres(Optional<String> clock) {
@@ -139,12 +129,12 @@ public final class Postgres implements Database {
             throws SQLException {
         Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
         Map<EntryId, Integer> claimed = new HashMap<>();
-        if (settlements.size() + claims.size() == 1 && connection.getAutoCommit() && !isReplicated(connection)) {
+        if (settlements.size() + claims.size() == 1 && alone.isPossible(connection)) {
             if (settlements.isEmpty()) {
-                claimAlone(connection, claims.get(0), claimed);
+                alone.claim(connection, claims.get(0), claimed);
                 return new Written(settled, claimed);
             }
-            settleAlone(connection, settlements.get(0), settled);
+            alone.settle(connection, settlements.get(0), settled);
             if (!settled.isEmpty()) {
                 return new Written(settled, claimed);
             }
@@ -158,66 +148,6 @@ public final class Postgres implements Database {
         }
         run(connection, parts.toArray(Part[]::new));
         return new Written(settled, claimed);
-    }
-
-    private void claimAlone(Connection connection, ClaimRequest claim, Map<EntryId, Integer> claimed)
-            throws SQLException {
-        runAlone(connection, PostgresStatements.INSERT_ALONE, RowParameters.of(Columns.NATIVE, claim), row -> {
-            claimed.put(claim.id(), row.getInt(1));
-            grown = page(row.getString(2)) >= GROWN_PAGES;
-            replicated = row.getBoolean(3);
-        });
-    }
-
-    /**
-     * Whether a commit may wait for a standby. PostgreSQL ends that wait when the statement is cancelled, and acknowledges what the standby
-     * does not have: there nothing may be cancelled, so nothing goes alone.
-     */
-    private boolean isReplicated(Connection connection) throws SQLException {
-        Boolean known = replicated;
-        return known == null ? isReplicatedNow(connection) : known;
-    }
-
-    private boolean isReplicatedNow(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(PostgresStatements.REPLICATED)) {
-            row.next();
-            boolean found = row.getBoolean(1);
-            replicated = found;
-            return found;
-        }
-    }
-
-    /** Settles an ordinary life in a table that is not small, and nothing else. */
-    private void settleAlone(Connection connection, Settlement settlement, Map<EntryId, SettleResult.Settled> settled)
-            throws SQLException {
-        if (grown && settlement.to().isAnswered()) {
-            runAlone(connection, PostgresStatements.SETTLE_ALONE, RowParameters.of(Columns.NATIVE, settlement), row -> {
-                settled.put(settlement.id(), StoredEntry.settled(row, 1));
-                replicated = row.getBoolean(3);
-            });
-        }
-    }
-
-    /** Sends a statement without settings. It bounds its wait for a row itself, but not that for the table, which comes before. */
-    private void runAlone(Connection connection, String sql, Binding binding, RowReader each) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql(sql))) {
-            binding.bind(statement, 1);
-            if (bound.execute(statement) && isReplicatedNow(connection)) {
-                // The server has got a standby since the last look, which may not have it.
-                throw new SQLException("the commit was cancelled while it waited for a standby", COMPLETION_UNKNOWN);
-            }
-            try (ResultSet rows = statement.getResultSet()) {
-                while (rows.next()) {
-                    each.accept(rows);
-                }
-            }
-        }
-    }
-
-    /** The page in a ctid like {@code (12,3)}. */
-    private static long page(String ctid) {
-        return Long.parseLong(ctid.substring(1, ctid.indexOf(',')));
     }
 
     @Override

@@ -96,7 +96,7 @@ final class PostgresPlanTest {
     void settlesAloneByIndex(int rows) throws SQLException {
         fill(rows);
         assertThat(number("SELECT pg_relation_size('onlyonce_entry') / 8192"))
-                .isGreaterThan(Postgres.GROWN_PAGES)
+                .isGreaterThan(PostgresAlone.GROWN_PAGES)
                 .isLessThan(rows);
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + PostgresStatements.SETTLE_ALONE)) {
