@@ -39,7 +39,7 @@ record Reply(List<Object> values, @Nullable StoreException failure) {
             "TRYAGAIN");
     /** What a script says of a key of another type, and of an entry that it cannot read. */
     private static final List<String> ITEM_PROBLEMS =
-            List.of("WRONGTYPE ", "data string too short", StoredEntry.FOREIGN, StoredEntry.UNREADABLE);
+            List.of("WRONGTYPE ", StoredEntry.FOREIGN, StoredEntry.UNREADABLE);
 
     /** Redis 6 wraps the error of a script's first command. */
     private static final Pattern CODE = Pattern.compile("^(?:ERR Error running script.*? -)?([A-Z]+) ");

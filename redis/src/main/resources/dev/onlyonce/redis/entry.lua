@@ -27,6 +27,9 @@ local NO_TOKEN = string.rep('\0', 16)
 -- Native expiry only frees the memory that no purge came for: a node's purge is due long before.
 local GRACE_MS = 86400000
 
+-- Longer than any retention with its tombstone.
+local LIFE_MAX_US = 1e15
+
 -- How many bytes a call answers; the items after that are left for the next call.
 local ANSWER_BYTES = 4194304
 
@@ -64,10 +67,15 @@ local function has_token(raw, token)
   return has_flag(raw, TOKEN) and sub(raw, TOKEN_AT, SETTLED - 1) == token
 end
 
--- Where the text ends that begins here with its length.
+-- Where the text ends that begins here with its length. An error if it is cut off: a record with half a text would make those after it in
+-- its message unreadable.
 local function text_end(raw, at)
   local high, low = byte(raw, at, at + 1)
-  return at + 1 + high * 256 + low
+  local last = at + 1 + high * 256 + low
+  if last > #raw then
+    error('it is cut off')
+  end
+  return last
 end
 
 -- The last byte of operation and owner.
@@ -77,9 +85,6 @@ end
 
 -- The last byte of the target.
 local function head_end(raw)
-  if has(byte(raw, 3), RESULT + OWN) == 0 then
-    return #raw
-  end
   return text_end(raw, names_end(raw) + 1)
 end
 
@@ -215,12 +220,17 @@ local function write(i, partition, key, value, expiry)
   item_values[count], item_expiries[count] = value, expiry or false
 end
 
--- After how many milliseconds Redis may free the memory of an entry that nothing is left of from then on.
+-- After how many milliseconds Redis may free the memory of an entry that nothing is left of from then on. An error if no terms allow
+-- that end, or it is no number: Redis would refuse it when other entries are half changed.
 local native_expiries = {}
 local function native_expiry(last)
   local found = native_expiries[last]
   if not found then
-    found = format('%.0f', math.max(0, floor((last - time) / 1000)) + GRACE_MS)
+    local left_us = last - time
+    if not (left_us >= 0 and left_us < LIFE_MAX_US) then
+      error('its terms are damaged')
+    end
+    found = format('%.0f', floor(left_us / 1000) + GRACE_MS)
     native_expiries[last] = found
   end
   return found
@@ -231,7 +241,8 @@ local function forget(base, over)
   local old, records = {}, 0
   local oldest = call('XRANGE', base .. 'audit', '-', '+', 'COUNT', FORGET_TOGETHER)
   for _, message in ipairs(oldest) do
-    local count = byte(message[2][2], 1)
+    -- None in an empty message: somebody else's.
+    local count = byte(message[2][2], 1) or 0
     if records + count > over then
       break
     end
@@ -254,8 +265,12 @@ local function index(partition)
     local audited, audit = partition.base .. 'audited', partition.base .. 'audit'
     local message = char(#records) .. time_bytes .. table.concat(records)
     local over = call('INCRBY', audited, #records) - ARGV[1]
-    local id = call('XADD', audit, 'NOMKSTREAM', '*', 'r', message)
-    if not id then
+    local id = try('XADD', audit, 'NOMKSTREAM', '*', 'r', message)
+    if type(id) == 'table' then
+      -- Callers repeat items that fail: what is not added must not count.
+      call('DECRBY', audited, #records)
+      error(id)
+    elseif not id then
       -- There is no stream yet, or somebody has deleted it and left its count.
       call('SET', audited, #records)
       over, id = 0, call('XADD', audit, '*', 'r', message)
@@ -343,7 +358,7 @@ local function answer(width, item)
         found = failed('an entry was written by another release')
       else
         local ok, result = pcall(item, i, KEYS[i], raw, FIXED + 1 + (i - 1) * width)
-        found = ok and result or failed(result)
+        found = ok and result or failed(type(result) == 'string' and 'an entry cannot be read: ' .. result or result)
       end
       answers[i + 1] = found
       if type(found) == 'string' then
@@ -369,23 +384,21 @@ local function expiry(retention_ms)
   return found
 end
 
+-- The same for entries that do not expire.
+local NEVER = { at = 0, bytes = time_bytes .. pack('>d', 0), score = '0' }
+
 -- Ends a claim, an abandoned entry or a doubt; the caller has checked that the state allows it. The first change needs no memory, so
 -- that a server without any takes settlements. Without a token, somebody else than the owner does it. Answers when it expires, 0 for
 -- never.
 local function settle(i, key, raw, to, token, result, named, why)
+  local head = sub(raw, TERMS, head_end(raw))
   local partition, member = place(key)
   local from, flags = byte(raw, 2), (token and TOKEN or 0) + (result and RESULT or 0)
+  local ended = to ~= UNKNOWN and expiry(number(raw, RETENTION_MS)) or NEVER
+  local native = to ~= UNKNOWN and native_expiry(ending(to, ended.at, number(raw, TOMBSTONE_MS)))
+  -- Nothing is planned before this: all that may fail for a damaged entry comes first.
   remove(partition, from == UNKNOWN and 'unknown' or 'leases', member)
-  local at, times, native = 0, nil, nil
-  if to == UNKNOWN then
-    add(partition, 'unknown', '0', member)
-    times = time_bytes .. pack('>d', 0)
-  else
-    local ended = expiry(number(raw, RETENTION_MS))
-    at, times = ended.at, ended.bytes
-    native = native_expiry(ending(to, at, number(raw, TOMBSTONE_MS)))
-    add(partition, 'expiries', ended.score, member)
-  end
+  add(partition, to == UNKNOWN and 'unknown' or 'expiries', ended.score, member)
   local own = ARGV[2] ~= '1' and token and (to == COMPLETED or to == FAILED) and time <= number(raw, LEASE)
   if own then
     flags = flags + OWN + has(byte(raw, 3), FIRST)
@@ -394,8 +407,8 @@ local function settle(i, key, raw, to, token, result, named, why)
   end
   local kept = token and sub(raw, 4, SETTLED - 1) or sub(raw, 4, TOKEN_AT - 1) .. NO_TOKEN
   write(i, partition, key,
-    char(FORMAT, to, flags) .. kept .. times .. sub(raw, TERMS, head_end(raw)) .. (own and why or '') .. (result or ''), native)
-  return at
+    char(FORMAT, to, flags) .. kept .. ended.bytes .. head .. (own and why or '') .. (result or ''), native)
+  return ended.at
 end
 
 local function lost(raw)

@@ -19,11 +19,12 @@ return answer(1, function(i, key, raw)
   local state, expires = byte(raw, 2), number(raw, EXPIRES)
   local last = ending(state, expires, number(raw, TOMBSTONE_MS))
   if shown(raw) == EXPIRED and state ~= EXPIRED then
+    local native = native_expiry(last)
     add(partition, 'expiries', score(last), member)
     if ARGV[2] == '1' then
       record_own(partition, member, raw)
     end
-    write(i, partition, key, char(FORMAT, EXPIRED, has(byte(raw, 3), TOKEN)) .. sub(raw, 4, head_end(raw)), native_expiry(last))
+    write(i, partition, key, char(FORMAT, EXPIRED, has(byte(raw, 3), TOKEN)) .. sub(raw, 4, head_end(raw)), native)
     return 1
   end
   if expires > 0 then

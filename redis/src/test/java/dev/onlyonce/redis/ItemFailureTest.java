@@ -116,6 +116,9 @@ class ItemFailureTest {
             assertThat(store.find(List.of(id)).get(0).orElseThrow().state())
                     .isEqualTo(isBad ? State.PROCESSING : State.COMPLETED);
         }
+        if (index.equals("audit")) {
+            assertThat(server.command("GET", "onlyonce:{" + bad + "}:audited")).isEqualTo("0");
+        }
         server.command("DEL", key);
         assertThat(store.history(claims.get(0).id())).hasSize(1);
         assertThat(store.settle(settlements)).hasOnlyElementsOfType(SettleResult.Settled.class);

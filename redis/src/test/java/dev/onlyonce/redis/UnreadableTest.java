@@ -11,11 +11,13 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.testservers.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,11 +29,13 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Entries that somebody has overwritten, and lists that others need all the same. */
 @DisplayName("An entry in Redis that cannot be read")
 class UnreadableTest {
     private static final Partitions PARTITIONS = new Partitions("onlyonce", Partitions.COUNT_SINGLE);
+    private static final int RETENTION_AT = 64;
 
     private final RedisServer server = RedisServer.start();
     private final RedisStore store =
@@ -126,5 +130,65 @@ class UnreadableTest {
                 .extracting(AuditRecord::transition)
                 .filteredOn(transition -> transition.id().equals(evicted.id()))
                 .isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {60, 85, 118, 125, 136, 139})
+    @DisplayName(
+            "D11 because its end is cut off is not settled, costs no other settlement, and is no failure of the server")
+    void cutOff(int length) {
+        List<ClaimRequest> fresh =
+                IntStream.range(0, 10).mapToObj(i -> Calls.claim("fresh-" + i)).toList();
+        store.claim(fresh);
+        EntryId bad = fresh.get(3).id();
+        byte[] entry = PARTITIONS.entry(PARTITIONS.of(bad), bad);
+        redis.set(entry, redis.getrange(entry, 0, length - 1));
+
+        List<SettleResult> results = new ArrayList<>(
+                store.settle(fresh.stream().map(Calls::completed).toList()));
+        assertThat(results.remove(3)).isInstanceOf(SettleResult.Busy.class);
+        assertThat(results).hasOnlyElementsOfType(SettleResult.Settled.class);
+        assertThat(redis.strlen(entry)).isEqualTo(length);
+        assertThat(store.settle(List.of(Calls.completed(fresh.get(3))))).hasOnlyElementsOfType(SettleResult.Busy.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 1e300, -1e12})
+    @DisplayName("D11 because its retention is damaged costs no other settlement")
+    void damagedTerms(double retention) {
+        List<ClaimRequest> fresh =
+                IntStream.range(0, 10).mapToObj(i -> Calls.claim("fresh-" + i)).toList();
+        store.claim(fresh);
+        EntryId bad = fresh.get(3).id();
+        byte[] entry = PARTITIONS.entry(PARTITIONS.of(bad), bad);
+        redis.setrange(
+                entry,
+                RETENTION_AT,
+                ByteBuffer.allocate(Double.BYTES).putDouble(retention).array());
+
+        List<SettleResult> results = new ArrayList<>(
+                store.settle(fresh.stream().map(Calls::completed).toList()));
+        assertThat(results.remove(3)).isInstanceOf(SettleResult.Busy.class);
+        assertThat(results).hasOnlyElementsOfType(SettleResult.Settled.class);
+        assertThat(redis.zscore(PARTITIONS.key(PARTITIONS.of(bad), Partitions.LEASES), Partitions.member(bad)))
+                .isNotNull();
+    }
+
+    @Test
+    @DisplayName("D11 or an empty message in the audit, keeps no settlement from being recorded, and is forgotten")
+    void emptyMessage() {
+        try (RedisStore small =
+                RedisStore.builder(server.url()).auditRecordsMax(2).build()) {
+            byte[] none = {};
+            for (int partition = 0; partition < PARTITIONS.count(); partition++) {
+                redis.xadd(PARTITIONS.key(partition, Partitions.AUDIT), Map.of(none, none));
+            }
+            for (int i = 0; i < 20; i++) {
+                ClaimRequest claim = Calls.claim("recorded-" + i);
+                small.claim(List.of(claim));
+                assertThat(small.settle(List.of(Calls.completed(claim))))
+                        .hasOnlyElementsOfType(SettleResult.Settled.class);
+            }
+        }
     }
 }
