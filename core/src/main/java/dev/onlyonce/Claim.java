@@ -27,7 +27,7 @@ public interface Claim {
 
     /**
      * Runs the callback once when the lease is lost, at once if it is already; never after settling. It runs on a
-     * background thread and must be quick: interrupt the action, close its connection.
+     * thread for callbacks, which all claims of the node share, and must be quick: interrupt the action, close its connection.
      */
     void onLost(Runnable callback);
 

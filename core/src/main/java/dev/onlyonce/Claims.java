@@ -14,6 +14,10 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongFunction;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,10 +39,14 @@ final class Claims {
     /** How many heartbeats may run at once: a call can hang for as long as a lease lasts. */
     static final int BEATS_MAX = 3;
 
+    /** More than clocks are adjusted by while they run; less than any usual lease. */
+    private static final long SUSPENDED_MILLIS = 1_000;
+
     private static final Logger log = LoggerFactory.getLogger(Claims.class);
 
     private final Parts parts;
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
+    private final AtomicLong wallAheadMillis;
     private final Semaphore beats = new Semaphore(BEATS_MAX);
 
     private volatile Duration beat = Terms.LEASE_MAX;
@@ -47,6 +55,8 @@ final class Claims {
 
     Claims(Parts parts) {
         this.parts = parts;
+        this.wallAheadMillis =
+                new AtomicLong(parts.time().now().toEpochMilli() - TimeUnit.NANOSECONDS.toMillis(parts.nanos()));
     }
 
     void start(Duration every) {
@@ -78,7 +88,7 @@ final class Claims {
     private synchronized void beatLater() {
         next.cancel();
         if (!closed) {
-            next = parts.time().schedule(beat, this::beat);
+            next = parts.schedule(beat, this::beat);
         }
     }
 
@@ -118,22 +128,43 @@ final class Claims {
         }
     }
 
+    /**
+     * Renews before this node sweeps: after a pause of the process, leases have lapsed whose owner is here and well.
+     *
+     * @return whether the store has answered for all of them
+     */
+    boolean renewBeforeSweep() {
+        return renew(now -> wasSuspended(now) ? claim -> !claim.isHeldTooLong(now) : claim -> claim.isDue(now));
+    }
+
+    /** Whether the clock on the wall went on while ours stood still, as in a virtual machine that was suspended. */
+    private boolean wasSuspended(long nowNanos) {
+        long ahead = parts.time().now().toEpochMilli() - TimeUnit.NANOSECONDS.toMillis(nowNanos);
+        long before = wallAheadMillis.getAndSet(ahead);
+        return ahead - before > SUSPENDED_MILLIS;
+    }
+
     private void renew() {
+        renew(now -> claim -> claim.isDue(now));
+    }
+
+    /** Returns whether the store has answered for all of them. */
+    private boolean renew(LongFunction<Predicate<LiveClaim>> which) {
         long now = parts.nanos();
+        Predicate<LiveClaim> isWanted = which.apply(now);
         List<LiveClaim> due = new ArrayList<>();
         List<LiveClaim> busy = new ArrayList<>();
         for (LiveClaim claim : live.values()) {
-            if (claim.isDue(now)) {
+            if (isWanted.test(claim)) {
                 (claim.wasBusy() ? busy : due).add(claim);
             }
         }
-        if (renewAll(due)) {
-            renewAll(busy);
-        }
+        return renewAll(due) && renewAll(busy);
     }
 
-    /** Returns false if the store is unavailable. */
+    /** Returns whether the store has answered for all of them. */
     private boolean renewAll(List<LiveClaim> claims) {
+        boolean answered = true;
         for (int from = 0; from < claims.size(); from += Store.BATCH_MAX) {
             List<LiveClaim> batch = claims.subList(from, Math.min(claims.size(), from + Store.BATCH_MAX));
             // A lease counts from when the store was asked, so never longer than it really runs.
@@ -151,9 +182,10 @@ final class Claims {
                 if (e instanceof StoreUnavailable) {
                     return false;
                 }
+                answered = false;
             }
         }
-        return true;
+        return answered;
     }
 
     private void answered(LiveClaim claim, RenewResult result, long askedNanos) {

@@ -16,6 +16,7 @@ import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Tokens;
 import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * The leased way to execute.
  *
  * <ol>
- *   <li>A request whose answer this node remembers is answered from memory.
+ *   <li>A request whose answer this node remembers is answered from memory. A mismatch with it is not: the store decides.
  *   <li>Otherwise the key is claimed, by one atomic statement. The winner executes.
  *   <li>Every other request is answered by the entry that exists: a mismatch before anything else, then by state.
  *   <li>A duplicate of a running claim may wait, within a bound, until that one ends: it is woken at once if the claim is
@@ -59,7 +60,6 @@ final class Engine {
     private final Settlements settlements;
     private final ReplayCache cache;
     private final Waiting waiting;
-    private final Tokens tokens = new Tokens();
 
     Engine(
             Parts parts,
@@ -105,6 +105,10 @@ final class Engine {
             return Optional.empty();
         }
         Outcome<byte[]> outcome = Answer.of(key, fingerprint, replay);
+        if (outcome instanceof Outcome.Mismatched) {
+            // Another node may have evicted it: only the store refuses.
+            return Optional.empty();
+        }
         decided(key, outcome);
         return Optional.of(outcome);
     }
@@ -167,7 +171,7 @@ final class Engine {
     }
 
     private ClaimAttempt attempt(Key key, Fingerprint fingerprint, Policy policy) {
-        return new ClaimAttempt(key, fingerprint, policy, tokens.next(), parts.nanos());
+        return new ClaimAttempt(key, fingerprint, policy, Tokens.next(), parts.nanos());
     }
 
     /** Goes on from the store's answer to the first attempt; blocks only where {@link #mayBlock} says so. */
@@ -232,8 +236,10 @@ final class Engine {
         Replay replay = cache.get(attempt.key().entryId());
         if (replay != null) {
             Outcome<byte[]> outcome = Answer.of(attempt.key(), attempt.fingerprint(), replay);
-            return Optional.of(
-                    new Found(outcome, State.COMPLETED, replay.fingerprint().version()));
+            if (!(outcome instanceof Outcome.Mismatched)) {
+                return Optional.of(
+                        new Found(outcome, State.COMPLETED, replay.fingerprint().version()));
+            }
         }
         return read(attempt.key().entryId()).map(entry -> found(attempt, entry));
     }
@@ -251,6 +257,10 @@ final class Engine {
             throw abandon(origin, parts.nanos(), why, null);
         }
         claims.add(claim);
+        if (cache.get(key.entryId()) != null) {
+            // Its entry was evicted elsewhere.
+            cache.drop(key.entryId());
+        }
         parts.tell(new Event.Decided(key, attempt == 1 ? Decision.CREATED : Decision.FAILED_RETRY));
         parts.tell(new Event.Took(key.operation(), Event.Took.Part.CLAIM, parts.nanos() - origin.sinceNanos()));
         State from = attempt == 1 ? null : State.RETRYABLE;

@@ -46,6 +46,9 @@ public sealed interface Event {
     /** A request was decided. */
     record Decided(Key key, Decision decision) implements Event {}
 
+    /** A tenant, alone or together with all others, is over a limit: its new keys are refused. Not a metric of its own: the answers are 429. */
+    record Limited(String tenant) implements Event {}
+
     /** An entry changed its state through this node. */
     record Changed(Transition transition) implements Event {}
 
@@ -99,7 +102,9 @@ public sealed interface Event {
             /** It will be tried again. */
             RETRIED,
             /** It was given up, or waits for the reconciler or an operator. */
-            DEAD
+            DEAD,
+            /** It has not come back within its policy's {@code heldMax}: the worker has interrupted it, and its outcome is in doubt. */
+            HUNG
         }
     }
 
@@ -121,7 +126,9 @@ public sealed interface Event {
             /** It failed, and will be tried again. */
             RETRIED,
             /** It is a dead letter. */
-            DEAD
+            DEAD,
+            /** Its handler took too long and was interrupted; how the message ends is another event. */
+            HUNG
         }
     }
 

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreUnavailable;
 
 /** Runs an action under its claim and settles the claim, whatever the action does. */
 final class Execution {
@@ -11,6 +12,12 @@ final class Execution {
 
     static <T, X extends Exception> Outcome<T> run(
             OpenClaim claim, FailureRule failures, Codec<T> codec, Action<T, X> action) throws X {
+        if (!claim.isHeld()) {
+            String why = "The lease lapsed before the action began, so it did not run";
+            StoreUnavailable lapsed = new StoreUnavailable(why, null);
+            settle(claim, new Ending.Retryable(why), lapsed);
+            throw lapsed;
+        }
         T value;
         try {
             value = action.run(claim);

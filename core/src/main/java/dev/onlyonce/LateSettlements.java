@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -40,9 +39,6 @@ final class LateSettlements {
     /** A settlement that breaks the store's code for this long is given up. */
     static final Duration BROKEN_MAX = Duration.ofMinutes(10);
 
-    /** How many sweeps in a row wait for settlements that the store does not answer. */
-    static final int SWEEPS_PUT_OFF_MAX = 10;
-
     private static final Duration PAUSE_FIRST = Duration.ofMillis(25);
     /** Recovery is noticed within this time. */
     private static final Duration PAUSE_LONGEST = Duration.ofSeconds(1);
@@ -50,17 +46,17 @@ final class LateSettlements {
     private static final Logger log = LoggerFactory.getLogger(LateSettlements.class);
 
     private final Parts parts;
-    /** In the order of their tokens, which is that of their claims, so that simulations are reproducible. */
-    private final NavigableMap<UUID, Late> waiting = new ConcurrentSkipListMap<>();
+    /** In the order in which they came. */
+    private final NavigableMap<Long, Late> waiting = new ConcurrentSkipListMap<>();
 
     private final AtomicLong bytes = new AtomicLong();
     /** One round at a time. */
     private final ReentrantLock sending = new ReentrantLock();
 
-    private int putOff;
     private int batchMax = Store.BATCH_MAX;
+    private final AtomicLong count = new AtomicLong();
     /** The first of the batch that was sent last; at the beginning, before all others. */
-    private UUID begunWith = new UUID(Long.MIN_VALUE, Long.MIN_VALUE);
+    private long begunWith;
 
     private Duration pause = PAUSE_FIRST;
     private boolean scheduled;
@@ -69,11 +65,16 @@ final class LateSettlements {
     /**
      * A settlement that waits.
      *
+     * @param number its place among all
      * @param sinceNanos when it began to wait
      * @param lostFromNanos when <em>lost</em> becomes final
      */
     private record Late(
-            Settlement settlement, long sinceNanos, long lostFromNanos, CompletableFuture<SettleResult> answer) {
+            long number,
+            Settlement settlement,
+            long sinceNanos,
+            long lostFromNanos,
+            CompletableFuture<SettleResult> answer) {
         long bytes() {
             return settlement.result() == null ? 0 : settlement.result().length;
         }
@@ -93,14 +94,15 @@ final class LateSettlements {
 
     /** The same for an unconfirmed claim, which may arrive at the store until {@code lostFromNanos}. */
     CompletableFuture<SettleResult> add(Settlement settlement, long lostFromNanos) {
-        Late late = new Late(settlement, parts.nanos(), lostFromNanos, new CompletableFuture<>());
+        Late late =
+                new Late(count.incrementAndGet(), settlement, parts.nanos(), lostFromNanos, new CompletableFuture<>());
         if (bytes.addAndGet(late.bytes()) > BYTES_MAX) {
             bytes.addAndGet(-late.bytes());
             late.answer.completeExceptionally(
                     new StoreUnavailable("Too many results (" + BYTES_MAX + " bytes) wait for the store", null));
             return late.answer;
         }
-        waiting.put(settlement.token(), late);
+        waiting.put(late.number, late);
         schedule();
         return late.answer;
     }
@@ -112,7 +114,7 @@ final class LateSettlements {
     private synchronized void schedule() {
         if (!scheduled && !closed && !waiting.isEmpty()) {
             scheduled = true;
-            parts.time().schedule(pause, this::round);
+            parts.schedule(pause, this::round);
         }
     }
 
@@ -133,10 +135,10 @@ final class LateSettlements {
     }
 
     /**
-     * Sends all waiting settlements before a sweep makes their entries unknown. After an outage these connections may be
-     * dead while the sweep's is alive, so an unanswered settlement delays the sweep, for a bounded number of rounds.
+     * Sends all waiting settlements before a sweep makes their entries unknown. After an outage these connections may be dead
+     * while the sweep's is alive.
      *
-     * @return whether to sweep: the store has answered for all of them, or the bound is reached
+     * @return whether the store has answered for all of them
      */
     boolean sendBeforeSweep() {
         if (sending.isHeldByCurrentThread()) {
@@ -144,9 +146,7 @@ final class LateSettlements {
         }
         sending.lock();
         try {
-            boolean answered = sendAll();
-            putOff = answered || putOff == SWEEPS_PUT_OFF_MAX ? 0 : putOff + 1;
-            return putOff == 0;
+            return sendAll();
         } finally {
             sending.unlock();
         }
@@ -172,7 +172,7 @@ final class LateSettlements {
         List<Late> all = inTurn();
         for (int from = 0; from < all.size(); from += batchMax) {
             List<Late> batch = all.subList(from, Math.min(all.size(), from + batchMax));
-            begunWith = batch.get(0).settlement.token();
+            begunWith = batch.get(0).number;
             if (!send(batch)) {
                 return false;
             }
@@ -231,7 +231,7 @@ final class LateSettlements {
     }
 
     private void forget(Late late) {
-        if (waiting.remove(late.settlement.token(), late)) {
+        if (waiting.remove(late.number, late)) {
             bytes.addAndGet(-late.bytes());
         }
     }

@@ -15,13 +15,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A claim that this node holds. 100,000 of them must fit in 256 MiB, so it keeps little. */
 final class LiveClaim implements OpenClaim {
-    private static final Logger log = LoggerFactory.getLogger(LiveClaim.class);
-
     private final Settlements settlements;
     private final ClaimAttempt origin;
     private final int attempt;
@@ -156,14 +152,7 @@ final class LiveClaim implements OpenClaim {
         }
         // Those who wait for its end on this node look for themselves from now on.
         end();
-        callbacks.forEach(callback -> {
-            try {
-                callback.run();
-            } catch (RuntimeException | Error e) {
-                // Heartbeats of others follow on this thread.
-                log.warn("What follows the loss of {} failed", id(), e);
-            }
-        });
+        callbacks.forEach(settlements::lost);
     }
 
     /** Done when the claim has been settled or lost: for waiters on this node. */

@@ -6,6 +6,7 @@ import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -17,15 +18,21 @@ final class Maintenance {
     /** Smaller, with a pause after each: foreground traffic must not lose a processor for longer than its own calls take. */
     static final int PURGE_BATCH = 100;
 
+    /** How many sweeps in a row wait for settlements and heartbeats that the store does not answer. */
+    static final int SWEEPS_PUT_OFF_MAX = 10;
+
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
 
     private final Parts parts;
+    private final Claims claims;
     private final LateSettlements late;
     private final Duration auditRetention;
+    private final AtomicInteger putOff = new AtomicInteger();
     private volatile boolean closed;
 
-    Maintenance(Parts parts, LateSettlements late, Duration auditRetention) {
+    Maintenance(Parts parts, Claims claims, LateSettlements late, Duration auditRetention) {
         this.parts = parts;
+        this.claims = claims;
         this.late = late;
         this.auditRetention = auditRetention;
     }
@@ -41,7 +48,7 @@ final class Maintenance {
 
     /** Logs the beginning and the end of an outage, not every round of it. */
     private void repeat(Duration every, Runnable work, boolean failing) {
-        parts.time().schedule(every, () -> {
+        parts.schedule(every, () -> {
             boolean failed = false;
             try {
                 work.run();
@@ -67,8 +74,12 @@ final class Maintenance {
     }
 
     int sweep() {
-        // First record what this node knows: a sweep makes it unknown.
-        if (!late.sendBeforeSweep()) {
+        // Nothing is swept, and no late settlement recorded, in a store that would forget it or is not the one it was.
+        parts.store().recheck();
+        // First record what this node knows and holds: a sweep makes it unknown.
+        boolean sent = late.sendBeforeSweep();
+        boolean answered = claims.renewBeforeSweep() && sent;
+        if (putOff.updateAndGet(times -> answered || times == SWEEPS_PUT_OFF_MAX ? 0 : times + 1) > 0) {
             return 0;
         }
         int total = 0;

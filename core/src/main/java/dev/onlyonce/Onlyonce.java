@@ -3,6 +3,7 @@ package dev.onlyonce;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.internal.ForOthers;
 import dev.onlyonce.internal.GroupingStore;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Envelope;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * that the effect happened and its record is in doubt: tell the client only to retry.
  */
 public final class Onlyonce implements AutoCloseable {
+    private final Parts parts;
     private final Registry registry;
     private final Engine engine;
     private final Claims claims;
@@ -42,20 +44,25 @@ public final class Onlyonce implements AutoCloseable {
         Policy standard = builder.policy();
         ownTime = builder.time == null ? Time.system() : null;
         Time time = ownTime == null ? requireNonNull(builder.time) : ownTime;
-        Parts parts = new Parts(builder.node, builder.store, time, builder.listeners);
+        parts = new Parts(builder.node, builder.store, time, new Callbacks(time, builder.listeners));
         claims = new Claims(parts);
         late = new LateSettlements(parts);
         grouping = new GroupingStore(
                 builder.store,
                 time,
                 new GroupingStore.Limits(builder.queueMax, builder.storeWaitMax),
-                failure -> parts.tell(new Event.StoreFailed(failure)));
+                // On the thread that leads for others.
+                failure -> ForOthers.run(() -> parts.tell(new Event.StoreFailed(failure))));
         ReplayCache cache = new ReplayCache(builder.cacheBytesMax, builder.rememberFor(), time);
         Settlements settlements = new Settlements(parts, grouping, claims, late, cache);
         engine = new Engine(parts, grouping, claims, settlements, cache, builder.waitersMax);
-        registry = new Registry(parts, engine, standard, builder.operations, builder.ways);
-        maintenance = new Maintenance(parts, late, builder.auditRetention);
-        Reconciliation reconciliation = new Reconciliation(parts, engine::resolve, Map.copyOf(builder.reconcilers));
+        registry = new Registry(
+                parts,
+                engine,
+                new Registry.Declared(standard, builder.operations, builder.ways, Map.copyOf(builder.reconcilers)));
+        maintenance = new Maintenance(parts, claims, late, builder.auditRetention);
+        Reconciliation reconciliation =
+                new Reconciliation(parts, engine::resolve, Map.copyOf(builder.reconcilers), registry::policy);
         operator = new Operator(builder.store, engine, maintenance, reconciliation);
         claims.start(Claims.beatFor(registry.shortestLease()));
         maintenance.repeat(builder.sweepEvery, maintenance::sweep);
@@ -134,6 +141,7 @@ public final class Onlyonce implements AutoCloseable {
         late.close();
         maintenance.close();
         grouping.close();
+        parts.callbacks().close();
         if (ownTime != null) {
             ownTime.close();
         }
@@ -155,7 +163,7 @@ public final class Onlyonce implements AutoCloseable {
         private int queueMax = 10_000;
         private int waitersMax = 1_000;
         private long cacheBytesMax = 32L << 20;
-        private Duration cacheFor = Duration.ofMinutes(10);
+        private Duration cacheFor = Duration.ofSeconds(10);
         private Duration auditRetention = Duration.ofDays(400);
 
         private Builder(Store store) {
@@ -281,6 +289,8 @@ public final class Onlyonce implements AutoCloseable {
             policy().check(store.limits());
             operations.values().forEach(policy -> policy.check(store.limits()));
             ways.forEach((operation, way) -> way.check(operation, store));
+            reconcilers.forEach((operation, its) ->
+                    operations.getOrDefault(operation, policy()).check(operation, its));
             if (queueMax < 1) {
                 throw new IllegalArgumentException("queueMax must be positive: " + queueMax);
             }

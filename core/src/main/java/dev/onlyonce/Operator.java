@@ -6,9 +6,11 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.StateCounts;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What operators and their tools call: they look at entries, settle those that are unknown, and remove others. Every method
@@ -67,6 +69,16 @@ public final class Operator {
         return engine.evict(key.entryId(), who, reason);
     }
 
+    /**
+     * Accepts that the store is empty, or another one than this node knew; see {@link dev.onlyonce.store.StoreGate}. All nodes go on with
+     * it, and keys from before are forgotten.
+     *
+     * @throws IllegalStateException if there is nothing to accept
+     */
+    public void acceptStore(String who, String reason) {
+        store.accept(who, reason);
+    }
+
     /** Sweeps lapsed leases now; it also happens in the background. Returns how many entries changed. */
     public int sweep() {
         return maintenance.sweep();
@@ -78,6 +90,21 @@ public final class Operator {
      */
     public Reconciler.Round reconcile() {
         return reconciliation.run(true);
+    }
+
+    /** Asks about one unknown entry now, due or not. Blocks. Nothing is asked if it is not unknown or its operation has no {@link Reconciler}. */
+    public Reconciler.Round reconcile(Entry unknown) {
+        return reconciliation.run(unknown);
+    }
+
+    /** What this node's reconciler last said about an unknown entry; empty if this node has not asked. */
+    public Optional<Reconciler.Progress> progress(Entry unknown) {
+        return reconciliation.progress(unknown);
+    }
+
+    /** How many entries are in each state; see {@link Store#countStates}. */
+    public StateCounts countStates(int max) {
+        return store.countStates(max);
     }
 
     /** Purges expired entries and audit records now; it also happens in the background. Returns how many entries changed. */

@@ -19,10 +19,22 @@ public final class Policy {
 
     private final Settings settings;
 
-    private record Settings(
-            Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures, Duration heldMax) {}
+    record Settings(
+            Terms terms,
+            Duration waitMax,
+            int resultBytesMax,
+            FailureRule failures,
+            Duration heldMax,
+            Duration callMax) {}
 
-    Policy(Terms terms, Duration waitMax, int resultBytesMax, FailureRule failures, Duration heldMax) {
+    Policy(Settings settings) {
+        Terms terms = settings.terms;
+        Duration heldMax = settings.heldMax;
+        Duration waitMax = settings.waitMax;
+        int resultBytesMax = settings.resultBytesMax;
+        if (settings.callMax.isNegative() || settings.callMax.compareTo(HELD_MAX) > 0) {
+            throw new IllegalArgumentException("callMax must be between 0 and " + HELD_MAX + ": " + settings.callMax);
+        }
         if (heldMax.compareTo(terms.lease()) < 0 || heldMax.compareTo(HELD_MAX) > 0) {
             throw new IllegalArgumentException(
                     "heldMax must be between the lease, " + terms.lease() + ", and " + HELD_MAX + ": " + heldMax);
@@ -34,7 +46,7 @@ public final class Policy {
             throw new IllegalArgumentException(
                     "resultBytesMax must be between 0 and " + RESULT_BYTES_MAX + ": " + resultBytesMax);
         }
-        settings = new Settings(terms, waitMax, resultBytesMax, failures, heldMax);
+        this.settings = settings;
     }
 
     /** Lease, what happens when it is lost, retention, tombstone. */
@@ -70,6 +82,24 @@ public final class Policy {
      */
     public Duration heldMax() {
         return settings.heldMax;
+    }
+
+    /**
+     * The longest time from an owner's last look at its lease until its effect has happened or cannot happen any more: the
+     * time that a call takes, and a pause of the owner. No absence is believed earlier.
+     */
+    public Duration callMax() {
+        return settings.callMax;
+    }
+
+    /** Refuses a reconciler that would believe an absence while a call may be on its way. */
+    void check(String operation, Reconciler reconciler) {
+        Duration absentAfter = reconciler.absentAfter();
+        if (absentAfter.compareTo(callMax()) < 0) {
+            throw new IllegalArgumentException("the reconciler of " + operation + " believes an absence after "
+                    + absentAfter + " (absentAfter), but a call may take " + callMax()
+                    + " (callMax): lengthen absentAfter, or set callMax if no call takes that long");
+        }
     }
 
     /** Lease 30 s, unknown when it is lost, held up to 1 h, retention 24 h, no tombstone, no waiting, results up to 1 MiB. */

@@ -20,6 +20,7 @@ public abstract sealed class PolicyOptions<B extends PolicyOptions<B>>
     private int resultBytesMax = 1 << 20;
     private FailureRule failures = FailureRule.standard();
     private @Nullable Duration heldMax;
+    private Duration callMax = Duration.ofMinutes(1);
 
     PolicyOptions() {}
 
@@ -32,6 +33,7 @@ public abstract sealed class PolicyOptions<B extends PolicyOptions<B>>
         waitMax = policy.waitMax();
         resultBytesMax = policy.resultBytesMax();
         failures = policy.failures();
+        callMax = policy.callMax();
         // A bound that follows from the lease keeps following from it.
         heldMax = policy.heldMax().equals(heldStandard(lease)) ? null : policy.heldMax();
     }
@@ -93,9 +95,19 @@ public abstract sealed class PolicyOptions<B extends PolicyOptions<B>>
         return self();
     }
 
+    /**
+     * The longest time from an owner's last look at its lease until its effect has happened or cannot happen any more: the time-out
+     * of the call, the time in queues, and the longest pause of a node. A reconciler that believes an absence earlier is refused.
+     */
+    public final B callMax(Duration callMax) {
+        this.callMax = callMax;
+        return self();
+    }
+
     /** Checks and builds; throws {@link IllegalArgumentException}. */
     final Policy policy() {
         Terms terms = new Terms(lease, onLeaseLost, retention, tombstone);
-        return new Policy(terms, waitMax, resultBytesMax, failures, heldMax == null ? heldStandard(lease) : heldMax);
+        Duration held = heldMax == null ? heldStandard(lease) : heldMax;
+        return new Policy(new Policy.Settings(terms, waitMax, resultBytesMax, failures, held, callMax));
     }
 }

@@ -2,6 +2,7 @@ package dev.onlyonce;
 
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +28,10 @@ public interface Reconciler {
         }
 
         /**
-         * The effect did not happen and will not: the entry becomes retryable. Believed only after
-         * {@link #absentAfter()}, because a request may still be on its way.
+         * The effect did not happen and will not: the entry becomes retryable. That must be true of every attempt: of a request
+         * in a queue, and of an owner that was paused just before its call (a stopped process, a frozen virtual machine)
+         * and makes it when it goes on. If the provider honours the {@link DownstreamKey}, neither does harm. Otherwise time
+         * is the proof: an absence is believed only after {@link #absentAfter()}.
          *
          * @param proof for the audit
          */
@@ -42,13 +45,27 @@ public interface Reconciler {
         record CannotTell(String why) implements Finding {}
     }
 
+    /**
+     * How far one node has come with an unknown entry.
+     *
+     * @param tries how often the reconciler was asked
+     * @param at when it was asked last, by the node's clock
+     * @param lastWord why it could not tell
+     * @param nextIn how long until it is asked again
+     */
+    record Progress(int tries, Instant at, String lastWord, Duration nextIn) {}
+
     /** The result of a round over all unknown entries. */
     record Round(int asked, int found, int absent, int undecided) {}
 
     /** Looks. An exception counts as {@link Finding.CannotTell}. */
     Finding reconcile(Entry unknown) throws Exception;
 
-    /** How long after an entry has become unknown an absence is believed. */
+    /**
+     * How long after an entry has become unknown an absence is believed: at least the {@linkplain Policy#callMax() longest
+     * time that a call may take}, the owner's pauses included, and what the provider needs to show an effect. Less than
+     * {@code callMax} is refused at start-up.
+     */
     default Duration absentAfter() {
         return Duration.ofMinutes(1);
     }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,19 +52,55 @@ final class Reconciliation {
     private final Parts parts;
     private final BiFunction<Resolution, String, SettleResult> resolve;
     private final Map<String, Reconciler> reconcilers;
-    private Map<EntryId, Asked> histories = new HashMap<>();
+    private final Function<String, Policy> policies;
+    private volatile Map<EntryId, Asked> histories = Map.of();
 
-    private record Asked(Instant createdAt, int attempt, int tries, long dueNanos) {
+    private record Asked(
+            Instant createdAt,
+            int attempt,
+            int tries,
+            long dueNanos,
+            @Nullable Instant at,
+            @Nullable String word) {
         boolean isAbout(Entry entry) {
             return attempt == entry.attempt() && createdAt.equals(entry.createdAt());
         }
     }
 
     Reconciliation(
-            Parts parts, BiFunction<Resolution, String, SettleResult> resolve, Map<String, Reconciler> reconcilers) {
+            Parts parts,
+            BiFunction<Resolution, String, SettleResult> resolve,
+            Map<String, Reconciler> reconcilers,
+            Function<String, Policy> policies) {
         this.parts = parts;
         this.resolve = resolve;
         this.reconcilers = reconcilers;
+        this.policies = policies;
+    }
+
+    /** What is known about an unknown entry; empty if its reconciler has not been asked by this node. */
+    Optional<Reconciler.Progress> progress(Entry entry) {
+        Asked asked = histories.get(entry.id());
+        if (asked == null || !asked.isAbout(entry) || asked.at == null || asked.word == null) {
+            return Optional.empty();
+        }
+        Duration left = Duration.ofNanos(Math.max(0, asked.dueNanos - parts.nanos()));
+        return Optional.of(new Reconciler.Progress(asked.tries, asked.at, asked.word, left));
+    }
+
+    /** Asks about one entry now, if it has a reconciler and is unknown. */
+    synchronized Round run(Entry entry) {
+        Reconciler reconciler = reconcilers.get(entry.operation());
+        if (reconciler == null || entry.state() != State.UNKNOWN) {
+            return new Round(0, 0, 0, 0);
+        }
+        Map<EntryId, Asked> seen = new HashMap<>(histories);
+        Asking end = ask(entry, reconciler, seen, true);
+        if (end != Asking.UNDECIDED) {
+            seen.remove(entry.id());
+        }
+        histories = seen;
+        return round(Map.of(end, 1));
     }
 
     /** One round; with {@code now}, also for entries that are not due. An interrupt ends it early. */
@@ -84,6 +121,10 @@ final class Reconciliation {
         } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
         // Entries that are no longer unknown are forgotten with the old map.
         histories = seen;
+        return round(asked);
+    }
+
+    private static Round round(Map<Asking, Integer> asked) {
         int found = asked.getOrDefault(Asking.FOUND, 0);
         int absent = asked.getOrDefault(Asking.ABSENT, 0);
         int undecided = asked.getOrDefault(Asking.UNDECIDED, 0);
@@ -102,7 +143,7 @@ final class Reconciliation {
         Asked before = histories.get(entry.id());
         if (before == null || !before.isAbout(entry)) {
             parts.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.SCHEDULED));
-            before = new Asked(entry.createdAt(), entry.attempt(), 0, parts.nanos());
+            before = new Asked(entry.createdAt(), entry.attempt(), 0, parts.nanos(), null, null);
         }
         if (!now && parts.nanos() - before.dueNanos < 0) {
             seen.put(entry.id(), before);
@@ -132,13 +173,16 @@ final class Reconciliation {
         return resolution.to() == State.COMPLETED ? Asking.FOUND : Asking.ABSENT;
     }
 
-    private static Finding look(Entry entry, Reconciler reconciler) {
+    private Finding look(Entry entry, Reconciler reconciler) {
         try {
             Finding finding = requireNonNull(reconciler.reconcile(entry), "the finding");
             Instant unknownSince = entry.settledAt() == null ? entry.readAt() : entry.settledAt();
-            boolean tooEarly = Duration.between(unknownSince, entry.readAt()).compareTo(reconciler.absentAfter()) < 0;
+            Duration unknownFor = Duration.between(unknownSince, entry.readAt());
+            // Start-up refuses a shorter absentAfter, but policies may be declared later, and answers may change.
+            boolean tooEarly = unknownFor.compareTo(reconciler.absentAfter()) < 0
+                    || unknownFor.compareTo(policies.apply(entry.operation()).callMax()) < 0;
             return finding instanceof Finding.Absent && tooEarly
-                    ? new Finding.CannotTell("absent so far, but a request on its way may yet arrive")
+                    ? new Finding.CannotTell("absent so far, but a call on its way, or a paused owner, may yet act")
                     : finding;
         } catch (Throwable e) {
             if (e instanceof InterruptedException) {
@@ -170,6 +214,16 @@ final class Reconciliation {
                     ((Finding.CannotTell) finding).why());
         }
         long pause = Math.min(PAUSE_LONGEST.toNanos(), PAUSE_FIRST.toNanos() << Math.min(before.tries, 20));
-        return new Asked(entry.createdAt(), entry.attempt(), tries, parts.nanos() + pause);
+        return new Asked(
+                entry.createdAt(),
+                entry.attempt(),
+                tries,
+                parts.nanos() + pause,
+                parts.time().now(),
+                word(finding));
+    }
+
+    private static String word(Finding finding) {
+        return finding instanceof Finding.CannotTell unclear ? unclear.why() : finding.toString();
     }
 }

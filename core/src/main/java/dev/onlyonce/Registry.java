@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -32,14 +33,27 @@ public final class Registry {
     private final Map<String, Policy> policies;
     private final Map<String, Way> declared;
     private final Map<String, Way> ways;
+    private final Map<String, Reconciler> reconcilers;
 
-    Registry(Parts parts, Engine engine, Policy standard, Map<String, Policy> policies, Map<String, Way> declared) {
+    /**
+     * What the builder knows about operations.
+     *
+     * @param standard the policy of operations without one of their own
+     */
+    record Declared(
+            Policy standard,
+            Map<String, Policy> policies,
+            Map<String, Way> ways,
+            Map<String, Reconciler> reconcilers) {}
+
+    Registry(Parts parts, Engine engine, Declared declared) {
         this.parts = parts;
         this.engine = engine;
-        this.standard = standard;
-        this.policies = new ConcurrentHashMap<>(policies);
-        this.declared = Map.copyOf(declared);
-        this.ways = new ConcurrentHashMap<>(declared);
+        this.standard = declared.standard;
+        this.policies = new ConcurrentHashMap<>(declared.policies);
+        this.declared = Map.copyOf(declared.ways);
+        this.ways = new ConcurrentHashMap<>(declared.ways);
+        this.reconcilers = declared.reconcilers;
     }
 
     /** The store that all ways use, behind any cache in front of it. */
@@ -85,6 +99,23 @@ public final class Registry {
                 .collect(Collectors.toUnmodifiableSet());
     }
 
+    /** The operations that are known: declared, or used since the start. In the order of their names. */
+    public Set<String> operations() {
+        Set<String> names = new TreeSet<>(policies.keySet());
+        names.addAll(ways.keySet());
+        return names;
+    }
+
+    /** The way that an operation is executed, once that is fixed. */
+    public Optional<Way> way(String operation) {
+        return Optional.ofNullable(ways.get(operation));
+    }
+
+    /** Whether somebody finds out about the operation's unknown entries. */
+    public boolean isReconciled(String operation) {
+        return reconcilers.containsKey(operation);
+    }
+
     /** The shortest lease of all policies. */
     public Duration shortestLease() {
         return Stream.concat(Stream.of(standard), policies.values().stream())
@@ -122,13 +153,18 @@ public final class Registry {
     /**
      * Declares an operation that was not known when the engine was built, with its policy and its way.
      *
-     * @throws IllegalArgumentException if the store cannot hold its results, or cannot execute it this way
+     * @throws IllegalArgumentException if the store cannot hold its results, or cannot execute it this way, or its reconciler
+     *     believes an absence while a call may be on its way
      * @throws IllegalStateException if the operation is executed in another way
      */
     public void declare(String operation, Policy policy, Way way) {
         // However many operations there are: names in requests must not crowd out those that the application declares.
         policy.check(store().limits());
         way.check(operation, store());
+        Reconciler reconciler = reconcilers.get(operation);
+        if (reconciler != null) {
+            policy.check(operation, reconciler);
+        }
         check(operation, way, ways.putIfAbsent(operation, way));
         policies.put(operation, policy);
     }
@@ -154,7 +190,7 @@ public final class Registry {
     }
 
     /**
-     * The answer, if this node has it in memory. Never asks the store, and so never blocks. Counted as a decision. A caller
+     * The answer, if this node has it in memory; never a mismatch, which only the store can tell. Never asks the store, and so never blocks. Counted as a decision. A caller
      * that uses it claims with {@link #claim}, so that each request looks into memory once.
      *
      * @throws StoreException if the recorded request cannot be compared with this one

@@ -47,6 +47,11 @@ final class Settlements {
         return parts.nanos();
     }
 
+    /** Runs the callback of a claim that was lost. */
+    void lost(Runnable callback) {
+        parts.callbacks().lost(callback);
+    }
+
     /** How long operations take, from claim to record. */
     LatencyAverage latency() {
         return latency;

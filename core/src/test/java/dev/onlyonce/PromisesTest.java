@@ -2,6 +2,7 @@ package dev.onlyonce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.docs.Modules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * names. To bring the list up to date, run this test with {@code -Dpromises.write=true}.
  */
 class PromisesTest {
-    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Path ROOT = Modules.ROOT;
     private static final Path LIST = ROOT.resolve("docs/reference/promises.md");
     private static final String NONE = "not yet";
     private static final Pattern ROW = Pattern.compile("^\\| ([KCFRDWTSNEXO]\\d+) \\| (.*?) \\| (.*?) \\|$");

@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.toCollection;
 import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.docs.Modules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +17,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +35,7 @@ class RoomsTest {
             Map.entry("faults", Set.of()),
             Map.entry("testservers", Set.of("dynamodb-local", "faults")),
             Map.entry("check", Set.of()),
+            Map.entry("prove", Set.of("core", "sql", "testservers")),
             Map.entry("testkit", Set.of("check", "core")),
             Map.entry("sql", Set.of("core")),
             Map.entry("redis", Set.of("core")),
@@ -215,20 +216,10 @@ class RoomsTest {
     }
 
     private static List<Source> sources() throws IOException {
-        Path root = Path.of("..").toAbsolutePath().normalize();
         List<Source> sources = new ArrayList<>();
-        try (Stream<Path> modules = Files.list(root)) {
-            for (Path module : modules.sorted().toList()) {
-                Path main = module.resolve("src/main/java");
-                if (Files.isDirectory(main)) {
-                    try (Stream<Path> files = Files.walk(main)) {
-                        for (Path file : files.filter(path -> path.toString().endsWith(".java"))
-                                .sorted()
-                                .toList()) {
-                            sources.add(Source.of(module.getFileName().toString(), Files.readString(file)));
-                        }
-                    }
-                }
+        for (Map.Entry<String, Path> module : Modules.all().entrySet()) {
+            for (Path file : Modules.sources(module.getValue(), "src/main/java")) {
+                sources.add(Source.of(module.getKey(), Files.readString(file)));
             }
         }
         return sources;

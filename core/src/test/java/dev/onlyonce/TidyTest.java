@@ -2,13 +2,15 @@ package dev.onlyonce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.docs.Modules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,8 +52,13 @@ class TidyTest {
                     "a library logs, it does not print",
                     "System\\.(out|err)\\b|printStackTrace\\(",
                     MAIN,
-                    "(benchmarks|server|payments)/.*"),
+                    "(benchmarks|server|payments|prove)/.*"),
             Ban.of("a test that does not run shows nothing", "@Disabled\\b", ALL, NOWHERE),
+            Ban.of(
+                    "copies of one process make the same: draw tokens and nonces from Tokens, keys from FreshBytes",
+                    "UUID\\.randomUUID|new SecureRandom\\(",
+                    "(core|sql|redis|dynamodb|cassandra|client)/src/main/.*",
+                    ".*/(Tokens|FreshBytes|JournalFiles)\\.java"),
             Ban.of(
                     "the internals are for the core alone",
                     "dev\\.onlyonce\\.internal\\b",
@@ -66,7 +73,7 @@ class TidyTest {
                     "what is published does not lean on test servers",
                     "dev\\.onlyonce\\.testservers\\b",
                     MAIN,
-                    "(testservers|benchmarks)/.*"),
+                    "(testservers|benchmarks|prove)/.*"),
             Ban.of(
                     "a name says what a thing is",
                     "\\b(class|interface|record|enum) (Abstract\\w+|\\w*(Utils?|Helper|Manager|Impl))\\b",
@@ -77,14 +84,14 @@ class TidyTest {
     @DisplayName("contain nothing that is banned")
     void bans() throws IOException {
         List<String> found = new ArrayList<>();
-        List<Path> sources = sources();
-        for (Path source : sources) {
-            String file = root().relativize(source).toString();
+        Map<String, Path> sources = sources();
+        for (Map.Entry<String, Path> source : sources.entrySet()) {
+            String file = source.getKey();
             if (file.endsWith("/TidyTest.java")) {
                 continue;
             }
             int number = 0;
-            for (String line : Files.readAllLines(source)) {
+            for (String line : Files.readAllLines(source.getValue())) {
                 number++;
                 for (Ban ban : bansOn(file, line)) {
                     found.add(file + ":" + number + ": " + ban.why() + ": " + line.strip());
@@ -92,13 +99,13 @@ class TidyTest {
             }
         }
         assertThat(found).isEmpty();
-        assertThat(sources).as("sources of several modules").anyMatch(path -> path.startsWith(root().resolve("sql")));
+        assertThat(sources.keySet()).as("sources of several modules").anyMatch(file -> file.startsWith("sql/"));
     }
 
     @Test
     @DisplayName("mark every package as free of nulls")
     void packages() throws IOException {
-        for (Path source : sources()) {
+        for (Path source : sources().values()) {
             // An application below src/test is somebody else's, on purpose.
             if (source.toString().contains("/src/main/") && !source.toString().contains("/src/test/")) {
                 Path info = source.resolveSibling("package-info.java");
@@ -156,27 +163,14 @@ class TidyTest {
         return BANS.stream().filter(ban -> ban.hits(file, line)).toList();
     }
 
-    private static List<Path> sources() throws IOException {
-        List<Path> sources = new ArrayList<>();
-        try (Stream<Path> modules = Files.list(root())) {
-            for (Path module : modules.map(path -> path.resolve("src"))
-                    .filter(Files::exists)
-                    .toList()) {
-                try (Stream<Path> files = Files.walk(module)) {
-                    files.filter(path -> path.toString().endsWith(".java")).forEach(sources::add);
-                }
+    /** The sources, by module and path in it. */
+    private static Map<String, Path> sources() throws IOException {
+        Map<String, Path> sources = new TreeMap<>();
+        for (Map.Entry<String, Path> module : Modules.all().entrySet()) {
+            for (Path file : Modules.sources(module.getValue(), "src")) {
+                sources.put(module.getKey() + "/" + module.getValue().relativize(file), file);
             }
         }
         return sources;
-    }
-
-    /** The folder of the whole project, wherever in it the test was started. */
-    private static Path root() {
-        Path folder = Path.of("").toAbsolutePath();
-        while (folder != null && !Files.exists(folder.resolve(".mvn"))) {
-            folder = folder.getParent();
-        }
-        assertThat(folder).as("folder with .mvn").isNotNull();
-        return folder;
     }
 }

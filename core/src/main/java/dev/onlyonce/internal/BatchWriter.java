@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>If the outcome of a call is unknown, it makes the same call again: tokens make the repetition harmless.
  *   <li>If the leader was interrupted, that may be why the call failed. The interrupt concerns the leader alone: it is put
- *       aside, and the call is made again.
+ *       aside, nobody hears of a failure, and the calls that are not done go with another leader.
  *   <li>If the store refuses a batch, the batch goes again in parts, see {@link Splitting}, so that a bad row fails no other.
  *   <li>An {@link Error} may be the leader's own problem (its stack is used up): it goes on with its own call alone, and the
  *       others go with the next leader. Each leader ends its own call, so this terminates.
@@ -88,7 +88,10 @@ final class BatchWriter {
                     if (!isNothingChanged(e)) {
                         rest.forEach(PendingCall::doubt);
                     }
-                    if (tries == OUTCOME_TRIES || !(now || e instanceof StoreOutcomeUnknown)) {
+                    if (now) {
+                        return;
+                    }
+                    if (tries == OUTCOME_TRIES || !(e instanceof StoreOutcomeUnknown)) {
                         failed(rest, e);
                         return;
                     }

@@ -39,7 +39,7 @@ final class CallQueue implements AutoCloseable {
     private final long waitMaxNanos;
     private final Pause pause;
     private final BatchWriter writer;
-    private final LeaderThreads leaders = new LeaderThreads(LANES);
+    private final DaemonThreads leaders = new DaemonThreads("onlyonce-store", LANES);
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<PendingCall<?, ?>> queue = new ArrayDeque<>();
@@ -75,7 +75,12 @@ final class CallQueue implements AutoCloseable {
     /** Makes a call for the current thread, which leads or waits. */
     <R> R submit(PendingCall<?, R> call) {
         pause.check();
-        int lane = enter(call);
+        int lane = NO_LANE;
+        if (call.mayLead()) {
+            lane = enter(call);
+        } else {
+            join(call);
+        }
         while (!call.isDone()) {
             if (lane == NO_LANE) {
                 lane = await(call);
@@ -93,6 +98,9 @@ final class CallQueue implements AutoCloseable {
             giveUp(call);
             // A lane that was passed just now still needs its leader.
             return call.awaitNanos(0);
+        }
+        if (!call.mayLead()) {
+            return call.awaitNanos(waitMaxNanos - waited);
         }
         if (waited >= GATHER_MAX.toNanos()) {
             int lane = leaveQueue(call);
@@ -119,21 +127,25 @@ final class CallQueue implements AutoCloseable {
 
     /** Makes a call whose future receives the answer; never blocks. */
     void enqueue(PendingCall<?, ?> call) {
-        boolean summons;
         try {
             pause.check();
-            lock.lock();
-            try {
-                takePlace(call);
-                scheduleCheck();
-                summons = assign(false);
-            } finally {
-                lock.unlock();
-            }
+            join(call);
         } catch (StoreUnavailable e) {
             call.fail(e);
             call.completeFuture();
-            return;
+        }
+    }
+
+    /** Takes a place in the queue for a call that others lead. */
+    private void join(PendingCall<?, ?> call) {
+        boolean summons;
+        lock.lock();
+        try {
+            takePlace(call);
+            scheduleCheck();
+            summons = assign(false);
+        } finally {
+            lock.unlock();
         }
         summon(summons, false);
     }
@@ -161,7 +173,7 @@ final class CallQueue implements AutoCloseable {
         if (lane == NO_LANE || waiting == 0 || led || !(gathered || lanes.isWorthACall(waiting))) {
             return false;
         }
-        if (queue.getFirst().hasCaller()) {
+        if (queue.getFirst().mayLead()) {
             lanes.occupy(lane, waiting, time.nanos());
             queue.removeFirst().passLane(lane);
             return false;
@@ -230,16 +242,21 @@ final class CallQueue implements AutoCloseable {
 
     /**
      * Leads one batch with the caller's own call in it. An interrupt is put aside meanwhile: drivers fail on it, and the
-     * other callers in the batch were not interrupted.
+     * other callers in the batch were not interrupted. If one comes during the call to the store, the call is made again by one
+     * of our own threads, which nobody interrupts: the store has not failed.
      */
     private void lead(int lane, PendingCall<?, ?> own) {
         List<PendingCall<?, ?>> batch = List.of(own);
         boolean interrupted = Thread.interrupted();
+        boolean disturbed = false;
         try {
             batch = take(lane, own);
-            interrupted |= writer.write(batch, own.sinceNanos() + waitMaxNanos);
+            disturbed = writer.write(batch, own.sinceNanos() + waitMaxNanos);
         } finally {
-            if (!own.isDone()) {
+            interrupted |= disturbed;
+            if (disturbed) {
+                own.follow();
+            } else if (!own.isDone()) {
                 own.fail(notReached(own));
             }
             passOn(lane);
@@ -329,6 +346,9 @@ final class CallQueue implements AutoCloseable {
         try {
             takeBack(lanes.batch(lane));
             lanes.free(lane);
+            if (!queue.isEmpty() && !queue.getFirst().mayLead()) {
+                scheduleCheck();
+            }
             summons = assign(false);
         } finally {
             lock.unlock();
@@ -386,7 +406,7 @@ final class CallQueue implements AutoCloseable {
     private boolean findLate(Collection<PendingCall<?, ?>> calls, long now, List<PendingCall<?, ?>> late) {
         boolean more = false;
         for (PendingCall<?, ?> call : calls) {
-            if (!call.hasCaller() && !call.isFutureDone()) {
+            if (!call.mayLead() && !call.isHandedOut()) {
                 if (call.waitedNanos(now) >= waitMaxNanos) {
                     late.add(call);
                 } else {

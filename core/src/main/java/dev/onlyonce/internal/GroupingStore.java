@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Group commit: sends many callers' claims, settlements and look-ups to a store in one call.
@@ -29,6 +30,7 @@ import java.util.function.Consumer;
  *       gathers while a call is under way. Claims and settlements do not mix, because the store pays for every kind in a call,
  *       and callers that were answered together return together.
  *   <li>A caller that leads keeps its own time limit. Calls that it has no time for return to the head of the queue.
+ *   <li>A claim that is answered by a large result is not: whoever asked for it reads it apart; see {@link LargeReads}.
  *   <li>The leader hands out the answers and passes its lane to the first caller in the queue, unless rule 1 tells it to let
  *       more gather. A caller then returns; one of our threads leads again instead. So nobody waits unless a call is under way.
  * </ol>
@@ -37,11 +39,12 @@ import java.util.function.Consumer;
  * caller that waits too long gives up by itself; one scheduled check does the same for all callers that do not block.
  *
  * <p>Background work and operators have batches of their own and call the store itself. The pieces: {@link CallQueue} decides who
- * leads and when, {@link Lanes} knows the calls under way, {@link BatchWriter} makes one call.
+ * leads and when, {@link Lanes} knows the calls under way, {@link BatchWriter} makes one call, {@link LargeReads} reads what is too large for one.
  */
 public final class GroupingStore {
     private final Time time;
     private final CallQueue queue;
+    private final LargeReads large;
     private final Kind<ClaimRequest, ClaimResult> claims;
     private final Kind<Settlement, SettleResult> settlements;
     private final Kind<EntryId, Optional<Entry>> finds;
@@ -56,6 +59,7 @@ public final class GroupingStore {
         this.claims = store::claim;
         this.settlements = store::settle;
         this.finds = store::find;
+        this.large = new LargeReads(store, limits);
         this.queue = new CallQueue(time, limits, onFailure);
     }
 
@@ -69,12 +73,30 @@ public final class GroupingStore {
 
     /** Claims; the caller leads or waits. Throws {@link StoreException}. */
     public ClaimResult claim(ClaimRequest request) {
-        return call(claims, request.id(), request);
+        ClaimResult result = call(claims, request.id(), request);
+        return result instanceof ClaimResult.Large ? large.read(request.id()) : result;
     }
 
     /** Claims without blocking. Dependent stages run on any thread, perhaps this one, and must not block. */
     public CompletableFuture<ClaimResult> claimAsync(ClaimRequest request) {
-        return callAsync(claims, request.id(), request);
+        CompletableFuture<ClaimResult> answer = new CompletableFuture<>();
+        var unused = callAsync(claims, request.id(), request).whenComplete((result, failure) -> {
+            if (result instanceof ClaimResult.Large) {
+                var unusedRead =
+                        large.readAsync(request.id()).whenComplete((read, problem) -> hand(answer, read, problem));
+            } else {
+                hand(answer, result, failure);
+            }
+        });
+        return answer;
+    }
+
+    private static <R> void hand(CompletableFuture<R> to, @Nullable R result, @Nullable Throwable failure) {
+        if (failure == null) {
+            to.complete(result);
+        } else {
+            to.completeExceptionally(failure);
+        }
     }
 
     /** Settles; the caller leads or waits. Throws {@link StoreException}. */
@@ -110,5 +132,6 @@ public final class GroupingStore {
     /** Ends our idle threads. Later calls still reach the store, which stays open. */
     public void close() {
         queue.close();
+        large.close();
     }
 }

@@ -24,6 +24,9 @@ final class PendingCall<Q, R> {
     private final @Nullable CompletableFuture<R> future;
     private final @Nullable Thread caller;
 
+    /** Whether the caller's thread may lead to the store. */
+    private volatile boolean mayLead;
+
     private volatile @Nullable Object outcome;
     private volatile int lane = NO_LANE;
     /** Whether an attempt may have changed the entry. */
@@ -46,6 +49,8 @@ final class PendingCall<Q, R> {
         this.sinceNanos = nowNanos;
         this.future = future;
         this.caller = future == null ? Thread.currentThread() : null;
+        // An interrupt of a virtual thread closes the socket that it reads from.
+        this.mayLead = future == null && !VirtualThreads.isCurrent();
     }
 
     Kind<Q, R> kind() {
@@ -60,9 +65,14 @@ final class PendingCall<Q, R> {
         return request;
     }
 
-    /** Whether a thread waits. It can lead, and it watches its own time limit. */
-    boolean hasCaller() {
-        return caller != null;
+    /** Whether a thread waits that can lead, and that watches how long others gather. */
+    boolean mayLead() {
+        return mayLead;
+    }
+
+    /** From now on, others lead for this call. */
+    void follow() {
+        mayLead = false;
     }
 
     long sinceNanos() {
@@ -102,15 +112,15 @@ final class PendingCall<Q, R> {
         }
     }
 
-    /** Whether {@link #completeFuture} has run; until then the call waits for the rest of its batch. */
-    boolean isFutureDone() {
-        return future != null && future.isDone();
+    /** Whether its waiter has the answer: a future gets it after the rest of its batch. */
+    boolean isHandedOut() {
+        return future == null ? isDone() : future.isDone();
     }
 
     /** Completes the future, if the call is done. Dependent stages run on this thread; what they throw stays with them. */
     void completeFuture() {
         if (future != null && isDone()) {
-            Futures.complete(future, this::result);
+            ForOthers.run(() -> Futures.complete(future, this::result));
         }
     }
 

@@ -18,6 +18,12 @@ public sealed interface ClaimResult {
     record Existing(Entry entry) implements ClaimResult {}
 
     /**
+     * The key has an entry that the caller cannot take, and whose result would hold up the answers to the other items; it was not changed.
+     * {@link Store#find} reads it.
+     */
+    record Large() implements ClaimResult {}
+
+    /**
      * Somebody else holds the row just now (its lock, or an uncommitted entry with this id); this item changed nothing and
      * may be tried again. It says nothing about the other items of the call.
      */

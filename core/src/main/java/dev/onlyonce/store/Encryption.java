@@ -3,7 +3,6 @@ package dev.onlyonce.store;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -32,7 +31,6 @@ public final class Encryption {
 
     private final int current;
     private final Map<Integer, SecretKeySpec> keys;
-    private final SecureRandom random = new SecureRandom();
 
     private Encryption(int current, Map<Integer, SecretKeySpec> keys) {
         this.current = current;
@@ -78,8 +76,8 @@ public final class Encryption {
      * @param use tells the records of one entry apart; opening needs the same
      */
     public byte[] seal(EntryId id, String use, byte[] plain) {
-        byte[] nonce = new byte[NONCE_BYTES];
-        random.nextBytes(nonce);
+        // Fresh from the system: copies of one process must not seal two records with one nonce.
+        byte[] nonce = Tokens.bytes(NONCE_BYTES);
         byte[] head = ByteBuffer.allocate(HEAD_BYTES).put(MAGIC).putInt(current).array();
         try {
             byte[] sealed = cipher(Cipher.ENCRYPT_MODE, head, nonce, id, use).doFinal(plain);

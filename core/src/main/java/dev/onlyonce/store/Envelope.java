@@ -10,8 +10,10 @@ import org.jspecify.annotations.Nullable;
  * fixed: a later release may add a format and still reads this one.
  */
 public final class Envelope {
+    /** What an envelope adds to a result. A store takes this much more than its {@link StoreLimits#resultBytesMax}. */
+    public static final int HEADER_BYTES = 2;
+
     private static final byte FORMAT = 1;
-    private static final int HEADER_BYTES = 2;
 
     private Envelope() {}
 

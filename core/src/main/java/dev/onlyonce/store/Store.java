@@ -2,7 +2,9 @@ package dev.onlyonce.store;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +67,10 @@ public interface Store extends AutoCloseable {
      */
     List<SettleResult> settle(List<Settlement> settlements);
 
-    /** Renews the leases of entries that are {@link State#PROCESSING} with this token, lapsed or not. */
+    /**
+     * Renews the leases of entries that are {@link State#PROCESSING} with this token, lapsed or not. Never shortens one: a renewal
+     * that was held up must not take back what a later one gave.
+     */
     List<RenewResult> renew(List<Renewal> renewals);
 
     /** Reads entries; empty for absent ones and for those past retention and tombstone. */
@@ -75,6 +80,9 @@ public interface Store extends AutoCloseable {
      * Ends abandoned claims, at most {@code limit} entries: processing entries with a lapsed lease become what their
      * terms say, pending ones past their lease become {@link State#FAILED} without a result. Their tokens are erased:
      * the old owners are fenced out. Safe on every node at once.
+     *
+     * <p>A lease that ends later than a lease from now was given when the clock was ahead: it is shortened to a lease from now,
+     * at the latest by the first sweep of this store after the clock has gone back.
      */
     List<Transition> sweep(int limit);
 
@@ -127,6 +135,43 @@ public interface Store extends AutoCloseable {
     }
 
     /**
+     * How many entries are in each state. Reads about {@code max} entries at most, so beyond that the counts are estimates or lower
+     * bounds; the result says which. For overviews that are shown every few seconds.
+     */
+    default StateCounts countStates(int max) {
+        Map<State, Long> counts = new EnumMap<>(State.class);
+        int read = 0;
+        EntryQuery query = EntryQuery.all(Math.min(max, EntryQuery.LIMIT_MAX));
+        List<Entry> page;
+        do {
+            page = list(query);
+            page.forEach(entry -> counts.merge(entry.state(), 1L, Long::sum));
+            read += page.size();
+            query = page.isEmpty()
+                    ? query
+                    : query.after(page.get(page.size() - 1).id());
+        } while (page.size() == query.limit() && read < max);
+        if (read < max) {
+            return new StateCounts(counts, StateCounts.Kind.EXACT);
+        }
+        // Those that an operator has to look at may be behind the bound.
+        long unknown =
+                list(EntryQuery.all(EntryQuery.LIMIT_MAX).in(State.UNKNOWN)).size();
+        counts.merge(State.UNKNOWN, unknown, Math::max);
+        return new StateCounts(counts, StateCounts.Kind.AT_LEAST);
+    }
+
+    /** What it is, for operators, such as {@code PostgreSQL}. */
+    default String description() {
+        return getClass().getSimpleName();
+    }
+
+    /** What a failover of it can lose, in a sentence for operators. */
+    default String failover() {
+        return "Everything: entries are in the memory of this process.";
+    }
+
+    /**
      * The audit records of a key, oldest first, at most the newest {@value AuditQuery#LIMIT_MAX}: of its entry and of the
      * entries before it. The records of one entry begin with one from nothing, unless that
      * has been purged, and follow one another; the last one of an entry that was evicted or replaced leads to nothing. The
@@ -154,6 +199,32 @@ public interface Store extends AutoCloseable {
      * @throws StoreException if they cannot: no room, no right to write, or no way to reach it
      */
     default void checkWritable() {}
+
+    /**
+     * Looks again at what was checked when the store was opened: whether it would forget entries, and whether it is still the same store.
+     * Called before every sweep, so it costs a small read or two. From the moment that it throws {@link StoreRefused} until it returns
+     * normally again, every other verb but those that list throws that too; {@link StoreGate} does this.
+     *
+     * @throws StoreRefused if the store must not be used
+     * @throws StoreException if it cannot be asked
+     */
+    default void recheck() {}
+
+    /** Why {@link #recheck} refuses the store; empty while it does not. Does not block. For metrics. */
+    default Optional<String> refusal() {
+        return Optional.empty();
+    }
+
+    /**
+     * Accepts that the store is empty, or another one than this node knew: an operator's decision, for all nodes. Keys from before are
+     * forgotten.
+     *
+     * @throws IllegalStateException if there is nothing to accept
+     * @throws StoreException if the store cannot be asked, or is refused for another reason
+     */
+    default void accept(String who, String reason) {
+        throw new IllegalStateException("There is nothing to accept: this store cannot be replaced while it is used");
+    }
 
     /** What this store may lose because its owner has accepted that. For health checks. */
     default List<String> acceptedRisks() {

@@ -20,13 +20,12 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("docs/internals/architecture.md")
 class ArchitectureTest {
-    private static final Pattern MODULE = Pattern.compile("<module>([^<]+)</module>");
     private static final Pattern DEPENDENCY = Pattern.compile(
             "<dependency>\\s*<groupId>dev\\.onlyonce</groupId>\\s*<artifactId>onlyonce-([^<]+)</artifactId>(.*?)</dependency>",
             Pattern.DOTALL);
     private static final Pattern CALL = Pattern.compile("(\\w+)\\(.*");
     private static final Pattern CLASS = Pattern.compile("[A-Z][a-z]\\w*");
-    private static final Pattern LINKED_FILE = Pattern.compile("`([a-z-]+/src/[^`]+|docs/[^`]+)`");
+    private static final Pattern LINKED_FILE = Pattern.compile("`([a-z/-]+/src/[^`]+|docs/[^`]+)`");
 
     private final String page = read(Pages.ARCHITECTURE);
 
@@ -42,37 +41,36 @@ class ArchitectureTest {
         return (Mermaid.Flowchart) Mermaid.in(page).get(0);
     }
 
-    private static Set<String> modules() {
-        Set<String> modules = new TreeSet<>();
-        Matcher module = MODULE.matcher(read(Pages.ROOT.resolve("pom.xml")));
-        while (module.find()) {
-            modules.add(module.group(1));
+    private static Map<String, Path> modules() {
+        try {
+            return Modules.all();
+        } catch (IOException e) {
+            throw new AssertionError(e);
         }
-        return modules;
     }
 
     /** What each module needs of the others, without tests. */
     private static Map<String, Set<String>> needs() {
         Map<String, Set<String>> needs = new TreeMap<>();
-        for (String module : modules()) {
+        modules().forEach((module, folder) -> {
             Set<String> needed = new TreeSet<>();
-            Matcher dependency =
-                    DEPENDENCY.matcher(read(Pages.ROOT.resolve(module).resolve("pom.xml")));
+            Matcher dependency = DEPENDENCY.matcher(read(folder.resolve("pom.xml")));
             while (dependency.find()) {
                 if (!dependency.group(2).contains("<scope>test</scope>")) {
                     needed.add(dependency.group(1));
                 }
             }
             needs.put(module, needed);
-        }
+        });
         return needs;
     }
 
     @Test
     @DisplayName("maps every module")
     void modulesOnTheMap() {
-        assertThat(map().nodes().values()).containsExactlyInAnyOrderElementsOf(modules());
-        assertThat(modules()).allSatisfy(module -> assertThat(page).contains("| `" + module + "` |"));
+        assertThat(map().nodes().values())
+                .containsExactlyInAnyOrderElementsOf(modules().keySet());
+        assertThat(modules().keySet()).allSatisfy(module -> assertThat(page).contains("| `" + module + "` |"));
     }
 
     @Test

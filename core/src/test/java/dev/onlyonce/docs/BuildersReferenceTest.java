@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -59,16 +58,13 @@ class BuildersReferenceTest {
     private static String generated() throws IOException {
         Map<String, String> tables = new TreeMap<>();
         for (String module : MODULES) {
-            try (Stream<Path> files = Files.walk(Pages.ROOT.resolve(module).resolve("src/main/java"))) {
-                for (Path file :
-                        files.filter(f -> f.toString().endsWith(".java")).toList()) {
-                    String source = Files.readString(file);
-                    Matcher builder = BUILDER.matcher(source);
-                    if (builder.find()) {
-                        String type = file.getFileName().toString().replace(".java", "");
-                        String name = builder.group(1).equals("Builder") ? type + ".Builder" : type;
-                        rows(builder.group(), name, tables);
-                    }
+            for (Path file : Modules.sources(Modules.all().get(module), "src/main/java")) {
+                String source = Files.readString(file);
+                Matcher builder = BUILDER.matcher(source);
+                if (builder.find()) {
+                    String type = file.getFileName().toString().replace(".java", "");
+                    String name = builder.group(1).equals("Builder") ? type + ".Builder" : type;
+                    rows(builder.group(), name, tables);
                 }
             }
         }

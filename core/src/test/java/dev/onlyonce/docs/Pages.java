@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 /** Finds the pages and the sources of the repository. */
 final class Pages {
-    static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    static final Path ROOT = Modules.ROOT;
     static final Path ARCHITECTURE = ROOT.resolve("docs/internals/architecture.md");
 
     private Pages() {}

@@ -18,6 +18,8 @@ final class SourceNames {
 
     private static final Pattern IMPORT = Pattern.compile("(?m)^import [\\w.]+\\.([A-Z]\\w*);");
     private static final Pattern ALERT = Pattern.compile("alert: (\\w+)");
+    /** A definition or a constant of the model. */
+    private static final Pattern MODELLED = Pattern.compile("(?m)^(?:([A-Z]\\w*) ==|    ([A-Z]\\w*),? +\\\\\\*)");
     /** Of other projects, and imported by none of our sources. */
     private static final Set<String> FOREIGN = Set.of(
             "AbstractRoutingDataSource",
@@ -40,6 +42,10 @@ final class SourceNames {
         Matcher alert = ALERT.matcher(Files.readString(Pages.ROOT.resolve("docs/operating/alerts.yaml")));
         while (alert.find()) {
             names.imported.add(alert.group(1));
+        }
+        Matcher modelled = MODELLED.matcher(Files.readString(Pages.ROOT.resolve("docs/internals/model/Onlyonce.tla")));
+        while (modelled.find()) {
+            names.imported.add(modelled.group(1) == null ? modelled.group(2) : modelled.group(1));
         }
         try (Stream<Path> files = Files.walk(Pages.ROOT)) {
             for (Path file : files.filter(SourceNames::isSource).toList()) {

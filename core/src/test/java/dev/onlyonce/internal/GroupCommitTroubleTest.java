@@ -2,10 +2,12 @@ package dev.onlyonce.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Time;
@@ -13,10 +15,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -120,6 +128,75 @@ class GroupCommitTroubleTest extends KeptBusy<Future<ClaimResult>> {
         assertThat(get(caller)).isTrue();
         // The store was not at fault: nobody is kept off it.
         assertThat(group.claim(GroupedStore.claim("b"))).isNotNull();
+    }
+
+    @Test
+    @DisplayName("D21 a caller that is interrupted whenever it leads fails nobody, and nobody is kept off the store")
+    void interruptedEachTime() throws Exception {
+        List<StoreException> failures = new CopyOnWriteArrayList<>();
+        GroupedStore store = store(ids -> {
+            if (Thread.currentThread().getName().startsWith("bad")) {
+                Thread.currentThread().interrupt();
+            }
+            failIfInterrupted();
+        });
+        GroupingStore group = new GroupingStore(store, time, new GroupingStore.Limits(1000, LONG), failures::add);
+        fillLanes(group);
+        List<Future<Boolean>> leaders = new ArrayList<>();
+        for (int lane = 0; lane < CallQueue.LANES; lane++) {
+            String key = "leader-" + lane;
+            leaders.add(threads.submit(() -> {
+                String name = Thread.currentThread().getName();
+                Thread.currentThread().setName("bad-" + key);
+                try {
+                    assertThat(group.claim(GroupedStore.claim(key)))
+                            .isEqualTo(GroupedStore.claimed(GroupedStore.id(key)));
+                    return Thread.interrupted();
+                } finally {
+                    Thread.currentThread().setName(name);
+                }
+            }));
+            awaitWaiting(group, lane + 1);
+        }
+        List<Future<ClaimResult>> followers = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            followers.add(claim(group, "k" + i));
+            awaitWaiting(group, CallQueue.LANES + i + 1);
+        }
+        gate.countDown();
+        for (int i = 0; i < 20; i++) {
+            assertThat(get(followers.get(i))).isEqualTo(GroupedStore.claimed(GroupedStore.id("k" + i)));
+        }
+        for (Future<Boolean> leader : leaders) {
+            get(leader);
+        }
+        assertThat(failures).isEmpty();
+        assertThat(group.claim(GroupedStore.claim("b"))).isNotNull();
+        group.close();
+    }
+
+    @Test
+    @DisplayName("D21 a virtual thread never leads to the store, where an interrupt would close its socket")
+    void virtualThreads() throws Exception {
+        assumeThat(Runtime.version().feature()).as("Java with virtual threads").isGreaterThanOrEqualTo(21);
+        Queue<String> leaders = new ConcurrentLinkedQueue<>();
+        GroupingStore group =
+                group(store(ids -> leaders.add(Thread.currentThread().getName())), 1000, LONG);
+        BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
+        for (int i = 0; i < 100; i++) {
+            String key = "k" + i;
+            Runnable caller = () -> {
+                Thread.currentThread().interrupt();
+                answers.add(group.claim(GroupedStore.claim(key)));
+                assertThat(Thread.interrupted()).isTrue();
+            };
+            Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, caller);
+        }
+        for (int i = 0; i < 100; i++) {
+            assertThat(answers.poll(60, TimeUnit.SECONDS)).isInstanceOf(ClaimResult.Claimed.class);
+        }
+        assertThat(leaders).isNotEmpty().containsOnly("onlyonce-store");
+        group.close();
     }
 
     @Test

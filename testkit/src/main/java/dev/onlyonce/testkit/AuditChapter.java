@@ -432,6 +432,28 @@ interface AuditChapter extends Chapter {
         assertThat(last(fresh("key-5")).transition().why()).startsWith("日本 😀");
     }
 
+    @Test
+    @DisplayName("S2 the audit says why an entry began, was taken, was abandoned, and made room")
+    default void auditReasons() {
+        ClaimRequest accepted = on(Requests.RETRIED, accepting(fresh("key")));
+        bench().claimed(accepted);
+        ClaimRequest worker = rival(accepted);
+        bench().claimed(worker);
+        bench().advance(LEASE);
+        bench().node().sweep(10);
+        bench().advance(RETENTION);
+        bench().claimed(rival(worker));
+        assertThat(bench().node().history(accepted.id()))
+                .extracting(record -> record.transition().why())
+                .containsExactly("accepted", "claimed", "the lease ran out", "its retention is over", "claimed");
+
+        ClaimRequest abandoned = accepting(fresh("abandoned"));
+        bench().claimed(abandoned);
+        bench().advance(LEASE);
+        bench().node().sweep(10);
+        assertThat(last(abandoned).transition().why()).isEqualTo("nobody took it in time");
+    }
+
     private AuditRecord last(ClaimRequest claim) {
         List<AuditRecord> records = bench().node().history(claim.id());
         return records.get(records.size() - 1);

@@ -110,6 +110,21 @@ class ForwardingStore implements Store {
     }
 
     @Override
+    public void recheck() {
+        store.recheck();
+    }
+
+    @Override
+    public Optional<String> refusal() {
+        return store.refusal();
+    }
+
+    @Override
+    public void accept(String who, String reason) {
+        store.accept(who, reason);
+    }
+
+    @Override
     public List<String> acceptedRisks() {
         return store.acceptedRisks();
     }

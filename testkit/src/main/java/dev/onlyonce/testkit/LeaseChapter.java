@@ -27,8 +27,11 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Leases: how long they hold, and what becomes of what was left behind. */
 interface LeaseChapter extends Chapter {
@@ -58,6 +61,7 @@ interface LeaseChapter extends Chapter {
     }
 
     @Test
+    @ResourceLock(Resources.TIME_ZONE)
     @DisplayName("T5 the store's clock decides, whatever the time zone of the process")
     default void timeZones() {
         java.util.TimeZone usual = java.util.TimeZone.getDefault();
@@ -111,13 +115,66 @@ interface LeaseChapter extends Chapter {
     }
 
     @Test
-    @DisplayName("D3 a heartbeat counts from now: it can shorten a lease too")
+    @DisplayName("D3 a heartbeat never shortens a lease, not even one that arrives late")
     default void shorterHeartbeat() {
         ClaimRequest request = fresh("key");
         bench().claimed(request);
         assertThat(bench().renew(request, Duration.ofSeconds(1))).isTrue();
-        bench().advance(Duration.ofSeconds(1));
-        assertThat(bench().node().sweep(10)).hasSize(1);
+        bench().advance(Duration.ofSeconds(2));
+        assertThat(bench().node().sweep(10)).isEmpty();
+        assertThat(bench().renew(request, LEASE)).isTrue();
+        assertThat(bench().entry(request).leaseUntil())
+                .isEqualTo(bench().entry(request).readAt().plus(LEASE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @DisplayName("D12 T5 a claim made while the clock was ahead is stuck for its lease and a sweep, not for the jump")
+    default void clockAhead(boolean sweptMeanwhile) {
+        Duration jump = Duration.ofHours(25);
+        ClaimRequest before = fresh("before");
+        bench().claimed(before);
+        bench().advance(jump);
+        ClaimRequest dead = fresh("dead");
+        ClaimRequest living = fresh("living");
+        ClaimRequest pending = accepting(fresh("pending"));
+        bench().claimed(dead);
+        bench().claimed(living);
+        bench().claimed(pending);
+        if (sweptMeanwhile) {
+            assertThat(bench().node().sweep(10)).extracting(Transition::id).containsExactly(before.id());
+        }
+        bench().advance(jump.negated());
+        assertThat(bench().node().sweep(10)).isEmpty();
+        bench().advance(LEASE.dividedBy(2));
+        assertThat(bench().node().sweep(10)).as("they have a lease from then").isEmpty();
+        assertThat(bench().renew(living, LEASE)).isTrue();
+        bench().advance(LEASE.dividedBy(2));
+        assertThat(bench().node().sweep(10))
+                .extracting(Transition::id)
+                .contains(dead.id(), pending.id())
+                .doesNotContain(living.id());
+        assertThat(bench().entry(living).state()).isEqualTo(PROCESSING);
+        assertThat(bench().entry(dead).state()).isEqualTo(UNKNOWN);
+    }
+
+    @Test
+    @DisplayName("D12 T5 a clock that goes ahead and comes back between two sweeps keeps no claim for its jump")
+    default void clockAheadBetweenSweeps() {
+        Duration jump = Duration.ofHours(25);
+        assertThat(bench().node().sweep(10)).isEmpty();
+        ClaimRequest living = fresh("living");
+        bench().advance(jump);
+        ClaimRequest dead = fresh("dead");
+        bench().claimed(dead);
+        bench().advance(LEASE.dividedBy(2).minus(jump));
+        bench().claimed(living);
+        assertThat(bench().node().sweep(10)).isEmpty();
+        bench().advance(LEASE.dividedBy(2));
+        assertThat(bench().renew(living, LEASE)).isTrue();
+        bench().advance(LEASE.dividedBy(2));
+        assertThat(bench().node().sweep(10)).extracting(Transition::id).containsExactly(dead.id());
+        assertThat(bench().entry(living).state()).isEqualTo(PROCESSING);
     }
 
     @ParameterizedTest

@@ -26,6 +26,7 @@ import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult.Lost;
 import dev.onlyonce.store.SettleResult.Settled;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StateCounts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -90,6 +91,28 @@ interface OperatorChapter extends Chapter {
         assertThat(bench().node().countStored("a", 2)).as("up to a bound").isEqualTo(2);
         assertThat(bench().node().countStored("b", 100)).isEqualTo(1);
         assertThat(bench().node().countStored("A", 100)).isZero();
+    }
+
+    @Test
+    @DisplayName("O1 entries are counted by state: one by one while they are few, and the unknown ones in any case")
+    default void countsStates() {
+        ClaimRequest completed = fresh("a", "completed");
+        bench().claimed(completed);
+        bench().settled(completed, COMPLETED, bytes("done"));
+        ClaimRequest doubtful = fresh("z", "doubtful");
+        bench().claimed(doubtful);
+        bench().settled(doubtful, UNKNOWN, null);
+        bench().claimed(fresh("b", "running"));
+        bench().claimed(fresh("b", "running-too"));
+        StateCounts counts = bench().node().countStates(100);
+        assertThat(counts.kind()).isEqualTo(StateCounts.Kind.EXACT);
+        assertThat(counts.of(COMPLETED)).isEqualTo(1);
+        assertThat(counts.of(UNKNOWN)).isEqualTo(1);
+        assertThat(counts.of(State.PROCESSING)).isEqualTo(2);
+        assertThat(counts.total()).isEqualTo(4);
+        StateCounts some = bench().node().countStates(2);
+        assertThat(some.kind()).isNotEqualTo(StateCounts.Kind.EXACT);
+        assertThat(some.of(UNKNOWN)).as("behind the bound").isEqualTo(1);
     }
 
     @Test

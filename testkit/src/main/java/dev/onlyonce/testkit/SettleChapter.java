@@ -13,14 +13,19 @@ import static dev.onlyonce.testkit.Requests.on;
 import static dev.onlyonce.testkit.Requests.rival;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.Policy;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.SettleResult.Lost;
 import dev.onlyonce.store.SettleResult.Settled;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -218,6 +223,37 @@ interface SettleChapter extends Chapter {
         bench().settled(request, COMPLETED, result.clone());
         assertThat(bench().entry(request).result()).isEqualTo(result);
         assertThat(bench().refused(rival(request)).result()).isEqualTo(result);
+    }
+
+    @Test
+    @DisplayName("R1 a result of exactly the documented limit is kept, with what the engine puts around it")
+    default void largestResult() {
+        int limit = Math.min(
+                resultBytesKept(), Math.min(bench().node().limits().resultBytesMax(), Policy.RESULT_BYTES_MAX));
+        ClaimRequest request = fresh("key");
+        bench().claimed(request);
+        byte[] value = new byte[limit];
+        new Random(limit).nextBytes(value);
+        byte[] result = Envelope.value(value);
+        settleLarge(request, result);
+        assertThat(Arrays.equals(bench().entry(request).result(), result)).isTrue();
+        assertThat(Arrays.equals(bench().refused(rival(request)).result(), result))
+                .isTrue();
+    }
+
+    /** Repeats it, as the engine does: on a busy machine so many bytes may take longer than a store waits. */
+    private void settleLarge(ClaimRequest request, byte[] result) {
+        int repeatsMax = 5;
+        for (int repeats = 0; ; repeats++) {
+            try {
+                bench().settled(request, COMPLETED, result.clone());
+                return;
+            } catch (StoreOutcomeUnknown | StoreBusy e) {
+                if (repeats == repeatsMax) {
+                    throw e;
+                }
+            }
+        }
     }
 
     @Test

@@ -256,7 +256,8 @@ public final class Simulation {
         }
 
         private Onlyonce engine(Onlyonce.Builder builder) {
-            Policy policy = Policy.builder().failures(failures).build();
+            Policy policy =
+                    Policy.builder().failures(failures).callMax(Duration.ZERO).build();
             Map<String, Policy> policies = Map.of(
                     "pay", policy,
                     "wait", policy.toBuilder().waitMax(Duration.ofSeconds(20)).build(),

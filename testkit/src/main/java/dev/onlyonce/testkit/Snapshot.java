@@ -1,5 +1,7 @@
 package dev.onlyonce.testkit;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -8,6 +10,7 @@ import dev.onlyonce.store.Terms;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** All of an entry but when it was read: equal if and only if nothing has changed. */
@@ -62,6 +65,24 @@ record Snapshot(
                 until,
                 settledAt,
                 expiresAt,
+                result);
+    }
+
+    /** With other instants. */
+    Snapshot moved(UnaryOperator<@Nullable Instant> move) {
+        return new Snapshot(
+                id,
+                operation,
+                fingerprint,
+                state,
+                token,
+                owner,
+                attempt,
+                terms,
+                requireNonNull(move.apply(createdAt)),
+                requireNonNull(move.apply(leaseUntil)),
+                move.apply(settledAt),
+                move.apply(expiresAt),
                 result);
     }
 }

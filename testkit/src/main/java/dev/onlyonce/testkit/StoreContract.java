@@ -22,7 +22,7 @@ import org.junit.jupiter.api.TestInstance;
  *     }
  *
  *     protected void advance(Duration span) {
- *         time.advance(span);
+ *         time.jump(span);
  *     }
  * }
  * }</pre>
@@ -42,6 +42,7 @@ public abstract class StoreContract
                 BatchChapter,
                 OperatorChapter,
                 AuditChapter,
+                HistoryChapter,
                 RaceChapter {
     private final Bench bench = new Bench(this::open, this::advance);
 
@@ -53,7 +54,7 @@ public abstract class StoreContract
     protected abstract Store open();
 
     /**
-     * Moves the clock of the store on by exactly this span (whole microseconds), for all nodes. Between the calls it should
+     * Moves the clock of the store by exactly this span (whole microseconds), for all nodes; a negative one sets it back. Between the calls it should
      * stand still; if it runs by itself, every test still holds, but those at the edges of a lease or a retention prove
      * less.
      */

@@ -2,7 +2,7 @@ package dev.onlyonce.testkit.broken;
 
 import dev.onlyonce.check.Check;
 
-/** What is wrong with a {@link FlawedServer}: one mistake for each check, as they are made in practice. */
+/** What is wrong with a {@link FlawedServer}: mistakes as they are made in practice, one for each check at least. */
 public enum Flaw {
     /** Replays lose their Location. */
     REPLAY(Check.REPLAY),
@@ -16,10 +16,20 @@ public enum Flaw {
     DATE(Check.DATE),
     /** Of many requests at once several find no claim. */
     RACE(Check.RACE),
+    /** One key of five is claimed without the unique index. */
+    RACE_SOMETIMES(Check.RACE),
+    /** When many requests come at once, their claims are not atomic. */
+    RACE_UNDER_LOAD(Check.RACE),
     /** A duplicate is not told when to come back. */
     LOSERS(Check.LOSERS),
     /** Bodies are not compared once the first request has ended. */
     OTHER_BODY(Check.OTHER_BODY),
+    /** Amounts are not compared. */
+    BODY_AMOUNT(Check.OTHER_BODY),
+    /** Numbers are compared as integers. */
+    BODY_ROUNDED(Check.OTHER_BODY),
+    /** Only the members of the outer object are compared. */
+    BODY_FLAT(Check.OTHER_BODY),
     /** Queries are not compared. */
     OTHER_QUERY(Check.OTHER_QUERY),
     /** Paths are not compared. */
@@ -34,6 +44,14 @@ public enum Flaw {
     KEY_QUOTED(Check.KEY_QUOTED),
     /** The empty string is a key like any other. */
     KEY_EMPTY(Check.KEY_EMPTY),
+    /** The column folds case. */
+    KEY_FOLDED(Check.KEY_DISTINCT),
+    /** Repeated punctuation is squeezed. */
+    KEY_SQUEEZED(Check.KEY_DISTINCT),
+    /** Spaces around a key are cut off. */
+    KEY_TRIMMED(Check.KEY_DISTINCT),
+    /** Keys are cut to 256 characters. */
+    KEY_TRUNCATED(Check.KEY_LONG),
     /** Keys are cut to 64 characters. */
     KEY_255(Check.KEY_255),
     /** The column is too short, and the exception is a 500. */
@@ -56,6 +74,12 @@ public enum Flaw {
     CLIENT_ERROR(Check.CLIENT_ERROR),
     /** A failure leaves the claim behind. */
     SERVER_ERROR(Check.SERVER_ERROR),
+    /** A failure leaves the claim behind, and duplicates are asked to come again for all time. */
+    STUCK_AFTER_FAILURE(Check.SERVER_ERROR),
+    /** The effect happens before the failure, each time. */
+    EFFECT_BEFORE_FAILURE(Check.FAILURE_EFFECTS),
+    /** The effect happens although the answer is a refusal, each time. */
+    EFFECT_BEFORE_REFUSAL(Check.FAILURE_EFFECTS),
     /** Every change needs a key. */
     NO_KEY_METHODS(Check.NO_KEY_METHODS),
     /** The key is claimed before the length is looked at. */
@@ -65,7 +89,13 @@ public enum Flaw {
     /** A body without Content-Length is no body. */
     CHUNKED(Check.CHUNKED),
     /** A proxy in front strips the key if the client calls it hop-by-hop, and what has no key runs. */
-    HOP_BY_HOP(Check.HOP_BY_HOP);
+    HOP_BY_HOP(Check.HOP_BY_HOP),
+    /** Keys live for five seconds. */
+    FORGETS_SOON(Check.REMEMBERED),
+    /** Twelve keys are remembered. */
+    FORGETS_OTHERS(Check.REMEMBERED),
+    /** A retry has an effect too, a while later. */
+    LATE_EFFECT(Check.LATE_EFFECT);
 
     private final Check check;
 

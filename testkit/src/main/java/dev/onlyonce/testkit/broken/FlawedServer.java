@@ -2,6 +2,7 @@ package dev.onlyonce.testkit.broken;
 
 import dev.onlyonce.check.EffectCounter;
 import dev.onlyonce.check.Plan;
+import dev.onlyonce.check.Standard;
 import dev.onlyonce.check.wire.HeaderLine;
 import java.io.EOFException;
 import java.io.IOException;
@@ -32,6 +33,8 @@ public final class FlawedServer implements AutoCloseable {
     /** Long enough for other requests to meet it. */
     private static final long RUN_NANOS = Duration.ofMillis(60).toNanos();
 
+    private static final int MANY = 12;
+
     private final @Nullable Flaw flaw;
     private final TinyServer server;
     private final Map<String, KeyEntry> entries = new ConcurrentHashMap<>();
@@ -40,15 +43,25 @@ public final class FlawedServer implements AutoCloseable {
     private final Map<String, Set<TinyRequest>> unclaimed = new ConcurrentHashMap<>();
 
     private final AtomicInteger effects = new AtomicInteger();
+    private final AtomicInteger total = new AtomicInteger();
+    private final Duration countedAfter;
+    private final Forgetting forgetting;
 
-    private FlawedServer(@Nullable Flaw flaw) {
+    private FlawedServer(@Nullable Flaw flaw, Duration countedAfter) {
         this.flaw = flaw;
+        this.countedAfter = countedAfter;
+        this.forgetting = new Forgetting(flaw, entries);
         this.server = TinyServer.start(this::handle);
     }
 
     /** With this flaw; null for none. */
     public static FlawedServer start(@Nullable Flaw flaw) {
-        return new FlawedServer(flaw);
+        return new FlawedServer(flaw, Duration.ZERO);
+    }
+
+    /** Without a flaw. Its effects are counted a while after their answers. */
+    public static FlawedServer countingLate(Duration after) {
+        return new FlawedServer(null, after);
     }
 
     /** A plan with which every check applies, except that of HTTP/2. */
@@ -62,7 +75,11 @@ public final class FlawedServer implements AutoCloseable {
                 .deleteUrl(server.url("/payments/1"))
                 .refused(Plan.Variation.body("{\"amount\": -1}"))
                 .failing(Plan.Variation.body("{\"amount\": 500}"))
-                .patience(Duration.ofSeconds(2));
+                .otherBody("{\"amount\": 7, \"to\": \"carol\"}")
+                .standard(Standard.STRICT)
+                .rememberedFor(flaw == Flaw.FORGETS_SOON ? Forgetting.SOON.plusSeconds(1) : Duration.ZERO)
+                .quietFor(Duration.ofSeconds(flaw == Flaw.LATE_EFFECT ? 3 : 0))
+                .patience(Duration.ofSeconds(4));
     }
 
     /** Where it takes payments. */
@@ -73,7 +90,7 @@ public final class FlawedServer implements AutoCloseable {
     private TinyAnswer handle(TinyRequest request) throws IOException {
         boolean keyed = request.method().equals("POST") || request.method().equals("PATCH");
         if (request.path().equals("/count")) {
-            return TinyAnswer.of(200, "{\"effects\": " + effects + "}");
+            return TinyAnswer.of(200, "{\"effects\": " + forgetting.counted(effects, countedAfter) + "}");
         }
         if (!keyed) {
             request.body();
@@ -95,12 +112,14 @@ public final class FlawedServer implements AutoCloseable {
     private TinyAnswer count(String id, TinyRequest request) throws IOException {
         AtomicInteger flying = inFlight.computeIfAbsent(id, any -> new AtomicInteger());
         flying.incrementAndGet();
+        total.incrementAndGet();
         unclaimed(id).add(request);
         try {
             return protect(request, id);
         } finally {
             unclaimed(id).remove(request);
             flying.decrementAndGet();
+            total.decrementAndGet();
         }
     }
 
@@ -109,6 +128,7 @@ public final class FlawedServer implements AutoCloseable {
     }
 
     private TinyAnswer protect(TinyRequest request, String id) throws IOException {
+        forgetting.beforeRequest();
         boolean free = !entries.containsKey(id);
         byte[] bytes = body(request, id);
         if (bytes.length > BODY_BYTES_MAX) {
@@ -156,7 +176,10 @@ public final class FlawedServer implements AutoCloseable {
     }
 
     private boolean isRaceLost(String id, KeyEntry present) throws IOException {
-        if (flaw != Flaw.RACE || !present.isRunning()) {
+        boolean risky = flaw == Flaw.RACE
+                || (flaw == Flaw.RACE_SOMETIMES && Math.floorMod(id.hashCode(), 5) == 0)
+                || (flaw == Flaw.RACE_UNDER_LOAD && total.get() > MANY);
+        if (!risky || !present.isRunning()) {
             return false;
         }
         server.awaitHeads();
@@ -190,6 +213,7 @@ public final class FlawedServer implements AutoCloseable {
     }
 
     private TinyAnswer replay(TinyAnswer stored) {
+        forgetting.replayed();
         TinyAnswer answer = flaw == Flaw.REPLAY ? stored.without("Location") : stored;
         answer = flaw == Flaw.MARKED ? answer : answer.with("Idempotent-Replayed", "true");
         return answer.has("Date") ? answer : answer.with("Date", HttpDates.now());
@@ -197,13 +221,20 @@ public final class FlawedServer implements AutoCloseable {
 
     private TinyAnswer execute(TinyRequest request, String id, KeyEntry entry, Requested requested) throws IOException {
         if (requested.isFailing()) {
-            if (flaw != Flaw.SERVER_ERROR) {
+            if (flaw == Flaw.EFFECT_BEFORE_FAILURE) {
+                effects.incrementAndGet();
+            }
+            if (flaw != Flaw.SERVER_ERROR && flaw != Flaw.STUCK_AFTER_FAILURE) {
                 entries.remove(id, entry);
             }
             return TinyAnswer.of(500, "{\"error\": \"failed\"}");
         }
         TinyAnswer answer =
                 requested.isDeclined() ? TinyAnswer.of(402, "{\"error\": \"declined\"}") : run(id, requested.body());
+        if (flaw == Flaw.EFFECT_BEFORE_REFUSAL && requested.isDeclined()) {
+            effects.incrementAndGet();
+            entries.remove(id, entry);
+        }
         boolean forgotten = (flaw == Flaw.CLIENT_ERROR && requested.isDeclined())
                 || (flaw == Flaw.HANG_UP && request.isClientGone());
         if (!forgotten) {
@@ -218,6 +249,7 @@ public final class FlawedServer implements AutoCloseable {
         server.awaitHeads();
         TinyServer.await(() -> unclaimed(id).isEmpty());
         String payment = "pay_" + effects.incrementAndGet();
+        forgetting.happened();
         TinyAnswer answer = TinyAnswer.of(201, "{\"id\": \"" + payment + "\", \"request\": " + body.strip() + "}")
                 .with("Location", "/payments/" + payment)
                 .with("Set-Cookie", "session=" + payment)

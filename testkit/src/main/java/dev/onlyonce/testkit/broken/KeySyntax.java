@@ -1,6 +1,7 @@
 package dev.onlyonce.testkit.broken;
 
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the key header. */
@@ -10,6 +11,7 @@ record KeySyntax(@Nullable Flaw flaw) {
 
     private static final int LENGTH_MAX = 255;
     private static final int CUT = 64;
+    private static final int COLUMN = 256;
 
     static KeySyntax of(@Nullable Flaw flaw) {
         return new KeySyntax(flaw);
@@ -26,6 +28,7 @@ record KeySyntax(@Nullable Flaw flaw) {
         if (quoted && flaw != Flaw.KEY_QUOTED) {
             key = key.substring(1, key.length() - 1);
         }
+        key = tidy(key);
         boolean several = lines.size() > 1 && flaw != Flaw.KEY_TWO_LINES;
         boolean empty = key.isEmpty() && flaw != Flaw.KEY_EMPTY;
         boolean control = key.chars().anyMatch(c -> c < '!' || c > '~') && flaw != Flaw.KEY_CONTROL;
@@ -33,8 +36,25 @@ record KeySyntax(@Nullable Flaw flaw) {
             return null;
         }
         if (key.length() > LENGTH_MAX) {
-            return flaw == Flaw.KEY_256 ? OVERFLOW : null;
+            return tooLong(key);
         }
         return flaw == Flaw.KEY_255 && key.length() > CUT ? key.substring(0, CUT) : key;
+    }
+
+    private String tidy(String key) {
+        if (flaw == Flaw.KEY_FOLDED) {
+            return key.toLowerCase(Locale.ROOT);
+        }
+        if (flaw == Flaw.KEY_SQUEEZED) {
+            return key.replaceAll("-+", "-");
+        }
+        return flaw == Flaw.KEY_TRIMMED ? key.strip() : key;
+    }
+
+    private @Nullable String tooLong(String key) {
+        if (flaw == Flaw.KEY_TRUNCATED) {
+            return key.substring(0, COLUMN);
+        }
+        return flaw == Flaw.KEY_256 ? OVERFLOW : null;
     }
 }

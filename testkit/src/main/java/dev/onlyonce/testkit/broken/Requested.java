@@ -17,12 +17,23 @@ record Requested(String target, String body, String fingerprint) {
         String path = flaw == Flaw.OTHER_PATH ? "/payments" : request.path();
         String query = flaw == Flaw.OTHER_QUERY ? "" : request.query();
         try {
-            String fingerprint = fingerprint(method, path, query, body);
+            String fingerprint = fingerprint(method, path, query, compared(flaw, body));
             return new Requested(
                     method + path + query, body, flaw == Flaw.RESERIALISED ? fingerprint + body : fingerprint);
         } catch (MalformedRequest e) {
             return null;
         }
+    }
+
+    /** The part of a body that is compared. */
+    private static String compared(@Nullable Flaw flaw, String body) {
+        if (flaw == Flaw.BODY_AMOUNT) {
+            return body.replaceAll("\"amount\"\\s*:\\s*[-0-9.]+", "\"amount\": 0");
+        }
+        if (flaw == Flaw.BODY_ROUNDED) {
+            return body.replaceAll("(\\d)\\.\\d+", "$1");
+        }
+        return flaw == Flaw.BODY_FLAT ? body.replaceAll(":\\s*\\{[^}]*\\}+", ": 0}") : body;
     }
 
     private static String fingerprint(String method, String path, String query, String body) {

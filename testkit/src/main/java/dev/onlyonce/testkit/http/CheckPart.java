@@ -10,8 +10,10 @@ import dev.onlyonce.check.CheckResult.Kind;
 import dev.onlyonce.check.Checker;
 import dev.onlyonce.check.EffectCounter;
 import dev.onlyonce.check.Plan;
+import dev.onlyonce.check.Standard;
 import dev.onlyonce.check.report.TextReport;
 import dev.onlyonce.check.wire.HeaderLine;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /** What {@code onlyonce check} checks of any API. */
 interface CheckPart extends Part {
+    /** A check sends some hundred requests. */
+    Duration CHECK_PATIENCE = Duration.ofMinutes(4);
 
     @Test
     @DisplayName("O3 onlyonce check gives full marks to every profile")
@@ -29,7 +33,7 @@ interface CheckPart extends Part {
                 .map(profile -> CompletableFuture.supplyAsync(() -> check(profile), task -> new Thread(task).start()))
                 .toList();
         for (CompletableFuture<CheckReport> run : runs) {
-            CheckReport report = Client.join(run);
+            CheckReport report = Client.join(run, CHECK_PATIENCE);
             assertThat(report.isPassed()).as(new TextReport(false).of(report)).isTrue();
             // The application takes bodies of any type, and not every server speaks HTTP/2.
             assertThat(report.of(Kind.NOT_APPLICABLE))
@@ -50,6 +54,9 @@ interface CheckPart extends Part {
                 .deleteUrl(client().url(path + "/echo"))
                 .refused(ending(path + "/status/402"))
                 .failing(ending(path + "/status/500"))
+                .standard(Standard.STRICT)
+                .rememberedFor(Duration.ZERO)
+                .quietFor(Duration.ofMillis(200))
                 .patience(Client.PATIENCE)
                 .build();
         try {

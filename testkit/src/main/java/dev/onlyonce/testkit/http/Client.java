@@ -113,8 +113,12 @@ public final class Client {
     }
 
     static <T> T join(CompletableFuture<T> future) {
+        return join(future, PATIENCE);
+    }
+
+    static <T> T join(CompletableFuture<T> future, Duration patience) {
         try {
-            return future.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            return future.get(patience.toSeconds(), TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw new AssertionError("no answer", e);
         } catch (InterruptedException e) {

@@ -103,7 +103,14 @@ interface KeyPart extends Part {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"mary@example.com", "+49-30-1234567", "4111-1111-1111-1111"})
+    @ValueSource(
+            strings = {
+                "mary@example.com",
+                "pay-mary@example.com-1",
+                "+49-30-1234567",
+                "4111-1111-1111-1111",
+                "pay-DE89370400440532013000"
+            })
     @DisplayName("K5 keys that look like personal data are refused where so configured")
     default void personal(String key) {
         Call call = call("/personal/echo").keys(key);

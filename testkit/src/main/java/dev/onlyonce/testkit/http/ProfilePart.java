@@ -13,11 +13,34 @@ interface ProfilePart extends Part {
 
     @ParameterizedTest
     @CsvSource({
-        "ietf,200,true", "ietf,303,true", "ietf,400,true", "ietf,402,true", "ietf,404,true", "ietf,422,true",
-        "ietf,401,false", "ietf,403,false", "ietf,408,false", "ietf,425,false", "ietf,429,false", "ietf,500,false",
-        "ietf,503,false", "stripe,402,true", "stripe,429,true", "stripe,500,true", "stripe,502,true", "stripe,503,true",
-        "stripe,504,true", "strict,200,true", "strict,402,true", "strict,401,false", "strict,403,false",
-                "strict,429,false"
+        "ietf,200,true",
+        "ietf,303,true",
+        "ietf,400,true",
+        "ietf,402,true",
+        "ietf,404,true",
+        "ietf,405,true",
+        "ietf,406,true",
+        "ietf,422,true",
+        "ietf,401,false",
+        "ietf,403,false",
+        "ietf,408,false",
+        "ietf,415,false",
+        "ietf,425,false",
+        "ietf,429,false",
+        "ietf,500,false",
+        "ietf,503,false",
+        "stripe,402,true",
+        "stripe,429,true",
+        "stripe,500,true",
+        "stripe,502,true",
+        "stripe,503,true",
+        "stripe,504,true",
+        "strict,200,true",
+        "strict,402,true",
+        "strict,401,false",
+        "strict,403,false",
+        "strict,415,false",
+        "strict,429,false"
     })
     @DisplayName("R2 D7 what the profile stores is replayed, and what it does not runs again")
     default void stored(String profile, int status, boolean stored) {

@@ -69,4 +69,30 @@ interface TimePart extends Part {
         assertThat(first.status()).isEqualTo(201);
         now.send().assertReplayOf(first);
     }
+
+    @Test
+    @DisplayName(
+            "T2 D4 a retry that has become too old is answered all the same: only new keys are refused for their age")
+    default void oldRetry() {
+        Answer dated = client().get("/effects/none");
+        String now = String.valueOf(dated.header("Date"));
+        // Old enough to be refused in a moment.
+        Instant made = ZonedDateTime.parse(now, DateTimeFormatter.RFC_1123_DATE_TIME.withLocale(Locale.ROOT))
+                .toInstant()
+                .minus(Duration.ofHours(1))
+                .plusSeconds(4);
+        Call call = call("/timestamp/echo").header("X-Made", made.toString());
+        Answer first = call.send();
+        assertThat(first.status()).isEqualTo(201);
+        Client.await(
+                "the request is too old for a new key",
+                () -> call("/timestamp/echo")
+                                .header("X-Made", made.toString())
+                                .send()
+                                .status()
+                        == 400);
+        call.send().assertReplayOf(first);
+        call.json("{}").send().assertProblem(422, "key_reused");
+        assertThat(call.effects()).isEqualTo(1);
+    }
 }

@@ -15,6 +15,7 @@ final class ConsumerBench {
     /** Enough for a test that does not look at tries. */
     static final int MANY_TRIES = 10_000;
 
+    private static final Duration QUICK = Duration.ofSeconds(1);
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final long PAUSE_NANOS = 10_000_000;
 
@@ -45,12 +46,22 @@ final class ConsumerBench {
         topic.send(List.of(messages));
     }
 
+    /** The database, also while it is stopped for consumers. */
+    DataSource database() {
+        return database;
+    }
+
     RunningConsumer transactional(int triesMax, ConsumerSetup.Effect effect) {
-        return start(new ConsumerSetup(once, effect, false, triesMax));
+        return start(new ConsumerSetup(once, effect, false, triesMax, PATIENCE));
     }
 
     RunningConsumer leased(int triesMax, ConsumerSetup.Effect effect) {
-        return start(new ConsumerSetup(once, effect, true, triesMax));
+        return start(new ConsumerSetup(once, effect, true, triesMax, PATIENCE));
+    }
+
+    /** With handlers that are to be quick. */
+    RunningConsumer quick(boolean leased, int triesMax, ConsumerSetup.Effect effect) {
+        return start(new ConsumerSetup(once, effect, leased, triesMax, QUICK));
     }
 
     private RunningConsumer start(ConsumerSetup setup) {

@@ -32,7 +32,8 @@ import org.junit.jupiter.api.TestInstance;
  * <p>Each test uses a new instance of the class, a new topic and a new database. The parts are the interfaces that this class implements.
  */
 @TestInstance(PER_METHOD)
-public abstract class ConsumerContract implements RepeatPart, BadInputPart, FailurePart, TroublePart, LeasedPart {
+public abstract class ConsumerContract
+        implements RepeatPart, BadInputPart, FailurePart, NeighbourPart, TroublePart, LeasedPart {
     private @Nullable ConsumerBench bench;
 
     /** A new topic or queue, on a broker that may serve others. */

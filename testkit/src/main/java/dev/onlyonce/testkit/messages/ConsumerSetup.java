@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param effect the handler of each message
  * @param leased whether the handler is a leased one, of the operation {@link #OPERATION}; else it is transactional
  * @param triesMax how often a message is tried
+ * @param handlerMax the longest time that the handler may take
  */
-public record ConsumerSetup(Onlyonce once, Effect effect, boolean leased, int triesMax) {
+public record ConsumerSetup(Onlyonce once, Effect effect, boolean leased, int triesMax, Duration handlerMax) {
     /** The operation of leased handlers. */
     public static final String OPERATION = "ship";
     /** The largest body that is applied. */

@@ -5,13 +5,14 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The threads that lead for callers that do not block. They start on demand and end when idle. */
-final class LeaderThreads extends ThreadPoolExecutor {
+/** A few threads of a node's own. They start on demand and end when idle. */
+public final class DaemonThreads extends ThreadPoolExecutor {
     private static final Duration KEEP = Duration.ofSeconds(60);
 
-    LeaderThreads(int max) {
+    /** Up to {@code max} threads. */
+    public DaemonThreads(String name, int max) {
         super(max, max, KEEP.toSeconds(), TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-            Thread thread = new Thread(task, "onlyonce-store");
+            Thread thread = new Thread(task, name);
             thread.setDaemon(true);
             return thread;
         });
@@ -19,7 +20,7 @@ final class LeaderThreads extends ThreadPoolExecutor {
     }
 
     /** Keeps no idle thread from now on. Tasks still run: an effect that has happened must be recorded. */
-    void endIdle() {
+    public void endIdle() {
         setKeepAliveTime(1, TimeUnit.NANOSECONDS);
     }
 }
