@@ -1,0 +1,164 @@
+package dev.onlyonce.sql;
+
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.connections.H2Check;
+import dev.onlyonce.sql.connections.MySqlCheck;
+import dev.onlyonce.sql.connections.Pool;
+import dev.onlyonce.sql.connections.SettingsCheck;
+import dev.onlyonce.sql.connections.SourceCheck;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.connections.SqliteConnections;
+import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.H2;
+import dev.onlyonce.sql.entries.MarkRow;
+import dev.onlyonce.sql.entries.MySql;
+import dev.onlyonce.sql.entries.Postgres;
+import dev.onlyonce.sql.entries.ScriptProbe;
+import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.sql.entries.Sqlite;
+import dev.onlyonce.sql.schema.Schema;
+import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.StoreGate;
+import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreUnavailable;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import javax.sql.DataSource;
+
+/** Finds out which database it is. */
+public final class StoreOpening {
+    /** Those with a network before them that may lose an answer. */
+    private static final Set<SqlDatabase> SERVERS = EnumSet.of(SqlDatabase.POSTGRESQL, SqlDatabase.MYSQL);
+
+    private StoreOpening() {}
+
+    /**
+     * How a store is opened.
+     *
+     * @param mode what to do about the tables
+     * @param clock for tests: an SQL expression to use instead of the database's clock
+     * @param sealing encrypts results
+     * @param audit what the audit keeps
+     */
+    record Options(SchemaMode mode, Optional<String> clock, Sealing sealing, AuditLevel audit) {}
+
+    static SqlStore open(DataSource dataSource, Options options) {
+        SqlDatabase kind = kind(dataSource);
+        SourceCheck.check(dataSource, kind);
+        if (kind == SqlDatabase.H2) {
+            H2Check.checkUrl(dataSource);
+        }
+        Calls calls = calls(dataSource, kind);
+        SettingsCheck settings = new SettingsCheck(kind);
+        calls.read(settings::run);
+        prepare(kind, calls, options.mode);
+        return store(new SqlAccess(database(kind, calls, options), calls, options.sealing), settings, options.mode);
+    }
+
+    private static Calls calls(DataSource dataSource, SqlDatabase kind) {
+        Pool pool = new Pool(dataSource, SERVERS.contains(kind));
+        if (kind != SqlDatabase.H2) {
+            return new Calls(pool, kind);
+        }
+        Calls first = new Calls(pool, kind);
+        return new Calls(pool, kind, first.read(H2Check::needsOwnThreads), first.read(H2Check::isFile));
+    }
+
+    private static Database database(SqlDatabase kind, Calls calls, Options options) {
+        return switch (kind) {
+            case POSTGRESQL ->
+                new Postgres(options.clock, options.audit, calls.read(ScriptProbe::run), calls.read(Postgres::home));
+            case H2 -> new H2(options.clock, options.audit, calls.read(H2::home), calls::keepWritingAtOnce);
+            case MYSQL -> new MySql(options.clock, options.audit, calls.read(MySqlCheck::packetBytes));
+            case SQLITE -> Database.of(kind, options.clock, options.audit);
+        };
+    }
+
+    static SqlStore open(Path file, Options options) {
+        Calls calls = new Calls(new SqliteConnections(file), SqlDatabase.SQLITE);
+        try {
+            prepare(SqlDatabase.SQLITE, calls, options.mode);
+            return store(
+                    new SqlAccess(new Sqlite(options.clock, options.audit), calls, options.sealing),
+                    new SettingsCheck(SqlDatabase.SQLITE),
+                    options.mode);
+        } catch (RuntimeException e) {
+            calls.close();
+            throw e;
+        }
+    }
+
+    /** With its gate, which looks at the database once more. */
+    private static SqlStore store(SqlAccess access, SettingsCheck settings, SchemaMode mode) {
+        Calls calls = access.calls();
+        Database database = access.database();
+        Calls.Work<Boolean> look = c -> {
+            settings.run(c);
+            return MarkRow.checkKey(c, database);
+        };
+        StoreGate gate = new StoreGate(
+                () -> calls.read(c -> database.bounded(c, look)),
+                () -> calls.read(c -> database.bounded(c, bounded -> MarkRow.read(bounded, database))),
+                mark -> calls.transactionAnyway(c -> MarkRow.write(c, database, mark)));
+        if (mode != SchemaMode.LEAVE) {
+            // Otherwise there may be no tables.
+            calls.read(c -> MarkRow.checkKey(c, database));
+            gate.open();
+            calls.guardBy(gate::check);
+        }
+        return new SqlStore(access, gate);
+    }
+
+    private static void prepare(SqlDatabase kind, Calls calls, SchemaMode mode) {
+        Schema schema = new Schema(calls, kind);
+        switch (mode) {
+            case CREATE -> schema.apply();
+            case VALIDATE -> schema.validate();
+            case LEAVE -> {}
+        }
+    }
+
+    static SqlDatabase kind(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            DatabaseMetaData meta = connection.getMetaData();
+            String product = meta.getDatabaseProductName();
+            int major = meta.getDatabaseMajorVersion();
+            int minor = meta.getDatabaseMinorVersion();
+            return switch (product) {
+                case "PostgreSQL" -> atLeast(14, 0, major, minor, SqlDatabase.POSTGRESQL);
+                case "MySQL" -> atLeast(8, 0, major, minor, SqlDatabase.MYSQL);
+                case "MariaDB" -> atLeast(10, 6, major, minor, SqlDatabase.MYSQL);
+                case "SQLite" -> atLeast(3, 35, major, minor, SqlDatabase.SQLITE);
+                case "H2" -> checked(connection, atLeast(2, 2, major, minor, SqlDatabase.H2));
+                default ->
+                    throw new StoreRejected(
+                            "the database is " + product + " " + meta.getDatabaseProductVersion()
+                                    + ", which is not supported. Entries can be kept in PostgreSQL, MySQL, MariaDB, SQLite"
+                                    + " and H2. For tests, keep them in memory: onlyonce.store=memory with Spring Boot, else"
+                                    + " a MemoryStore",
+                            null);
+            };
+        } catch (SQLException e) {
+            throw new StoreUnavailable(H2Check.explain(e), e);
+        }
+    }
+
+    private static SqlDatabase checked(Connection connection, SqlDatabase kind) throws SQLException {
+        H2Check.run(connection);
+        return kind;
+    }
+
+    private static SqlDatabase atLeast(int major, int minor, int isMajor, int isMinor, SqlDatabase kind) {
+        if (isMajor < major || (isMajor == major && isMinor < minor)) {
+            throw new StoreRejected(
+                    "the database is " + isMajor + "." + isMinor + ", but " + major + "." + minor + " is needed", null);
+        }
+        return kind;
+    }
+}

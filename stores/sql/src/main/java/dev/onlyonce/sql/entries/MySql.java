@@ -1,0 +1,402 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.connections.MySqlCheck;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * MySQL 8 and MariaDB 10.6 and newer, in what both understand. Neither tells which rows a statement over many has changed,
+ * so in the same transaction the rows are read back: whose token stands there has the entry.
+ *
+ * <p>In a statement, the part between {@code each} and the comment that ends it is there once for every row of the batch;
+ * that comment is what comes between them. {@code STRAIGHT_JOIN} makes the batch drive the look-ups, whatever the
+ * statistics say, and {@code FORCE INDEX} keeps MySQL from reading a small table as a whole instead: it would lock, and wait
+ * for, rows of others. {@code CAST} tells MySQL that a parameter is bytes: a statement that the server prepares would take it for
+ * characters, and find no token.
+ */
+public final class MySql implements Database {
+    private static final int DUPLICATE_KEY = 1062;
+
+    private static final List<String> BEGIN = List.of("START TRANSACTION");
+
+    /** Scans that lock rows must not lock the gaps between them: that would hold up new claims. */
+    public static final List<String> BEGIN_SCAN =
+            List.of("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION");
+
+    /** Shows what others have not committed yet. Nothing is decided by it but not to wait. */
+    private static final List<String> BEGIN_LOOK =
+            List.of("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "START TRANSACTION READ ONLY");
+
+    private static final String TABLE_WAIT = "SET @onlyonce_table_wait = @@SESSION.lock_wait_timeout,"
+            + " SESSION lock_wait_timeout = " + MySqlQueries.LOCK_WAIT_SECONDS;
+
+    private static final String TABLE_WAIT_BEFORE = "SET SESSION lock_wait_timeout = @onlyonce_table_wait";
+
+    /** The largest packet that a server takes by default, in MySQL 8. */
+    private static final int PACKET_BYTES = 64 << 20;
+    /** What a statement needs beside results. */
+    private static final int STATEMENT_BYTES = 128 << 10;
+    /** Results of more bytes go in several statements. */
+    private static final int RESULTS_BYTES_MAX = 4 << 20;
+
+    private final String clock;
+    private final int resultBytesMax;
+    private final StatementTexts texts;
+    private final MySqlQueries queries;
+    private final MySqlChanges changes;
+    /** Whether the last batch of claims had one for an entry that exists. */
+    private volatile boolean duplicates;
+
+    /**
+     * The statements.
+     *
+     * @param clock for tests: another clock than the server's
+     * @param audit whether an ordinary life's record outlives its entry
+     */
+    public MySql(Optional<String> clock, AuditLevel audit) {
+        this(clock, audit, PACKET_BYTES);
+    }
+
+    /**
+     * The statements.
+     *
+     * @param clock for tests: another clock than the server's
+     * @param audit whether an ordinary life's record outlives its entry
+     * @param packetBytes the largest packet that the server takes
+     */
+    public MySql(Optional<String> clock, AuditLevel audit, int packetBytes) {
+        this.clock = clock.orElse(MySqlStatements.CLOCK);
+        this.resultBytesMax = resultBytesMax(packetBytes);
+        this.texts = new StatementTexts(MySqlStatements.CLOCK, this.clock, statement -> statement);
+        this.queries = new MySqlQueries(texts);
+        this.changes = new MySqlChanges(queries, audit, Math.min(resultBytesMax, RESULTS_BYTES_MAX));
+    }
+
+    @Override
+    public SqlDatabase kind() {
+        return SqlDatabase.MYSQL;
+    }
+
+    @Override
+    public int resultBytesMax() {
+        return resultBytesMax;
+    }
+
+    @Override
+    public int resultBytesMax(Connection connection) throws SQLException {
+        return resultBytesMax(MySqlCheck.packetBytes(connection));
+    }
+
+    /** MySQL's driver writes bytes as hexadecimal digits. */
+    private static int resultBytesMax(int packetBytes) {
+        return Math.max(0, packetBytes - STATEMENT_BYTES) / 2;
+    }
+
+    @Override
+    public PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+        return MySqlQueries.prepare(connection, sql, MySqlQueries.LOCK_WAIT_SECONDS);
+    }
+
+    @Override
+    public <T> T bounded(Connection connection, Calls.Work<T> work) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(TABLE_WAIT);
+            try {
+                return work.run(connection);
+            } finally {
+                if (!connection.isClosed()) {
+                    statement.execute(TABLE_WAIT_BEFORE);
+                }
+            }
+        }
+    }
+
+    @Override
+    public Written write(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
+            throws SQLException {
+        if (settlements.isEmpty() && insertFresh(connection, claims)) {
+            return new Written(
+                    Map.of(),
+                    claims.stream()
+                            .collect(Collectors.toMap(ClaimRequest::id, c -> c.start() == State.PROCESSING ? 1 : 0)));
+        }
+        return claims.isEmpty()
+                ? new Written(settle(connection, settlements), Map.of())
+                : written(connection, settlements, claims);
+    }
+
+    private Map<EntryId, SettleResult.Settled> settle(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        Map<EntryId, SettleResult.Settled> settled = changes.settledOrdinary(connection, settlements);
+        List<Settlement> rest =
+                settlements.stream().filter(s -> !settled.containsKey(s.id())).toList();
+        try {
+            if (!rest.isEmpty()) {
+                settled.putAll(written(connection, rest, List.of()).settled());
+            }
+            return settled;
+        } catch (SQLException e) {
+            if (rest.size() == settlements.size()) {
+                throw e;
+            }
+            throw new StoreOutcomeUnknown("some of these settlements are recorded, the others perhaps not", e);
+        }
+    }
+
+    private Written written(Connection connection, List<Settlement> settlements, List<ClaimRequest> claims)
+            throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> changes.written(c, settlements, claims, MySqlQueries.BRIEFLY));
+    }
+
+    /** Fresh keys cost one round trip instead of four; false, and nothing is written, if there is an entry for one of them. */
+    private boolean insertFresh(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        if (claims.size() > 1 && duplicates) {
+            // The next batch is tried again; if duplicates are frequent, every second one is tried in vain at most.
+            duplicates = false;
+            return false;
+        }
+        List<Binding> rows = claims.stream()
+                .map(c -> RowParameters.of(MySqlQueries.COLUMNS, c))
+                .toList();
+        try {
+            queries.change(connection, MySqlStatements.INSERT_FRESH, rows, rows.size(), MySqlQueries.BRIEFLY.seconds());
+            changes.remember(claims);
+            return true;
+        } catch (SQLException e) {
+            if (e.getErrorCode() == DUPLICATE_KEY) {
+                duplicates = claims.size() > 1;
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
+            throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> changes.written(c, settlements, List.of(), MySqlQueries.NOT))
+                .settled();
+    }
+
+    @Override
+    public Inserted insert(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        Set<EntryId> seen =
+                seen(connection, claims.stream().map(ClaimRequest::id).toList());
+        List<ClaimRequest> open =
+                claims.stream().filter(c -> !seen.contains(c.id())).toList();
+        // Never alone in auto-commit mode: a time-out must mean that nothing was written.
+        return new Inserted(
+                open.isEmpty() ? Map.of() : written(connection, List.of(), open).claimed(), seen);
+    }
+
+    /** Those entries that are there or that somebody is just making. */
+    Set<EntryId> seen(Connection connection, List<EntryId> ids) throws SQLException {
+        Set<EntryId> seen = new HashSet<>();
+        List<Binding> rows = ids.stream()
+                .map(id -> RowParameters.of(MySqlQueries.COLUMNS, id))
+                .toList();
+        return Transaction.run(connection, BEGIN_LOOK, c -> {
+            queries.query(c, MySqlStatements.SEEN, rows, row -> seen.add(MySqlQueries.id(row)));
+            return seen;
+        });
+    }
+
+    @Override
+    public Map<EntryId, Entry> find(Connection connection, List<EntryId> ids) throws SQLException {
+        Map<EntryId, Entry> found = new HashMap<>();
+        List<Binding> rows = ids.stream()
+                .map(id -> RowParameters.of(MySqlQueries.COLUMNS, id))
+                .toList();
+        queries.query(connection, MySqlStatements.FIND, rows, row -> {
+            Entry entry = StoredEntry.read(row, MySqlQueries.COLUMNS);
+            found.put(entry.id(), entry);
+        });
+        return found;
+    }
+
+    @Override
+    public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> {
+            List<Binding> rows = claims.stream()
+                    .map(a -> RowParameters.owner(MySqlQueries.COLUMNS, a.id(), a.token()))
+                    .toList();
+            Set<EntryId> own = queries.ids(c, MySqlStatements.LOCK_OWN, rows, MySqlQueries.NOT);
+            List<ClaimRequest> open =
+                    claims.stream().filter(a -> own.contains(a.id())).toList();
+            return open.isEmpty() ? Map.of() : changes.claim(c, MySqlStatements.INSERT, open);
+        });
+    }
+
+    @Override
+    public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> changes.taken(c, claims, MySqlQueries.NOT));
+    }
+
+    @Override
+    public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> changes.replaced(c, claims, MySqlQueries.NOT));
+    }
+
+    @Override
+    public Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> {
+            List<Binding> rows = renewals.stream()
+                    .map(r -> RowParameters.owner(MySqlQueries.COLUMNS, r.id(), r.token()))
+                    .toList();
+            Set<EntryId> held = queries.ids(c, MySqlStatements.LOCK_HELD, rows, MySqlQueries.NOT);
+            queries.change(
+                    c,
+                    MySqlStatements.RENEW,
+                    renewals.stream()
+                            .filter(r -> held.contains(r.id()))
+                            .map(r -> RowParameters.of(MySqlQueries.COLUMNS, r))
+                            .toList());
+            return held;
+        });
+    }
+
+    @Override
+    public Chunk chunk(Connection connection, long after, int rows) throws SQLException {
+        List<Chunk> chunks = new ArrayList<>();
+        queries.query(
+                connection,
+                MySqlStatements.CHUNK,
+                List.of(Binding.longs(after, rows)),
+                row -> chunks.add(StoredEntry.chunk(row)));
+        return chunks.get(0);
+    }
+
+    @Override
+    public List<Lapsed> lapsed(Connection connection, long after, long upTo, int limit) throws SQLException {
+        List<Lapsed> lapsed = new ArrayList<>();
+        List<Binding> parameters = List.of(Binding.longs(after, upTo, limit));
+        queries.query(
+                connection,
+                MySqlStatements.LAPSED,
+                parameters,
+                row -> lapsed.add(StoredEntry.lapsed(row, MySqlQueries.COLUMNS)));
+        return lapsed;
+    }
+
+    @Override
+    public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
+        return Transaction.run(connection, BEGIN_SCAN, c -> {
+            Map<EntryId, MySqlChanges.Before> locked = new HashMap<>();
+            List<Binding> rows = lapsed.stream()
+                    .map(l -> RowParameters.of(MySqlQueries.COLUMNS, l))
+                    .toList();
+            queries.query(
+                    c,
+                    MySqlStatements.LOCK_LAPSED,
+                    rows,
+                    row -> locked.put(MySqlQueries.id(row), MySqlChanges.Before.read(row)));
+            List<Binding> ended = new ArrayList<>();
+            List<AuditRow> audit = new ArrayList<>();
+            for (Lapsed entry : lapsed) {
+                MySqlChanges.Before before = locked.get(entry.id());
+                if (before != null) {
+                    ended.add(RowParameters.of(MySqlQueries.COLUMNS, entry));
+                    audit.add(AuditRow.swept(before.subject(), entry, before.now()));
+                }
+            }
+            queries.change(c, MySqlStatements.END, ended);
+            changes.audit(c, audit);
+            return locked.keySet();
+        });
+    }
+
+    @Override
+    public Purged purge(Connection connection, int limit) throws SQLException {
+        return Transaction.run(connection, BEGIN_SCAN, c -> {
+            List<Binding> gone = new ArrayList<>();
+            List<Binding> expired = new ArrayList<>();
+            List<Binding> early = new ArrayList<>();
+            List<AuditRow.Subject> ended = new ArrayList<>();
+            queries.query(c, MySqlStatements.DUE, List.of(Binding.longs(limit)), row -> {
+                List<Binding> fate = row.getBoolean(11) ? gone : row.getBoolean(12) ? expired : early;
+                fate.add(RowParameters.of(MySqlQueries.COLUMNS, MySqlQueries.id(row)));
+                if (fate != early) {
+                    ended.add(AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS));
+                }
+            });
+            changes.auditEnded(c, ended);
+            queries.change(c, MySqlStatements.DELETE, gone);
+            queries.change(c, MySqlStatements.TOMBSTONE, expired);
+            queries.change(c, MySqlStatements.PUT_OFF, early);
+            return new Purged(gone.size() + expired.size() + early.size(), gone.size() + expired.size());
+        });
+    }
+
+    @Override
+    public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
+            throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> changes.resolved(c, resolutions));
+    }
+
+    @Override
+    public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
+        return Transaction.run(connection, BEGIN, c -> {
+            List<AuditRow.Evicted> evicted = new ArrayList<>();
+            List<Binding> row = List.of(RowParameters.of(MySqlQueries.COLUMNS, id));
+            queries.query(
+                    c,
+                    MySqlStatements.LOCK_ONE,
+                    row,
+                    found -> evicted.add(AuditRow.Evicted.read(found, MySqlQueries.COLUMNS)));
+            if (!evicted.isEmpty()) {
+                queries.change(c, MySqlStatements.DELETE, row);
+                changes.audit(c, AuditRow.evicted(evicted.get(0), who, why));
+            }
+            return evicted.stream().map(AuditRow.Evicted::entry).findFirst();
+        });
+    }
+
+    @Override
+    public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
+        EntryListing listing = new EntryListing(query, MySqlQueries.COLUMNS);
+        return bounded(connection, c -> {
+            List<Entry> entries = new ArrayList<>();
+            queries.list(c, listing, row -> entries.add(StoredEntry.read(row, MySqlQueries.COLUMNS)));
+            return entries;
+        });
+    }
+
+    @Override
+    public String sql(String statement) {
+        return texts.of(statement);
+    }
+
+    @Override
+    public String clock() {
+        return clock;
+    }
+
+    @Override
+    public InTransaction inTransaction() {
+        return new MySqlInTransaction(queries, changes);
+    }
+}

@@ -1,0 +1,140 @@
+package dev.onlyonce.sql.entries;
+
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Transition;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Finds the few lapsed leases among the many settled ones. Settling does not touch the index of lease ends (that would
+ * cost every settlement), so settled entries stay in it, and the sweep must not read them again and again:
+ *
+ * <ol>
+ *   <li>It remembers how far it has come, and reads only what has lapsed since; plus a little before that, for leases that
+ *       were written by a transaction that committed after the sweep had passed their end.
+ *   <li>It starts an hour ago, so that a node that comes up finds what its predecessor left behind at once.
+ *   <li>If the clock went back (a fail-over to another machine), so does it. Then, at first, and when it sees one, it shortens
+ *       {@link FarLeases}.
+ *   <li>A second pointer walks over everything, some rows in each sweep, and starts again at the end: no entry stays
+ *       behind, whatever happened to the clocks.
+ * </ol>
+ *
+ * <p>The order of reading is only about finding. Each entry is ended by a statement that checks everything again.
+ */
+public final class Sweep {
+    private static final long SECOND_US = 1_000_000;
+    /** How far the first sweep looks back. */
+    private static final long FIRST_US = 3600 * SECOND_US;
+    /** How much later than its lease's end a claim may commit and still be found at once. */
+    private static final long LATE_US = 10 * SECOND_US;
+    /** Bounds a reading statement. */
+    private static final int CHUNK_ROWS = 5_000;
+    /** Bounds a sweep: at 10,000 claims a second and a sweep every 5 seconds there are 50,000 new rows. */
+    private static final int CHUNKS_MAX = 40;
+    /** How much of the walk over everything is done in each sweep. */
+    private static final int WALK_ROWS = 1_000;
+
+    /** Up to this many locked entries do not keep a sweep from those behind them. */
+    private static final int SKIPPED_MAX = 100;
+
+    private static final long NOWHERE = Long.MIN_VALUE;
+
+    private final Database database;
+    private final Calls calls;
+    private final FarLeases far;
+    private long clock = NOWHERE;
+    private long position = NOWHERE;
+    private long walked = NOWHERE;
+
+    public Sweep(Database database, Calls calls) {
+        this.database = database;
+        this.calls = calls;
+        this.far = new FarLeases(database, calls);
+    }
+
+    /** As {@link dev.onlyonce.store.Store#sweep}. One at a time in a process. */
+    public synchronized List<Transition> run(int limit) {
+        long now = calls.read(c -> database.chunk(c, Long.MAX_VALUE - 1, 1)).now();
+        if (clock == NOWHERE || now < clock || far.isThere()) {
+            far.shorten();
+        }
+        clock = now;
+        position = position == NOWHERE ? now - FIRST_US : Math.min(position, now);
+        List<Transition> ended = new ArrayList<>();
+        long from = position - LATE_US;
+        for (int i = 0; i < CHUNKS_MAX && ended.size() < limit; i++) {
+            Step step = step(from, CHUNK_ROWS, limit - ended.size());
+            ended.addAll(step.ended);
+            from = step.upTo;
+            position = Math.max(position, from);
+            if (step.last) {
+                break;
+            }
+        }
+        if (ended.size() < limit) {
+            Step step = step(walked, WALK_ROWS, limit - ended.size());
+            ended.addAll(step.ended);
+            walked = step.last || step.upTo >= position ? NOWHERE : step.upTo;
+        }
+        return ended;
+    }
+
+    /**
+     * One step over the index.
+     *
+     * @param upTo everything up to here has been looked at
+     * @param last there are no more rows for now
+     */
+    private record Step(List<Transition> ended, long upTo, boolean last) {}
+
+    private Step step(long after, int rows, int limit) {
+        Database.Chunk chunk = calls.read(c -> database.chunk(c, after, rows));
+        if (chunk.rows() == 0) {
+            return new Step(List.of(), Math.max(after, chunk.now()), true);
+        }
+        int most = limit + SKIPPED_MAX;
+        List<Database.Lapsed> lapsed = calls.read(c -> database.lapsed(c, after, chunk.upTo(), most));
+        List<Transition> ended = new ArrayList<>();
+        int tried = 0;
+        while (tried < lapsed.size() && ended.size() < limit) {
+            int next = Math.min(lapsed.size(), tried + limit - ended.size());
+            ended.addAll(end(lapsed.subList(tried, next)));
+            tried = next;
+        }
+        boolean last = chunk.rows() < rows;
+        if (tried < lapsed.size()) {
+            return new Step(ended, lapsed.get(tried).leaseUntil() - 1, false);
+        }
+        if (lapsed.size() == most) {
+            // There may be more with the same lease end; but locked rows must not hold up the rest.
+            long end = lapsed.get(most - 1).leaseUntil();
+            return new Step(ended, ended.isEmpty() ? end : end - 1, false);
+        }
+        return new Step(ended, last ? chunk.now() : chunk.upTo(), last);
+    }
+
+    private List<Transition> end(List<Database.Lapsed> lapsed) {
+        List<Database.Lapsed> sorted = lapsed.stream()
+                .sorted(Comparator.comparing(Database.Lapsed::id))
+                .toList();
+        Set<EntryId> ended = calls.write(c -> database.end(c, sorted));
+        return sorted.stream()
+                .filter(l -> ended.contains(l.id()))
+                .map(Sweep::transition)
+                .toList();
+    }
+
+    private static Transition transition(Database.Lapsed lapsed) {
+        return new Transition(
+                lapsed.id(),
+                lapsed.operation(),
+                lapsed.from(),
+                lapsed.to(),
+                lapsed.attempt(),
+                AuditRow.SWEEPER,
+                lapsed.why());
+    }
+}

@@ -1,0 +1,420 @@
+package dev.onlyonce.sql.transactions;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.onlyonce.Codec;
+import dev.onlyonce.Event;
+import dev.onlyonce.Key;
+import dev.onlyonce.Outcome;
+import dev.onlyonce.Policy;
+import dev.onlyonce.Registry;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.connections.SqlFailure;
+import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.InTransaction;
+import dev.onlyonce.sql.entries.RunningKeys;
+import dev.onlyonce.sql.entries.Sealing;
+import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.Envelope;
+import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreBusy;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreUnavailable;
+import dev.onlyonce.store.Tokens;
+import dev.onlyonce.store.Transition;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims, executes and records in one transaction. For this module only: {@code Transactions} and {@code Inbox} are built on it.
+ *
+ * <ol>
+ *   <li>It sets a savepoint.
+ *   <li>It claims the key by an insert. A request that is executing the same key at this moment is waited for, no longer than
+ *       the policy's {@code waitMax}; a conflict is an answer, not an error, and does not harm the transaction.
+ *   <li>It runs the action and records its result.
+ *   <li>If anything fails, the transaction goes back to the savepoint: neither claim nor effect remain, and what the
+ *       caller did before is untouched.
+ *   <li>Then it publishes what happened: in a transaction of its own after the commit, in the caller's before it.
+ * </ol>
+ */
+public final class TransactionRunner {
+    /** Each round lost means that another transaction ended in between and changed the entry. */
+    private static final int ROUNDS_MAX = 8;
+    /** The shortest wait that a client is asked for. */
+    private static final Duration RETRY_AFTER_MIN = Duration.ofMillis(100);
+    /** How long to wait for a transaction whose commit was not acknowledged to end one way or the other. */
+    private static final Duration COMMIT_WAIT = Duration.ofSeconds(5);
+
+    /** Of an outcome that listeners have heard of. */
+    private static final int PUBLISHED = -1;
+
+    private static final String COMPLETED = "completed in a transaction";
+    private static final String LOST = "the acknowledgement of the commit was lost; calling again tells";
+
+    private final SqlDatabase kind;
+    private final Database database;
+    private final InTransaction statements;
+    private final Calls calls;
+    private final Sealing sealing;
+    private final RunningKeys running;
+    private final Registry registry;
+
+    /** On this database, publishing to the registry's listeners. */
+    public TransactionRunner(SqlAccess access, Registry registry) {
+        this.database = access.database();
+        this.kind = database.kind();
+        this.statements = access.inTransaction();
+        this.calls = access.calls();
+        this.sealing = access.sealing();
+        this.running = access.running();
+        this.registry = registry;
+    }
+
+    /**
+     * What to execute, and how its result is stored.
+     *
+     * @param isForgotten whether whoever asks forgets the request when it is answered, as the sender of a message does: an answer from an
+     *     earlier execution must last too
+     */
+    public record Request<T>(Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, boolean isForgotten) {
+        Request<T> under(Policy other) {
+            return new Request<>(key, fingerprint, other, codec, isForgotten);
+        }
+    }
+
+    /** One try, in one transaction, which may be the caller's; how long it waits for another with the same key. */
+    private record Try<T>(Connection connection, boolean isCallers, Request<T> request, UUID token, Duration waitMax) {
+        InTransaction.Bounds bounds() {
+            return new InTransaction.Bounds(waitMax, request.policy.heldMax());
+        }
+
+        Key key() {
+            return request.key;
+        }
+    }
+
+    /**
+     * An outcome that is not published yet.
+     *
+     * @param attempt the attempt that was executed; 0 if none was; {@link #PUBLISHED}
+     */
+    private record Done<T>(Outcome<T> outcome, int attempt, long begun, long claimed, long acted) {}
+
+    /**
+     * Executes in the caller's transaction.
+     *
+     * @throws TransactionConflict if that is lost as a whole: MySQL rolls all of it back after a deadlock, and what the caller did before
+     *     is undone too
+     */
+    public <T, X extends Exception> Outcome<T> execute(
+            Connection transaction, Request<T> request, TransactionalAction<T, X> action) throws X {
+        Duration waitMax = request.policy.waitMax();
+        long begun = System.nanoTime();
+        try {
+            Optional<Outcome<byte[]>> known =
+                    running.await(request.key, request.fingerprint, begun + waitMax.toNanos());
+            if (known.isPresent()) {
+                return publish(request.key, answered(known.get().map(request.codec::decode)));
+            }
+            // In whole milliseconds: what was not waited for must not be missing from a whole second.
+            Duration waited = Duration.ofMillis(
+                    Duration.ofNanos(System.nanoTime() - begun).toMillis());
+            Duration left = waited.compareTo(waitMax) < 0 ? waitMax.minus(waited) : Duration.ZERO;
+            Try<T> only = new Try<>(transaction, true, request, Tokens.next(), left);
+            return publish(request.key, run(only, action));
+        } catch (StoreException e) {
+            registry.publish(new Event.StoreFailed(e));
+            throw e;
+        }
+    }
+
+    /** Executes in a transaction of its own and commits it. */
+    public <T, X extends Exception> Outcome<T> execute(Request<T> request, TransactionalAction<T, X> action) throws X {
+        return single(request, () -> {
+            try {
+                return executeAlone(request, action);
+            } catch (StoreException e) {
+                registry.publish(new Event.StoreFailed(e));
+                throw e;
+            }
+        });
+    }
+
+    /** As {@link Transactions#awaitStandby}. */
+    void awaitStandby(Connection transaction) {
+        try {
+            database.awaitStandby(transaction);
+        } catch (SQLException e) {
+            throw Savepoints.exception(SqlFailure.of(kind, e), e);
+        }
+    }
+
+    /** A transaction of the caller's making, from its beginning to its commit. */
+    @FunctionalInterface
+    public interface Transaction<T, X extends Exception> {
+        /** Executes the key in a new transaction and commits it. */
+        Outcome<T> run() throws X;
+    }
+
+    /** Runs such a transaction, unless this node is executing the key already. */
+    public <T, X extends Exception> Outcome<T> alone(Request<T> request, Transaction<T, X> transaction) throws X {
+        return single(request, () -> new Done<>(transaction.run(), PUBLISHED, 0, 0, 0));
+    }
+
+    @FunctionalInterface
+    private interface Work<T, X extends Exception> {
+        Done<T> run() throws X;
+    }
+
+    /** One at a time for each key; those that wait have no connection. */
+    private <T, X extends Exception> Outcome<T> single(Request<T> request, Work<T, X> work) throws X {
+        long until = System.nanoTime() + request.policy.waitMax().toNanos();
+        while (true) {
+            RunningKeys.Entered entered = running.enter(request.key, request.fingerprint, until);
+            RunningKeys.Run run = entered.run();
+            if (run == null) {
+                return publish(
+                        request.key, answered(requireNonNull(entered.answer()).map(request.codec::decode)));
+            }
+            Outcome<T> outcome = null;
+            Done<T> done;
+            try {
+                done = work.run();
+                outcome = done.outcome;
+            } finally {
+                running.end(run, outcome);
+            }
+            if (!(outcome instanceof Outcome.InFlight)
+                    || System.nanoTime() - until >= 0
+                    || Thread.currentThread().isInterrupted()) {
+                return publish(request.key, done);
+            }
+        }
+    }
+
+    private <T, X extends Exception> Done<T> executeAlone(Request<T> request, TransactionalAction<T, X> action)
+            throws X {
+        if (kind == SqlDatabase.MYSQL && calls.read(c -> statements.isBeingMade(c, request.key.entryId()))) {
+            return answered(new Outcome.InFlight<>(false, RETRY_AFTER_MIN));
+        }
+        OwnTransaction own = OwnTransaction.begin(calls, kind);
+        try {
+            Try<T> only = new Try<>(own.connection(), false, request, Tokens.next(), Duration.ZERO);
+            Done<T> done;
+            try {
+                done = run(only, action);
+            } catch (Throwable e) {
+                own.rollBack(e);
+                throw e;
+            }
+            Optional<SQLException> lost = own.commit();
+            if (lost.isPresent() && done.attempt == 0 && request.isForgotten) {
+                throw new StoreOutcomeUnknown(LOST, lost.get());
+            }
+            return lost.isPresent() && done.attempt > 0 ? lookUp(only, done, lost.get()) : done;
+        } finally {
+            own.giveBack();
+        }
+    }
+
+    private <T, X extends Exception> Done<T> run(Try<T> run, TransactionalAction<T, X> action) throws X {
+        long begun = registry.time().nanos();
+        Connection connection = run.connection;
+        Savepoint savepoint = Savepoints.set(connection);
+        int attempt;
+        try {
+            ClaimResult claimed = claim(run);
+            if (claimed instanceof ClaimResult.Existing existing) {
+                connection.releaseSavepoint(savepoint);
+                if (run.request.isForgotten) {
+                    database.awaitStandby(connection);
+                }
+                return answered(answer(run, existing.entry()).map(run.request.codec::decode));
+            }
+            attempt = ((ClaimResult.Claimed) claimed).attempt();
+        } catch (SQLException e) {
+            return answered(refused(run, savepoint, e));
+        } catch (StoreBusy e) {
+            if (!Savepoints.goBack(connection, savepoint, e)) {
+                throw e;
+            }
+            return answered(new Outcome.InFlight<>(false, RETRY_AFTER_MIN));
+        } catch (RuntimeException e) {
+            Savepoints.goBack(connection, savepoint, e);
+            throw e;
+        }
+        long claimed = registry.time().nanos();
+        try {
+            T value = action.run(connection);
+            long acted = registry.time().nanos();
+            SettleResult.Settled settled = complete(run, savepoint, run.request.codec.encode(value));
+            Outcome<T> executed = new Outcome.Executed<>(value, requireNonNull(settled.expiresAt()));
+            return new Done<>(executed, attempt, begun, claimed, acted);
+        } catch (Throwable e) {
+            boolean back = Savepoints.goBack(connection, savepoint, e);
+            if (!back && run.isCallers && e instanceof Exception) {
+                throw Savepoints.lost(e);
+            }
+            throw e;
+        }
+    }
+
+    private static <T> Done<T> answered(Outcome<T> outcome) {
+        return new Done<>(outcome, 0, 0, 0, 0);
+    }
+
+    /** Inserts, or takes an entry that is free. If another entry is there, answers with it. */
+    private ClaimResult claim(Try<?> run) throws SQLException {
+        InTransaction.Bounds bounds = run.bounds();
+        ClaimRequest request = request(run, run.request.fingerprint);
+        for (int round = 1; ; round++) {
+            Optional<Integer> attempt = statements.insert(run.connection, request, bounds);
+            if (attempt.isEmpty()) {
+                Optional<Entry> found =
+                        statements.find(run.connection, request.id()).map(sealing::shown);
+                if (found.isPresent() && !(isFree(run, found.get()) && round < ROUNDS_MAX)) {
+                    return new ClaimResult.Existing(found.get());
+                }
+                attempt = found.isPresent()
+                        ? statements.take(run.connection, request(run, sameVersion(run, found.get())), bounds)
+                        : statements.replace(run.connection, request, bounds);
+            }
+            if (attempt.isPresent()) {
+                return new ClaimResult.Claimed(attempt.get());
+            }
+            if (round == ROUNDS_MAX) {
+                throw new StoreBusy("the entry changed hands " + ROUNDS_MAX + " times while being claimed", null);
+            }
+        }
+    }
+
+    private ClaimRequest request(Try<?> run, Fingerprint fingerprint) {
+        return new ClaimRequest(
+                run.key().entryId(),
+                run.key().operation(),
+                fingerprint,
+                run.token,
+                registry.name(),
+                run.request.policy.terms(),
+                State.PROCESSING);
+    }
+
+    private static boolean isFree(Try<?> run, Entry entry) {
+        return entry.state().canBecome(State.PROCESSING) && answer(run, entry) instanceof Outcome.InFlight;
+    }
+
+    private static Fingerprint sameVersion(Try<?> run, Entry entry) {
+        Fingerprint asked = run.request.fingerprint;
+        return asked.in(entry.fingerprint().version()).orElse(asked);
+    }
+
+    private static Outcome<byte[]> answer(Try<?> run, Entry entry) {
+        Duration left = entry.leaseLeft();
+        Duration retryAfter = left.compareTo(RETRY_AFTER_MIN) < 0 ? RETRY_AFTER_MIN : left;
+        return Registry.answer(run.key(), run.request.fingerprint, entry, retryAfter);
+    }
+
+    private SettleResult.Settled complete(Try<?> run, Savepoint savepoint, byte[] result) {
+        int max = run.request.policy.resultBytesMax();
+        byte[] envelope = result.length <= max
+                ? Envelope.value(result)
+                : Envelope.failure(new Failure(
+                        Failure.RESULT_NOT_STORED,
+                        "It completed, but its result was larger than " + max + " bytes and was not stored"));
+        Settlement settlement = new Settlement(run.key().entryId(), run.token, State.COMPLETED, envelope, COMPLETED);
+        try {
+            Optional<SettleResult.Settled> settled = statements.settle(run.connection, sealing.seal(settlement));
+            run.connection.releaseSavepoint(savepoint);
+            SettleResult.Settled own = settled.orElseThrow(() -> new IllegalStateException(
+                    "The claim is gone: did the action commit, roll back or change its entry?"));
+            running.recorded(run.key().entryId(), envelope, own);
+            return own;
+        } catch (SQLException e) {
+            throw Savepoints.exception(SqlFailure.of(kind, e), e);
+        }
+    }
+
+    /** The claim met an error: the transaction goes back to where it was. */
+    private <T> Outcome<T> refused(Try<T> run, Savepoint savepoint, SQLException e) {
+        SqlFailure failure = SqlFailure.of(kind, e);
+        boolean back = Savepoints.goBack(run.connection, savepoint, e);
+        if (!failure.isWait()) {
+            throw Savepoints.exception(failure, e);
+        }
+        if (!back) {
+            throw Savepoints.lost(e);
+        }
+        return new Outcome.InFlight<>(false, RETRY_AFTER_MIN);
+    }
+
+    /**
+     * Finds out what became of a commit. Claiming the key waits for the lost transaction if it is still about to end: a
+     * claim that succeeds proves that it did not commit.
+     */
+    private <T> Done<T> lookUp(Try<T> run, Done<T> done, SQLException lost) {
+        ClaimResult found;
+        try {
+            OwnTransaction own = OwnTransaction.begin(calls, kind);
+            try {
+                found = claim(new Try<>(own.connection(), false, run.request, Tokens.next(), COMMIT_WAIT));
+                own.rollBack(lost);
+                // On the connection that has seen it: another may lead to another server.
+                database.awaitStandby(own.connection());
+            } finally {
+                own.giveBack();
+            }
+        } catch (SQLException | StoreException e) {
+            lost.addSuppressed(e);
+            throw new StoreOutcomeUnknown(LOST, lost);
+        }
+        boolean mine = found instanceof ClaimResult.Existing existing
+                && run.token.equals(existing.entry().token());
+        if (!mine) {
+            throw new StoreUnavailable("the connection was lost before the commit: nothing happened", lost);
+        }
+        return done;
+    }
+
+    /** The same events as in the leased way. */
+    private <T> Outcome<T> publish(Key key, Done<T> done) {
+        if (done.attempt == PUBLISHED) {
+            return done.outcome;
+        }
+        if (done.attempt == 0) {
+            registry.publish(new Event.Decided(key, Event.Decision.of(done.outcome)));
+            return done.outcome;
+        }
+        boolean first = done.attempt == 1;
+        registry.publish(new Event.Decided(key, first ? Event.Decision.CREATED : Event.Decision.FAILED_RETRY));
+        changed(key, done.attempt, first ? null : State.RETRYABLE, State.PROCESSING, "claimed");
+        changed(key, done.attempt, State.PROCESSING, State.COMPLETED, COMPLETED);
+        took(key, Event.Took.Part.CLAIM, done.claimed - done.begun);
+        took(key, Event.Took.Part.EXECUTE, done.acted - done.begun);
+        took(key, Event.Took.Part.SETTLE, registry.time().nanos() - done.acted);
+        return done.outcome;
+    }
+
+    private void changed(Key key, int attempt, @Nullable State from, State to, String why) {
+        registry.publish(new Event.Changed(
+                new Transition(key.entryId(), key.operation(), from, to, attempt, registry.name(), why)));
+    }
+
+    private void took(Key key, Event.Took.Part part, long nanos) {
+        registry.publish(new Event.Took(key.operation(), part, nanos));
+    }
+}

@@ -1,0 +1,99 @@
+package dev.onlyonce.sql.entries;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.sql.Claims;
+import dev.onlyonce.sql.SqlClock;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.store.AuditLevel;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@DisplayName("Plans in H2")
+final class H2PlanTest {
+    @TempDir
+    static Path folder;
+
+    private static HikariDataSource dataSource;
+
+    @BeforeAll
+    static void fill() {
+        dataSource = TestDatabase.H2.create(folder);
+        SqlStore store = SqlStore.open(dataSource);
+        for (int i = 0; i < 5; i++) {
+            store.claim(Claims.claims("key" + i + "-", 200));
+        }
+        SqlClock.execute(dataSource, "ANALYZE");
+    }
+
+    @AfterAll
+    static void close() {
+        dataSource.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "FIND, primary_key",
+        "LOCK, primary_key",
+        "SEEN, primary_key",
+        "LOCK_ONE, primary_key",
+        "CHUNK, onlyonce_entry_lease",
+        "LAPSED, onlyonce_entry_lease",
+        "DUE, onlyonce_entry_reap",
+    })
+    @DisplayName("C2 T3 look entries up by an index, and stop at their limit in its order")
+    void indexed(String statement, String index) throws Exception {
+        String sql = (String) H2Statements.class.getDeclaredField(statement).get(null);
+        String plan = plan(new H2(Optional.empty(), AuditLevel.ALL, Optional.empty(), transaction -> {}).sql(sql));
+        assertThat(plan).contains("public." + index).doesNotContain("onlyonce_entry.tablescan");
+        if (sql.contains("ORDER BY")) {
+            assertThat(plan).contains("index sorted");
+        }
+    }
+
+    @Test
+    @DisplayName("T3 D11 a purge locks no more rows than it looks at: other nodes find theirs")
+    void locksFew() throws Exception {
+        SqlClock.execute(dataSource, "UPDATE onlyonce_entry SET reap_at = 1 WHERE fingerprint_version > 0");
+        H2Queries queries = new H2Queries(new StatementTexts(H2Statements.CLOCK, H2Statements.CLOCK, sql -> sql));
+        try (Connection first = dataSource.getConnection();
+                Connection second = dataSource.getConnection()) {
+            first.setAutoCommit(false);
+            second.setAutoCommit(false);
+            assertThat(queries.all(first, H2Statements.DUE, Binding.longs(300), H2Changes.Before::read))
+                    .hasSize(300);
+            assertThat(queries.all(second, H2Statements.DUE, Binding.longs(1000), H2Changes.Before::read))
+                    .hasSize(700);
+            first.rollback();
+            second.rollback();
+        }
+    }
+
+    private static String plan(String sql) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql)) {
+            int parameters = explain.getParameterMetaData().getParameterCount();
+            for (int i = 1; i <= parameters; i++) {
+                explain.setObject(i, parameters == 3 && !sql.contains("LIMIT") ? new byte[] {1} : 1L);
+            }
+            try (ResultSet row = explain.executeQuery()) {
+                row.next();
+                return row.getString(1).toLowerCase(Locale.ROOT).replace("\"", "");
+            }
+        }
+    }
+}
