@@ -1,0 +1,142 @@
+package dev.onlyonce.sqs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.messages.DeadLetterReason;
+import dev.onlyonce.messages.MessageId;
+import dev.onlyonce.messages.OutgoingMessage;
+import dev.onlyonce.messages.ReceivedMessage;
+import dev.onlyonce.sql.outbox.Outbox;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.Message;
+
+@DisplayName("The guide to SQS")
+class SqsGuideTest {
+    private static final Path PAGE = Path.of(System.getProperty("onlyonce.root"), "docs/guides/sqs.md");
+    private static final Path SOURCE = Path.of("src/test/java/dev/onlyonce/sqs/SqsGuideTest.java");
+    private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+
+    private final Broker broker = Broker.shared();
+    private final SqsAsyncClient sqs = broker.client;
+    private final Carrier carrier = new Carrier();
+
+    private record Order(String id) {
+        static Order decode(ReceivedMessage message) {
+            return new Order(Ledger.text(message));
+        }
+    }
+
+    private static final class Carrier {
+        private final Queue<String> shipped = new ConcurrentLinkedQueue<>();
+
+        private void ship(Order order, String key) {
+            shipped.add(order.id + " " + !key.isEmpty());
+        }
+    }
+
+    private static void insertInvoice(Connection transaction, Order order) throws SQLException {
+        Ledger.write(transaction, order.id);
+    }
+
+    @Test
+    @DisplayName("shows code that consumes")
+    void consume() throws Exception {
+        broker.create("orders", false);
+        broker.create("orders-dead", false);
+        broker.create("shipments.fifo", true);
+        broker.create("shipments-dead.fifo", true);
+        try (Ledger ledger = new Ledger()) {
+            Onlyonce once = ledger.once;
+            SqsInbox inbox = SqsInbox.builder(once, sqs, Order::decode)
+                    .queue("orders")
+                    .id(MessageId.cloudEvent().orElse(MessageId.header("message-id")))
+                    .transactional((transaction, order, message) -> insertInvoice(transaction, order));
+            inbox.start();
+
+            SqsInbox shipping = SqsInbox.builder(once, sqs, Order::decode)
+                    .queue("shipments.fifo")
+                    .leased("ship order", (claim, order, message) -> carrier.ship(order, claim.downstreamKey("ship")));
+            shipping.start();
+
+            try (inbox;
+                    shipping) {
+                broker.send("orders", "7", "order 7");
+                Broker.until(() -> inbox.counts().applied() == 1);
+                assertThat(ledger.effects()).containsExactly("order 7");
+                // It has no CloudEvents id.
+                broker.send("shipments.fifo", "customer", "7", "order 7");
+                Message dead = broker.take("shipments-dead.fifo", 1).get(0);
+                assertThat(Broker.attribute(dead, "onlyonce-dead-reason")).isEqualTo("missing_id");
+                assertThat(carrier.shipped).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("shows code that publishes, and what is published can be consumed")
+    void publish() throws Exception {
+        broker.create("payments.fifo", true);
+        try (Ledger ledger = new Ledger()) {
+            Onlyonce once = ledger.once;
+            HikariDataSource dataSource = ledger.source;
+            Key key = Key.of("shop", "publish", "order-7");
+            byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
+            byte[] customer = "customer-7".getBytes(StandardCharsets.UTF_8);
+            Fingerprint fingerprint = Fingerprint.of(body);
+
+            SqsRelay relay = new SqsRelay(sqs, "/shop/orders");
+            Outbox outbox = Outbox.builder(once).handler(SqsRelay.TOPIC, relay).build();
+            outbox.start();
+
+            try (Connection transaction = dataSource.getConnection()) {
+                transaction.setAutoCommit(false);
+                OutgoingMessage paid = OutgoingMessage.json("payments.fifo", customer, "com.example.order.paid", body);
+                outbox.accept(transaction, key, fingerprint, String.class, paid.call(SqsRelay.TOPIC));
+                transaction.commit();
+            }
+
+            try (outbox) {
+                Message message = broker.take("payments.fifo", 1).get(0);
+                assertThat(message.body()).isEqualTo("{}");
+                assertThat(Broker.attribute(message, "ce_type")).isEqualTo("com.example.order.paid");
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("has no code but that of this test, and names all reasons")
+    void snippets() throws IOException {
+        String page = Files.readString(PAGE);
+        String source = plain(Files.readString(SOURCE));
+        Matcher block = JAVA.matcher(page);
+        int blocks = 0;
+        while (block.find()) {
+            assertThat(source).contains(plain(block.group(1)));
+            blocks++;
+        }
+        assertThat(blocks).isEqualTo(3);
+        for (DeadLetterReason reason : DeadLetterReason.values()) {
+            assertThat(page).contains("`" + reason.code() + "`");
+        }
+    }
+
+    private static String plain(String code) {
+        return code.replaceAll("\\s+", "");
+    }
+}
