@@ -4,10 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
+import dev.onlyonce.fingerprint.Fingerprint;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>A request without a key passes, or is refused if its operation requires one.
- *   <li>Tenant, key, age and body are checked ({@link RequestCheck}). A request that breaks a rule is refused, and nothing is
- *       stored.
+ *   <li>Tenant, key and body are checked ({@link RequestCheck}). A request that breaks a rule is refused, and nothing is
+ *       stored. Its age is checked too, but refuses only a key that the store does not know.
  *   <li>The tenant's limits are checked ({@link TenantLimits}). Over them, only keys that exist already get through.
  *   <li>The key is claimed. The winner runs; all others get the answer that the operation's profile says ({@link Answers}).
  * </ol>
@@ -30,8 +30,12 @@ public final class Boundary {
     /** Where the status of a key is found, unless configured otherwise. */
     public static final String STATUS_PATH = "/.well-known/idempotency/status";
 
-    /** The headers that say who the caller is, unless configured otherwise. */
-    public static final List<String> CREDENTIALS = List.of("Authorization");
+    /**
+     * The headers that say who the caller is, unless configured otherwise. Of {@code Cookie}, the cookies of load balancers, bot
+     * protection and analytics do not count.
+     */
+    public static final List<String> CREDENTIALS = List.of(
+            "Authorization", "Cookie", "X-Api-Key", "Api-Key", "api_key", "apikey", "X-Auth-Token", "X-Access-Token");
 
     private final Onlyonce once;
     private final Routes routes;
@@ -44,7 +48,12 @@ public final class Boundary {
     private Boundary(Builder builder) {
         once = builder.once;
         routes = new Routes(builder.operations.values());
-        callers = new Callers(builder.anonymousTenant, builder.credentials, builder.challenge, builder.hint);
+        callers = new Callers(
+                builder.anonymousTenant,
+                new Credentials(builder.anonymousCredentials),
+                builder.credentials,
+                builder.challenge,
+                builder.hint);
         check = new RequestCheck(callers, once.registry().time());
         // Counting needs a library that an application without limits need not have.
         limits = builder.limits.limitsAnything() ? new TenantLimits(builder.limits, builder.limitTogether, once) : null;
@@ -135,6 +144,15 @@ public final class Boundary {
                 once, answers, accepted, limits == null ? LimitReservation.none() : limits.reservation(tenant));
     }
 
+    /**
+     * What identifies a request for an operation, for operators who compare it with a recorded one.
+     *
+     * @throws dev.onlyonce.fingerprint.MalformedRequest if the request would be refused for its body
+     */
+    public Fingerprint fingerprint(Operation operation, HttpRequest request) {
+        return check.fingerprint(operation, request);
+    }
+
     /** What {@code GET} {@value #SPECIFICATION_PATH} answers: everything that a client must know, for programs. */
     public HttpAnswer specification() {
         return Specification.of(base, statusPath, operations());
@@ -148,7 +166,7 @@ public final class Boundary {
     public HttpAnswer status(HttpRequest request) {
         String tenant = callers.tenant(request);
         if (tenant == null) {
-            return Profile.ietf().refuse(callers.unauthenticated());
+            return Profile.ietf().refuse(callers.unauthenticated(request));
         }
         Optional<Problem.Report> over = limits == null ? Optional.empty() : limits.lookUp(tenant);
         if (over.isPresent()) {
@@ -169,7 +187,8 @@ public final class Boundary {
         private Limits limits = Limits.none();
         private boolean limitTogether;
         private @Nullable String anonymousTenant;
-        private @Nullable List<String> credentials;
+        private List<String> anonymousCredentials = CREDENTIALS;
+        private @Nullable Credentials credentials;
         private String challenge = "Bearer";
         private @Nullable String hint;
         private String statusPath = STATUS_PATH;
@@ -209,8 +228,8 @@ public final class Boundary {
         }
 
         /**
-         * Lets unauthenticated requests share one tenant; those with another {@code Authorization} header than the first request
-         * of a key are refused with 422. Without this they are refused with 401.
+         * Lets unauthenticated requests share one tenant; those with other credentials than the first request of a key are refused
+         * with 422. Without this they are refused with 401.
          */
         public Builder anonymousTenant(@Nullable String tenant) {
             if (tenant != null) {
@@ -221,17 +240,24 @@ public final class Boundary {
         }
 
         /**
+         * Tells unauthenticated callers apart, who share the {@linkplain #anonymousTenant anonymous tenant}.
+         *
+         * @param names headers, or {@code cookie:} and the name of a cookie; none for not compared. Without this, {@link
+         *     #CREDENTIALS}
+         */
+        public Builder anonymousCredentials(List<String> names) {
+            this.anonymousCredentials = List.copyOf(names);
+            return this;
+        }
+
+        /**
          * Compares the caller's credentials in every request, because callers share their tenant: nobody gets an answer, or
          * learns the status of a key, that belongs to other credentials. They are not stored, only hashed.
          *
-         * @param headers where callers send them; none for not compared. Without this, {@link #CREDENTIALS} of requests that
-         *     have no tenant of their own
+         * @param names headers, or {@code cookie:} and the name of a cookie; none for not compared
          */
-        public Builder credentials(List<String> headers) {
-            this.credentials = headers.stream()
-                    .map(name -> name.toLowerCase(Locale.ROOT))
-                    .sorted()
-                    .toList();
+        public Builder credentials(List<String> names) {
+            this.credentials = new Credentials(names);
             return this;
         }
 

@@ -1,57 +1,74 @@
 package dev.onlyonce.http;
 
-import java.util.List;
-import java.util.Locale;
+import dev.onlyonce.Key;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Who sends a request: the tenant, and the credentials that are compared where the tenant alone does not tell callers apart.
  *
  * @param anonymousTenant the tenant of unauthenticated requests; null to refuse them
- * @param credentials the headers that every caller's credentials are in, lower case and sorted; null for {@link
- *     Boundary#CREDENTIALS} of requests without a tenant
+ * @param anonymousCredentials what tells unauthenticated callers apart
+ * @param credentials what tells all callers apart; null if their tenants do
  * @param challenge the {@code WWW-Authenticate} header of a 401
  * @param hint what the detail of a 401 says; null for nothing
  */
 record Callers(
         @Nullable String anonymousTenant,
-        @Nullable List<String> credentials,
+        Credentials anonymousCredentials,
+        @Nullable Credentials credentials,
         String challenge,
         @Nullable String hint) {
     /** No header line reads like this. */
     private static final String AUTHENTICATED = "authenticated";
 
+    private static final Logger log = LoggerFactory.getLogger(Callers.class);
+    private static final AtomicBoolean LOGGED = new AtomicBoolean();
+
     /** The tenant; null if the request must be refused. */
     @Nullable
     String tenant(HttpRequest request) {
-        return request.tenant() == null ? anonymousTenant : request.tenant();
+        String named = request.tenant();
+        if (named == null) {
+            return anonymousTenant;
+        }
+        return unusable(named) == null ? named : null;
     }
 
-    Problem.Report unauthenticated() {
-        return Problem.AUTHENTICATION_REQUIRED.because(hint).header("WWW-Authenticate", challenge);
+    /** The answer to a request without a tenant. */
+    Problem.Report unauthenticated(HttpRequest request) {
+        String wrong = request.tenant() == null ? null : unusable(request.tenant());
+        if (wrong != null && !LOGGED.getAndSet(true)) {
+            log.warn(
+                    "Requests are refused with 401, because their tenant cannot be used: {}. This is logged once.",
+                    wrong);
+        }
+        return Problem.AUTHENTICATION_REQUIRED
+                .because(wrong == null ? hint : wrong)
+                .header("WWW-Authenticate", challenge);
+    }
+
+    /** Why this cannot be a tenant's name; null if it can. It may come from a token or a certificate: anything is possible. */
+    private static @Nullable String unusable(String tenant) {
+        try {
+            Key.checkName("the name of the authenticated caller", tenant);
+            return null;
+        } catch (IllegalArgumentException e) {
+            return e.getMessage();
+        }
     }
 
     /** The text that other callers cannot send; empty where only the tenant counts. */
     Optional<String> credentials(HttpRequest request) {
-        List<String> names =
-                credentials != null ? credentials : request.tenant() == null ? Boundary.CREDENTIALS : List.of();
-        if (names.isEmpty()) {
+        if (credentials == null && request.tenant() != null) {
             // A user may have the name of the anonymous tenant; without this text the two could read each other's
             // answers.
-            boolean namesake = credentials == null
-                    && request.tenant() != null
-                    && request.tenant().equals(anonymousTenant);
-            return namesake ? Optional.of(AUTHENTICATED) : Optional.empty();
+            return request.tenant().equals(anonymousTenant) ? Optional.of(AUTHENTICATED) : Optional.empty();
         }
-        StringBuilder shown = new StringBuilder();
-        for (String name : names) {
-            for (String value : request.headers().values(name)) {
-                // With its length, so that no two sets of header lines give the same text.
-                shown.append(name.toLowerCase(Locale.ROOT)).append(' ');
-                shown.append(value.length()).append(' ').append(value).append('\n');
-            }
-        }
-        return Optional.of(shown.toString());
+        Credentials compared = credentials == null ? anonymousCredentials : credentials;
+        return compared.areCompared() ? Optional.of(compared.shown(request.headers())) : Optional.empty();
     }
 }

@@ -182,7 +182,8 @@ public final class Exchange {
      */
     public CompletionStage<Exchange> begin(EventLoop on) {
         Policy policy = withoutWaiting();
-        if (!operation().formerly().isEmpty() || reservation.reserve().isPresent()) {
+        boolean asksFirst = !operation().formerly().isEmpty() || accepted().objection() != null;
+        if (asksFirst || reservation.reserve().isPresent()) {
             // Only the store knows whether the key exists already, and under which name.
             return CompletableFuture.supplyAsync(() -> beginWithinLimits(policy), on.blocking())
                     .thenApplyAsync(exchange -> exchange, on.loop());
@@ -227,7 +228,17 @@ public final class Exchange {
         try {
             if (!operation().formerly().isEmpty()) {
                 Key stored = FormerNames.stored(once, key(), operation().formerly());
-                accepted = new RequestCheck.Accepted(stored, fingerprint());
+                accepted = new RequestCheck.Accepted(
+                        stored, fingerprint(), accepted().objection());
+            }
+            RequestAge.Objection objection = accepted().objection();
+            if (objection != null
+                    && once.find(key())
+                            .filter(entry ->
+                                    objection.isAnsweredBy(entry, operation().profile()))
+                            .isEmpty()) {
+                answered(answers.refusal(objection.report()));
+                return this;
             }
             reservation.admit(() -> once.find(key())).ifPresent(report -> answered(answers.refusal(report)));
         } catch (StoreException e) {
@@ -272,6 +283,13 @@ public final class Exchange {
     }
 
     private void run(OpenClaim won) {
+        RequestAge.Objection objection = accepted().objection();
+        if (objection != null && won.attempt() == 1) {
+            // Its entry expired after it was looked up.
+            won.retryable("the request is too old to run");
+            answered(answers.refusal(objection.report()));
+            return;
+        }
         try {
             started(won.attempt() == 1);
             hold(won);

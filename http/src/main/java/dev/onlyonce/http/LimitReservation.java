@@ -20,18 +20,26 @@ import org.jspecify.annotations.Nullable;
 final class LimitReservation {
     private final @Nullable TenantLimits limits;
     private final String tenant;
+    private final String asker;
     private boolean live;
     private boolean token;
     private boolean stored;
 
-    LimitReservation(@Nullable TenantLimits limits, String tenant) {
+    /**
+     * Reserves nothing yet.
+     *
+     * @param tenant whose limits count
+     * @param asker who asks, for operators: where all tenants are limited together, one of them
+     */
+    LimitReservation(@Nullable TenantLimits limits, String tenant, String asker) {
         this.limits = limits;
         this.tenant = tenant;
+        this.asker = asker;
     }
 
     /** For a request that no limit applies to. */
     static LimitReservation none() {
-        return new LimitReservation(null, "");
+        return new LimitReservation(null, "", "");
     }
 
     /** Whether any limit on keys applies. */
@@ -52,6 +60,7 @@ final class LimitReservation {
         }
         Problem.Report over = !live ? limits.overLive() : !stored ? limits.overStored() : limits.overNewKeys(tenant);
         giveBack();
+        limits.tell(asker);
         return Optional.of(over);
     }
 

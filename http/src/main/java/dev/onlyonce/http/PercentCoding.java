@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /** Texts in addresses. */
-final class PercentCoding {
+public final class PercentCoding {
     private static final String UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
@@ -25,7 +25,7 @@ final class PercentCoding {
     }
 
     /** Decodes what is well-formed and leaves the rest as it is. */
-    static String decode(String text) {
+    public static String decode(String text) {
         if (text.indexOf('%') < 0) {
             return text;
         }

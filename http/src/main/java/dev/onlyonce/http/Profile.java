@@ -9,15 +9,15 @@ import java.util.Set;
  * #ietf}, {@link #stripe} or {@link #strict} and change some settings with {@link #toBuilder}. Immutable.
  */
 public final class Profile {
-    /** Answers of the moment: log in first, ask somebody else, send it again, slow down. */
-    private static final Set<Integer> OF_THE_MOMENT = Set.of(401, 403, 408, 425, 429);
+    /** Given before the request is processed: log in first, ask somebody else, send it again or in another format, slow down. */
+    private static final Set<Integer> BEFORE_PROCESSING = Set.of(401, 403, 408, 415, 425, 429);
     /** What a proxy answers when it does not know the outcome. */
     private static final Set<Integer> IN_DOUBT = Set.of(502, 504);
 
     private static final int SERVER_ERROR = 500;
 
     private static final Profile IETF =
-            new Builder("ietf").neverStored(OF_THE_MOMENT).build();
+            new Builder("ietf").neverStored(BEFORE_PROCESSING).build();
     private static final Profile STRIPE = new Builder("stripe")
             .keyRequired(false)
             .onServerError(OnServerError.STORE)
@@ -26,7 +26,7 @@ public final class Profile {
             .errors(ErrorFormat.STRIPE)
             .build();
     private static final Profile STRICT = new Builder("strict")
-            .neverStored(OF_THE_MOMENT)
+            .neverStored(BEFORE_PROCESSING)
             .onServerError(OnServerError.UNKNOWN)
             .build();
 
@@ -105,8 +105,8 @@ public final class Profile {
     }
 
     /**
-     * Statuses below 500 that are answers of the moment (log in first, slow down) and say that the handler
-     * refused before it acted: the next retry runs again.
+     * Statuses below 500 that say that the request was refused before it was processed (log in first, slow down): the
+     * next retry runs again.
      */
     public Set<Integer> neverStored() {
         return neverStored;
@@ -158,10 +158,10 @@ public final class Profile {
 
     /**
      * What a response means that was made because the handler did not answer in time. Its work may go on, so it can never be
-     * retryable, and neither a server error nor an answer of the moment is its outcome.
+     * retryable, and neither a server error nor a refusal before processing is its outcome.
      */
     public Meaning meaningAfterTimeout(int status) {
-        boolean conclusive = status < SERVER_ERROR && !OF_THE_MOMENT.contains(status);
+        boolean conclusive = status < SERVER_ERROR && !BEFORE_PROCESSING.contains(status);
         return conclusive && meaning(status) == Meaning.STORED ? Meaning.STORED : Meaning.UNKNOWN;
     }
 

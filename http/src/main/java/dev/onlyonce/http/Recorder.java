@@ -130,6 +130,9 @@ final class Recorder {
     private Sent settled(Ending ending, HttpAnswer own, Supplier<SettleResult> settling) {
         try {
             if (settling.get() instanceof SettleResult.Settled settled) {
+                if (ending instanceof Ending.Retryable freed) {
+                    log.info("{} is free again: {}. The next retry runs.", claim.key(), freed.proof());
+                }
                 boolean kept = ending instanceof Ending.Completed || ending instanceof Ending.Failed;
                 Instant expiresAt = kept ? settled.expiresAt() : null;
                 return new Sent(expiresAt == null ? own : Answers.expiring(own, expiresAt), true);

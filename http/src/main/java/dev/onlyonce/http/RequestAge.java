@@ -1,12 +1,16 @@
 package dev.onlyonce.http;
 
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses requests that were made long ago, so that a captured or forgotten one cannot run as new once its key is past
- * retention. It only helps if the header is protected, for example by a signature over the request.
+ * retention. A retry of a key that exists is answered, however old it is: an earlier attempt may have been executed. It only
+ * helps if the header is protected, for example by a signature over the request.
  *
  * @param header says when the client made the request, the same on every retry: an IMF-fixdate, ISO 8601 or Unix seconds
  * @param max how old a request may be; at most the retention, or a stale one may run as new
@@ -28,23 +32,40 @@ public record RequestAge(String header, Duration max, Duration aheadMax) {
         return new RequestAge(header, max, AHEAD_MAX);
     }
 
-    /** What is wrong with the request's time, if anything. */
-    Optional<Problem.Report> check(Headers headers, Instant now) {
+    /**
+     * Why a request must not run as new.
+     *
+     * @param report the answer to it
+     * @param until when a first attempt of it would still have run; null if never
+     */
+    record Objection(Problem.Report report, @Nullable Instant until) {
+        /** Whether this is the entry of an earlier attempt of the request, which was in time. */
+        boolean isAnsweredBy(Entry entry, Profile profile) {
+            boolean runsAsNew = entry.state() == State.EXPIRED && !profile.tombstones();
+            return !runsAsNew && (until == null || !entry.createdAt().isAfter(until));
+        }
+    }
+
+    /** What is wrong with the request's time; null if nothing is. */
+    @Nullable
+    Objection check(Headers headers, Instant now) {
         Optional<String> sent = headers.first(header);
         if (sent.isEmpty()) {
-            return Optional.of(Problem.TIMESTAMP_MISSING.because("the request has no " + header + " header"));
+            return new Objection(Problem.TIMESTAMP_MISSING.because("the request has no " + header + " header"), null);
         }
         Optional<Instant> made = HttpDate.parse(sent.get());
         if (made.isEmpty()) {
-            return Optional.of(
-                    Problem.TIMESTAMP_REJECTED.because(header + " is not an HTTP date, ISO 8601 or Unix seconds"));
+            return rejected(header + " is not an HTTP date, ISO 8601 or Unix seconds", null);
         }
         if (made.get().plus(max).isBefore(now)) {
-            return Optional.of(Problem.TIMESTAMP_REJECTED.because("the request is older than " + max));
+            // The store's clock and that of the node that took the first attempt differ.
+            return rejected(
+                    "the request is older than " + max, made.get().plus(max).plus(aheadMax));
         }
-        if (made.get().minus(aheadMax).isAfter(now)) {
-            return Optional.of(Problem.TIMESTAMP_REJECTED.because("the request comes from the future"));
-        }
-        return Optional.empty();
+        return made.get().minus(aheadMax).isAfter(now) ? rejected("the request comes from the future", null) : null;
+    }
+
+    private static Objection rejected(String detail, @Nullable Instant until) {
+        return new Objection(Problem.TIMESTAMP_REJECTED.because(detail), until);
     }
 }

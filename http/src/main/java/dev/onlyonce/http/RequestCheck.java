@@ -7,8 +7,8 @@ import dev.onlyonce.fingerprint.Fingerprinter;
 import dev.onlyonce.fingerprint.MalformedRequest;
 import dev.onlyonce.store.Time;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Checks tenant, key, age and body of a request, without asking the store. Thread-safe. */
 final class RequestCheck {
@@ -28,20 +28,25 @@ final class RequestCheck {
     /** The request breaks a rule. */
     record Refused(Problem.Report report) implements Result {}
 
-    /** The request asks for this entry. */
-    record Accepted(Key key, Fingerprint fingerprint) implements Result {}
+    /**
+     * The request asks for this entry.
+     *
+     * @param objection why it must not run if the key is new; null if it may
+     */
+    record Accepted(Key key, Fingerprint fingerprint, RequestAge.@Nullable Objection objection) implements Result {}
 
     Result check(Operation operation, HttpRequest request) {
         try {
             String tenant = callers.tenant(request);
             if (tenant == null) {
-                return new Refused(callers.unauthenticated());
+                return new Refused(callers.unauthenticated(request));
             }
             Key key = new Key(tenant, operation.name(), key(operation, request.headers()), operation.scope());
-            Optional<Problem.Report> stale = operation.requestAge() == null
-                    ? Optional.empty()
-                    : operation.requestAge().check(request.headers(), time.now());
-            return stale.isPresent() ? new Refused(stale.get()) : new Accepted(key, fingerprint(operation, request));
+            RequestAge age = operation.requestAge();
+            return new Accepted(
+                    key,
+                    fingerprint(operation, request),
+                    age == null ? null : age.check(request.headers(), time.now()));
         } catch (MalformedKey e) {
             return new Refused(report(e));
         } catch (MalformedRequest e) {
@@ -68,7 +73,8 @@ final class RequestCheck {
         return key;
     }
 
-    private Fingerprint fingerprint(Operation operation, HttpRequest request) {
+    /** What identifies the request. */
+    Fingerprint fingerprint(Operation operation, HttpRequest request) {
         Fingerprint fingerprint = operation
                 .fingerprinter()
                 .fingerprint(new Fingerprinter.Request(

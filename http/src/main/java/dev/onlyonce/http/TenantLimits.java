@@ -2,6 +2,7 @@ package dev.onlyonce.http;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
+import dev.onlyonce.Event;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.Time;
 import io.github.bucket4j.Bucket;
@@ -25,6 +26,7 @@ final class TenantLimits {
 
     private final Limits max;
     private final boolean together;
+    private final Onlyonce once;
     private final LoadingCache<String, Bucket> newKeys;
     private final LoadingCache<String, Bucket> lookUps;
     private final StoredKeys stored;
@@ -33,6 +35,7 @@ final class TenantLimits {
     TenantLimits(Limits max, boolean together, Onlyonce once) {
         this.max = max;
         this.together = together;
+        this.once = once;
         newKeys = buckets(max.newKeysPerSecond(), once.registry().time());
         lookUps = buckets(max.lookUpsPerSecond(), once.registry().time());
         stored = new StoredKeys(
@@ -72,7 +75,7 @@ final class TenantLimits {
 
     /** The share of one request, nothing reserved yet. */
     LimitReservation reservation(String tenant) {
-        return new LimitReservation(max.limitsKeys() ? this : null, whose(tenant));
+        return new LimitReservation(max.limitsKeys() ? this : null, whose(tenant), tenant);
     }
 
     /** Takes one of the executions at once; returns false and takes nothing if all are taken. */
@@ -131,6 +134,11 @@ final class TenantLimits {
         if (max.storedMax() > 0) {
             stored.giveBack(tenant);
         }
+    }
+
+    /** For operators: who runs into limits. */
+    void tell(String tenant) {
+        once.registry().publish(new Event.Limited(tenant));
     }
 
     Problem.Report overLive() {

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.FailureRule;
 import dev.onlyonce.NotExecuted;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
 import dev.onlyonce.store.Failure;
 import java.time.Duration;
@@ -142,14 +143,19 @@ class BoundaryAnswersTest {
     @Test
     @DisplayName("D2 a fenced-out owner's answer is not sent: the client is told that the outcome is unknown")
     void lost() {
-        try (TestBoundary test = TestBoundary.of(Profile.ietf())) {
+        try (TestBoundary test = TestBoundary.of(Profile.ietf());
+                Onlyonce other = Onlyonce.builder(test.store)
+                        .time(test.time)
+                        .node("other")
+                        .build()) {
             Exchange slow = test.begin(post("k-1"));
             test.time.pass(Duration.ofSeconds(31));
-            test.once.operator().sweep();
+            // A node renews its own claims before it sweeps.
+            other.operator().sweep();
             assertProblem(slow.finish(created()), 409, Problem.OUTCOME_UNKNOWN);
             Exchange streaming = test.begin(post("k-2"));
             test.time.pass(Duration.ofSeconds(31));
-            test.once.operator().sweep();
+            other.operator().sweep();
             Exchange.Large large = streaming.finishLarge(200, Headers.none());
             assertThat(large.streams()).isFalse();
             assertProblem(large.answer(), 409, Problem.OUTCOME_UNKNOWN);

@@ -11,7 +11,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Scope;
 import dev.onlyonce.store.EntryQuery;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Random;
+import java.util.UUID;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -90,6 +95,30 @@ class BoundaryKeysTest {
         "4111111111111111,true",
         "4111-1111-1111-1111,true",
         "4111111111111112,false",
+        "pay-bob@example.com-1,true",
+        "bob%40example.com/7,true",
+        "order:4111111111111111:1,true",
+        "pay-4111-1111-1111-1111-2,true",
+        "pay_378282246310005,true",
+        "3782-822463-10005,true",
+        "pay-4111111111111112-1,false",
+        "DE89370400440532013000,true",
+        "pay-DE89370400440532013000-1,true",
+        "pay-de89-3704-0044-0532-0130-00-1,true",
+        "GB82WEST12345698765432,true",
+        "DE88370400440532013000,false",
+        "ZZ89370400440532013000,false",
+        "call-+49-30-1234567-1,true",
+        "call-%2B4930123456,true",
+        "order-20261118-0001,false",
+        "1763500000000000000,false",
+        "job-1763500000000000-17,false",
+        "2026-11-18T21:00:00+0100,false",
+        "build-1.0.0+20261118123,false",
+        "12345678-1234-1234-1234-123456789012,false",
+        "pay-41111111-1111-1111-4111-111111111111,false",
+        "01ARZ3NDEKTSV4RRFFQ69G5FAV,false",
+        "4bf92f3577b34da6a3ce929d0e0e4736,false",
         "8e03978e-40d5-43dd-bc93-6894a57f9324,false",
         "order-4711,false",
         "order@night,false"
@@ -107,6 +136,22 @@ class BoundaryKeysTest {
         }
         try (TestBoundary test = TestBoundary.of(payments().build())) {
             assertThat(test.send(post(key)).status()).isEqualTo(201);
+        }
+    }
+
+    @Test
+    @DisplayName("K5 random keys are not taken for personal data: UUIDs, hexadecimal and base-32 ones")
+    void randomKeys() {
+        long seed = 20261118;
+        Random random = new Random(seed);
+        for (int i = 0; i < 20_000; i++) {
+            byte[] bytes = new byte[16];
+            random.nextBytes(bytes);
+            String hex = HexFormat.of().formatHex(bytes);
+            PersonalData.refuse(new UUID(random.nextLong(), random.nextLong()).toString());
+            PersonalData.refuse("order-" + new UUID(random.nextLong(), random.nextLong()) + "-1");
+            PersonalData.refuse(hex);
+            PersonalData.refuse("0" + new BigInteger(1, bytes).toString(32).toUpperCase(Locale.ROOT));
         }
     }
 

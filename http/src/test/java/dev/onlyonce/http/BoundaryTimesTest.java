@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Policy;
 import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
 import java.time.Duration;
 import java.util.List;
@@ -67,6 +68,51 @@ class BoundaryTimesTest {
                 assertProblem(answer, 400, Problem.TIMESTAMP_REJECTED);
             }
             assertProblem(test.send(post("k-2")), 400, Problem.TIMESTAMP_MISSING);
+        }
+    }
+
+    private static HttpRequest made(String key) {
+        return asking(Headers.of("Idempotency-Key", key, "X-Made", "2026-01-02T03:00:00Z"));
+    }
+
+    @Test
+    @DisplayName(
+            "T2 a request that has become too old is answered if its key exists, in every state; only new keys are refused")
+    void oldRetries() {
+        RequestAge age = RequestAge.of("X-Made", Duration.ofHours(1));
+        try (TestBoundary test = TestBoundary.of(payments().requestAge(age).build())) {
+            test.send(made("done"));
+            Exchange running = test.begin(made("running"));
+            test.begin(made("unknown")).ambiguous("time-out");
+            test.begin(made("free")).notExecuted("refused");
+            test.time.pass(Duration.ofMinutes(58));
+            assertProblem(test.send(made("new")), 400, Problem.TIMESTAMP_REJECTED);
+            assertThat(test.store.list(EntryQuery.all(10))).hasSize(4);
+            assertThat(test.send(made("done")).headers().has("Idempotent-Replayed"))
+                    .isTrue();
+            assertProblem(test.send(made("running")), 409, Problem.IN_PROGRESS);
+            assertProblem(test.send(made("unknown")), 409, Problem.OUTCOME_UNKNOWN);
+            assertThat(test.send(made("free")).status()).isEqualTo(201);
+            assertThat(test.effects).hasValue(2);
+            running.finish(created());
+            test.time.pass(Duration.ofHours(24));
+            for (String key : List.of("done", "running", "free")) {
+                assertProblem(test.send(made(key)), 400, Problem.TIMESTAMP_REJECTED);
+            }
+            assertThat(test.effects).hasValue(2);
+        }
+    }
+
+    @Test
+    @DisplayName("T2 an entry that somebody else has made since does not let an old request through")
+    void oldRequestOnNewKey() {
+        RequestAge age = RequestAge.of("X-Made", Duration.ofHours(1));
+        try (TestBoundary test = TestBoundary.of(payments().requestAge(age).build())) {
+            test.time.pass(Duration.ofHours(3));
+            Headers now = Headers.of("Idempotency-Key", "k", "X-Made", "2026-01-02T06:04:05Z");
+            test.begin(asking(now)).notExecuted("refused");
+            assertProblem(test.send(made("k")), 400, Problem.TIMESTAMP_REJECTED);
+            assertThat(test.effects).hasValue(0);
         }
     }
 

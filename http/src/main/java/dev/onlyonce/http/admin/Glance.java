@@ -1,0 +1,143 @@
+package dev.onlyonce.http.admin;
+
+import dev.onlyonce.store.DeadLetterBox;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.OutboxCounts;
+import dev.onlyonce.store.State;
+import dev.onlyonce.store.StateCounts;
+import dev.onlyonce.store.Store;
+import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A look at the store that all who watch share: however many of them ask, the store is asked every few seconds. Thread-safe; those who
+ * ask while one looks wait for that look.
+ */
+final class Glance {
+    /** How many entries are counted one by one; beyond that the counts are estimates. */
+    static final int COUNTED_MAX = 10_000;
+
+    private static final Duration FRESH = Duration.ofSeconds(2);
+    /** Counting costs a tenth of a second of a database's time when there are many. */
+    private static final Duration COUNTS_FRESH = Duration.ofSeconds(15);
+
+    private final AdminParts parts;
+    private Overview.@Nullable Everybody last;
+    private long lastNanos;
+    private @Nullable StateCounts counts;
+    private long countsNanos;
+
+    Glance(AdminParts parts) {
+        this.parts = parts;
+    }
+
+    synchronized Overview.Everybody look() {
+        Time time = parts.once().registry().time();
+        long now = time.nanos();
+        Overview.Everybody seen = last;
+        if (seen == null || now - lastNanos >= FRESH.toNanos()) {
+            seen = ask(now);
+            last = seen;
+            lastNanos = time.nanos();
+        }
+        return seen;
+    }
+
+    /** States by name, with a zero for those without entries. */
+    synchronized StateCounts counts(long nanos) {
+        StateCounts found = counts;
+        boolean old = found == null
+                || nanos - countsNanos >= (found.kind() == StateCounts.Kind.EXACT ? FRESH : COUNTS_FRESH).toNanos();
+        if (found == null || old) {
+            found = parts.once().operator().countStates(COUNTED_MAX);
+            counts = found;
+            countsNanos = nanos;
+        }
+        return found;
+    }
+
+    private Overview.Everybody ask(long now) {
+        Optional<String> refusal = parts.store().refusal();
+        try {
+            return new Overview.Everybody(
+                    states(counts(now)), unknown(), deadLetters(), store(refusal.orElse(null)), nodes(), false);
+        } catch (StoreException e) {
+            return new Overview.Everybody(
+                    null, null, null, store(refusal.orElse("it does not answer: " + e.getMessage())), nodes(), false);
+        }
+    }
+
+    private static Map<String, Count> states(StateCounts counts) {
+        Map<String, Count> states = new LinkedHashMap<>();
+        for (State state : State.values()) {
+            // Unknown entries are counted on an index of their own.
+            StateCounts.Kind kind =
+                    state == State.UNKNOWN && counts.of(state) < COUNTED_MAX ? StateCounts.Kind.EXACT : counts.kind();
+            states.put(state.name().toLowerCase(Locale.ROOT), Count.of(counts.of(state), kind));
+        }
+        return states;
+    }
+
+    private Overview.Waiting unknown() {
+        List<Entry> unknown =
+                parts.store().list(EntryQuery.all(EntryQuery.LIMIT_MAX).in(State.UNKNOWN));
+        String oldest = unknown.stream()
+                .map(entry -> entry.settledAt() == null ? entry.createdAt() : entry.settledAt())
+                .min(Comparator.naturalOrder())
+                .map(Instant::toString)
+                .orElse(null);
+        Count count = Count.bounded(unknown.size(), EntryQuery.LIMIT_MAX);
+        return new Overview.Waiting(count.count(), count.kind(), oldest);
+    }
+
+    private Overview.@Nullable Waiting deadLetters() {
+        DeadLetterBox outbox = parts.outbox();
+        if (outbox == null) {
+            return null;
+        }
+        OutboxCounts found = outbox.counts(EntryQuery.LIMIT_MAX);
+        Count dead = Count.bounded(found.dead(), EntryQuery.LIMIT_MAX);
+        String oldest = found.dead() == 0
+                ? null
+                : outbox.letters(0, 1).stream()
+                        .map(letter -> letter.acceptedAt().toString())
+                        .findFirst()
+                        .orElse(null);
+        return new Overview.Waiting(dead.count(), dead.kind(), oldest);
+    }
+
+    private Overview.StoreView store(@Nullable String trouble) {
+        Store store = parts.store();
+        return new Overview.StoreView(
+                store.description(),
+                trouble == null,
+                trouble,
+                store.failover(),
+                store.acceptedRisks(),
+                schema(trouble));
+    }
+
+    private AdminOperator.@Nullable SchemaView schema(@Nullable String trouble) {
+        Tables tables = parts.tables();
+        return tables == null || trouble != null ? null : tables.status();
+    }
+
+    private List<Overview.NodeView> nodes() {
+        NodeWatch watch = parts.watch();
+        return List.of(new Overview.NodeView(
+                parts.once().registry().name(),
+                parts.program().version(),
+                watch == null ? null : watch.startedAt().toString(),
+                true));
+    }
+}

@@ -1,0 +1,198 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.http.Operation;
+import dev.onlyonce.servlet.TenantResolver;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import org.apache.catalina.core.StandardContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.tomcat.TomcatContextCustomizer;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.Profiles;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.method.support.HandlerMethodArgumentResolver;
+import org.springframework.web.method.support.HandlerMethodReturnValueHandler;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerAdapter;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+/** The filter in a servlet application with Spring MVC. */
+@AutoConfiguration(after = {OnlyonceAutoConfiguration.class, OnlyonceTransactionsAutoConfiguration.class})
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass({Filter.class, RequestMappingHandlerMapping.class})
+@ConditionalOnBean(Onlyonce.class)
+public class OnlyonceWebAutoConfiguration {
+    private static final Logger log = LoggerFactory.getLogger(OnlyonceWebAutoConfiguration.class);
+
+    private static final String WHOSE =
+            "Keys belong to the authenticated principal. If one tenant for everybody is right, set onlyonce.anonymous-tenant;"
+                    + " if requests are authenticated in another way, define a TenantResolver bean.";
+
+    private static final Profiles DEVELOPMENT = Profiles.of("dev | development | local | test");
+    private static final Profiles NONE = Profiles.of("default");
+    private static final String PACKAGED = "org/springframework/boot/loader/launch/Launcher.class";
+
+    /** The principal's name, unless the application says otherwise. */
+    @Bean
+    @ConditionalOnMissingBean
+    TenantResolver onlyonceTenantResolver(OnlyonceProperties properties) {
+        boolean secured = ClassUtils.isPresent(
+                "org.springframework.security.web.SecurityFilterChain",
+                getClass().getClassLoader());
+        if (properties.anonymousTenant() == null) {
+            log.atLevel(secured ? Level.INFO : Level.WARN)
+                    .log(
+                            "Protected requests that nobody has authenticated get 401{}. {}",
+                            secured ? "" : ", and Spring Security is not there",
+                            WHOSE);
+        }
+        return TenantResolver.principal();
+    }
+
+    @Bean
+    OnlyonceWeb onlyonceWeb(
+            OnlyonceProperties properties,
+            Onlyonce once,
+            OperationFactory factory,
+            ObjectProvider<RequestMappingHandlerMapping> mappings,
+            ObjectProvider<RequestMappingHandlerAdapter> adapters,
+            OnlyonceWeb.Outside outside,
+            KnownOperations known) {
+        HandlerOperations operations =
+                new HandlerOperations(mappings.orderedStream().toList(), factory, known, new BodyReaders(adapters));
+        return new OnlyonceWeb(properties, once, operations, outside);
+    }
+
+    @Bean
+    OnlyonceWeb.Outside onlyonceOutside(
+            TenantResolver tenants,
+            HandlerExecution.Ways ways,
+            ObjectProvider<Operation> executedElsewhere,
+            @Value("${spring.mvc.servlet.path:/}") String servletPath,
+            @Value("${spring.web.error.path:${server.error.path:${error.path:/error}}}") String errorPath,
+            Environment environment) {
+        return new OnlyonceWeb.Outside(
+                tenants,
+                errorPath,
+                servletPath,
+                ways,
+                executedElsewhere.orderedStream().toList(),
+                isDevelopment(environment, getClass().getClassLoader()) ? WHOSE : null);
+    }
+
+    /**
+     * Whether a 401 says how to configure it. Without a profile it depends on how the application was started: an IDE and {@code mvn
+     * spring-boot:run} need no package, and services for others often run without a profile.
+     */
+    static boolean isDevelopment(Environment environment, ClassLoader classes) {
+        return environment.acceptsProfiles(DEVELOPMENT)
+                || (environment.acceptsProfiles(NONE) && classes.getResource(PACKAGED) == null);
+    }
+
+    @Bean
+    HandlerExecution.Ways onlyonceWays(
+            ObjectProvider<TransactionalWay> transactional, SteppedWay stepped, ObjectProvider<QueuedWay> queued) {
+        return new HandlerExecution.Ways(transactional, stepped, queued);
+    }
+
+    /** First, because a controller's {@code @ResponseBody} would make JSON of it. */
+    @Bean
+    SmartInitializingSingleton onlyonceQueuedReturn(ObjectProvider<RequestMappingHandlerAdapter> adapters) {
+        return () -> adapters.forEach(adapter -> {
+            List<HandlerMethodReturnValueHandler> handlers = new ArrayList<>(List.of(new QueuedReturn()));
+            handlers.addAll(Objects.requireNonNullElse(adapter.getReturnValueHandlers(), List.of()));
+            adapter.setReturnValueHandlers(handlers);
+        });
+    }
+
+    /** Which handlers are protected, for tests and reports. */
+    @Bean
+    @Lazy
+    Coverage onlyonceCoverage(OnlyonceWeb web) {
+        return web.operations().coverage();
+    }
+
+    /** Before the first request comes in. */
+    @Bean
+    SmartInitializingSingleton onlyonceCoverageReport(ObjectProvider<OnlyonceWeb> web, OnlyonceProperties properties) {
+        return () -> web.getObject().operations().report(properties.coverage());
+    }
+
+    /** Filters are made before handlers are known, so this one looks for its substance later. */
+    @Bean
+    FilterRegistrationBean<Filter> onlyonceFilter(
+            ObjectProvider<OnlyonceWeb> web, ObjectProvider<CorsFilter> cors, OnlyonceProperties properties) {
+        SingletonSupplier<Filter> filter =
+                SingletonSupplier.of(() -> new CorsFirst(web.getObject(), cors.getIfUnique()));
+        FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>(
+                (request, response, chain) -> filter.obtain().doFilter(request, response, chain));
+        registration.setName("onlyonce");
+        registration.setOrder(properties.filterOrder());
+        registration.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC));
+        registration.setAsyncSupported(true);
+        return registration;
+    }
+
+    /** Innermost, so that what the database refuses is known before anybody else looks at the handler's result. */
+    @Bean
+    WebMvcConfigurer onlyonceHandlerEnd(
+            ObjectProvider<EntryTransactions> transactions, ObjectProvider<OnlyonceWeb> web, ApplicationContext beans) {
+        return new WebMvcConfigurer() {
+            @Override
+            public void addInterceptors(InterceptorRegistry registry) {
+                registry.addInterceptor(new HandlerEnd(transactions, web)).order(Ordered.LOWEST_PRECEDENCE);
+            }
+
+            @Override
+            public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
+                resolvers.add(new HandlerArguments());
+            }
+
+            @Override
+            public void extendHandlerExceptionResolvers(List<HandlerExceptionResolver> resolvers) {
+                resolvers.add(0, new OutcomeExceptions(beans));
+                HandlerExceptions.addTo(resolvers, transactions);
+            }
+        };
+    }
+
+    /** Tomcat. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({TomcatContextCustomizer.class, StandardContext.class})
+    static class OnTomcat {
+        /** Otherwise Tomcat 11 throws away what is written after a forward, and with it every recorded error page. */
+        @Bean
+        TomcatContextCustomizer onlyonceTomcatContextCustomizer() {
+            return context -> {
+                if (context instanceof StandardContext standard) {
+                    standard.setSuspendWrappedResponseAfterForward(false);
+                }
+            };
+        }
+    }
+}
