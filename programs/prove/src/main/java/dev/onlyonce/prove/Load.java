@@ -1,0 +1,193 @@
+package dev.onlyonce.prove;
+
+import dev.onlyonce.prove.Seen.Asked;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+
+/** Clients that keep their keys: each repeats its requests until they are answered, and some afterwards, at any node. */
+final class Load implements AutoCloseable {
+    private static final List<String> TENANTS = List.of("acme", "globex", "initech");
+    private static final int OPEN_MAX = 24;
+    private static final int ANSWERS_WANTED = 3;
+    private static final int EVICTABLE_ONE_IN = 2;
+    private static final int MISUSE_ONE_IN = 12;
+    private static final int DRAIN_THREADS = 100;
+    private static final int PAUSE_MILLIS_MAX = 30;
+
+    private final List<NodeProcess> nodes;
+    private final History history;
+    private final boolean sql;
+    private final Random random;
+    private final List<Item> open = new ArrayList<>();
+    private final List<Item> done = Collections.synchronizedList(new ArrayList<>());
+    private final List<Thread> threads = new ArrayList<>();
+    private final ConcurrentLinkedQueue<Throwable> broken = new ConcurrentLinkedQueue<>();
+    private int made;
+    private volatile boolean stopped;
+
+    Load(List<NodeProcess> nodes, History history, boolean sql, long seed) {
+        this.nodes = nodes;
+        this.history = history;
+        this.sql = sql;
+        this.random = new Random(seed);
+    }
+
+    void start(int clients) {
+        for (int i = 0; i < clients; i++) {
+            threads.add(start(this::work));
+        }
+    }
+
+    private Thread start(Turn work) {
+        Thread thread = new Thread(() -> {
+            try {
+                work.run();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } catch (RuntimeException | Error e) {
+                broken.add(e);
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private interface Turn {
+        void run() throws InterruptedException;
+    }
+
+    private void work() throws InterruptedException {
+        while (!stopped) {
+            Item item = pick();
+            boolean misuse = !item.evictable && item.hasEntry() && oneIn(item.isUnknown() ? 2 : MISUSE_ONE_IN);
+            ask(item, misuse ? "steal " + item.work.name() : item.work.body());
+            if (item.answers() >= ANSWERS_WANTED) {
+                close(item);
+            }
+            Pause.millis(random(PAUSE_MILLIS_MAX));
+        }
+    }
+
+    private void ask(Item item, String body) throws InterruptedException {
+        NodeProcess node = nodes.get(random(nodes.size()));
+        if (node.isUp()) {
+            long since = item.asks();
+            Asked asked = node.ask(item.work, body);
+            history.add(asked);
+            item.saw(asked, since);
+        } else {
+            Pause.millis(PAUSE_MILLIS_MAX);
+        }
+    }
+
+    private synchronized int random(int bound) {
+        return random.nextInt(bound);
+    }
+
+    private synchronized boolean oneIn(int times) {
+        return random.nextInt(times) == 0;
+    }
+
+    private synchronized Item pick() {
+        if (open.size() < OPEN_MAX) {
+            int number = made++;
+            Work.Way[] ways = sql ? Work.Way.values() : new Work.Way[] {Work.Way.LEASED};
+            Work.Way way = ways[number / TENANTS.size() % ways.length];
+            // All tenants use the same keys.
+            String name = "k-" + number / TENANTS.size();
+            boolean evictable =
+                    (way == Work.Way.LEASED || way == Work.Way.TRANSACTIONAL) && random.nextInt(EVICTABLE_ONE_IN) == 0;
+            Item item = new Item(new Work(TENANTS.get(number % TENANTS.size()), way, name), evictable);
+            open.add(item);
+            return item;
+        }
+        // At times a retry comes late.
+        return !done.isEmpty() && random.nextInt(10) == 0
+                ? done.get(random.nextInt(done.size()))
+                : open.get(random.nextInt(open.size()));
+    }
+
+    private synchronized void close(Item item) {
+        if (open.remove(item)) {
+            done.add(item);
+        }
+    }
+
+    /** All that was ever asked for. */
+    synchronized List<Item> all() {
+        List<Item> all = new ArrayList<>(open);
+        synchronized (done) {
+            all.addAll(done);
+        }
+        return all;
+    }
+
+    /** Something that an operator may evict: before all, what somebody still waits for. */
+    synchronized Optional<Item> evictable() {
+        List<Item> items = all().stream()
+                .filter(item -> item.evictable && item.answers() > 0)
+                .toList();
+        List<Item> awaited = items.stream().filter(Item::isAwaited).toList();
+        List<Item> these = awaited.isEmpty() ? items : awaited;
+        return these.isEmpty() ? Optional.empty() : Optional.of(these.get(random.nextInt(these.size())));
+    }
+
+    /** Its key is as new: clients go on asking. */
+    synchronized void reopen(Item item) {
+        item.evicted();
+        if (done.remove(item)) {
+            open.add(item);
+        }
+    }
+
+    /** Ends the load. */
+    void stop() throws InterruptedException {
+        stopped = true;
+        for (Thread thread : threads) {
+            thread.join(TimeUnit.SECONDS.toMillis(20));
+        }
+        if (!broken.isEmpty()) {
+            throw new IllegalStateException("the load broke", broken.peek());
+        }
+    }
+
+    /**
+     * Asks for everything until it is answered once more. When nothing fails any more, every key must end, and what was answered must
+     * still be known.
+     *
+     * @return how long it took
+     */
+    long drain() throws InterruptedException {
+        long begun = System.nanoTime();
+        List<Thread> askers = new ArrayList<>();
+        for (Item item : all()) {
+            item.begin();
+            askers.add(start(() -> {
+                while (!item.isEnded() && System.nanoTime() - begun < Timing.STUCK_MAX.toNanos()) {
+                    ask(item, item.work.body());
+                    Pause.millis(item.isEnded() ? 0 : 200);
+                }
+            }));
+            if (askers.size() >= DRAIN_THREADS) {
+                // The slow ones wait among themselves.
+                askers.removeIf(asker -> !asker.isAlive());
+                Pause.millis(askers.size() >= DRAIN_THREADS ? 50 : 0);
+            }
+        }
+        for (Thread asker : askers) {
+            asker.join();
+        }
+        return System.nanoTime() - begun;
+    }
+
+    @Override
+    public void close() {
+        stopped = true;
+    }
+}

@@ -1,0 +1,28 @@
+package dev.onlyonce.prove;
+
+import dev.onlyonce.Key;
+
+/** What clients want once: an operation of a tenant under a key. Several tenants use the same keys. */
+record Work(String tenant, Way way, String name) {
+    /** How nodes execute it. */
+    enum Way {
+        LEASED,
+        TRANSACTIONAL,
+        STEPPED,
+        QUEUED
+    }
+
+    Key key() {
+        return Key.of(tenant, way.name(), name);
+    }
+
+    /** The one request that its clients send. Every other one is a misuse of the key. */
+    String body() {
+        return "pay " + tenant + " " + name;
+    }
+
+    @Override
+    public String toString() {
+        return tenant + "/" + way + "/" + name;
+    }
+}

@@ -1,0 +1,43 @@
+package dev.onlyonce.server.admin;
+
+import dev.onlyonce.http.admin.AdminOperator;
+import dev.onlyonce.http.admin.Tables;
+import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.schema.Schema;
+import java.util.Locale;
+
+/** The tables of a SQL store. */
+record SqlTables(SqlStore store) implements Tables {
+    @Override
+    public AdminOperator.SchemaView status() {
+        return view(store.schema().status());
+    }
+
+    @Override
+    public AdminOperator.SchemaView apply() {
+        return view(store.schema().apply());
+    }
+
+    private static AdminOperator.SchemaView view(Schema.Status status) {
+        return new AdminOperator.SchemaView(
+                status.database().name().toLowerCase(Locale.ROOT),
+                status.installed(),
+                status.known(),
+                status.isCurrent());
+    }
+
+    @Override
+    public String script(String database) {
+        return scriptOf(database);
+    }
+
+    static String scriptOf(String database) {
+        try {
+            return Schema.script(SqlDatabase.valueOf(database.toUpperCase(Locale.ROOT)));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "no database \"" + database + "\"; use postgresql, mysql, sqlite or h2", e);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package dev.onlyonce.server.cli;
+
+import dev.onlyonce.http.Profile;
+import dev.onlyonce.server.config.ConfigFile;
+import dev.onlyonce.server.config.InvalidConfig;
+import dev.onlyonce.server.config.Listen;
+import dev.onlyonce.server.config.OwnerOnly;
+import dev.onlyonce.server.config.Settings;
+import dev.onlyonce.server.config.StoreSettings;
+import dev.onlyonce.server.config.Tenancy;
+import dev.onlyonce.server.config.Upstream;
+import dev.onlyonce.server.gateway.Gateway;
+import dev.onlyonce.server.gateway.OpenStore;
+import dev.onlyonce.server.observe.Logs;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "gateway",
+        description = {
+            "Runs the gateway in front of a service.",
+            "Without --config it protects every POST and PATCH, tells callers apart by host name and Authorization"
+                    + " header, and keeps its entries in SQLite in the data directory. Options win over what the"
+                    + " configuration file says."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  onlyonce gateway --upstream http://127.0.0.1:9000",
+            "  onlyonce gateway --upstream http://127.0.0.1:9000 --profile stripe --port 8080",
+            "  onlyonce gateway --upstream http://127.0.0.1:9000 --db jdbc:postgresql://127.0.0.1/onlyonce?user=app",
+            "  onlyonce gateway --config gateway.yaml --check"
+        })
+final class GatewayCommand extends PrintingCommand {
+    @Option(names = "--upstream", paramLabel = "URL", description = "The service behind, e.g. http://127.0.0.1:9000")
+    private @Nullable String upstream;
+
+    @Option(names = "--config", paramLabel = "FILE", description = "A configuration file in YAML, for everything else")
+    private @Nullable Path config;
+
+    @Option(names = "--port", paramLabel = "PORT", description = "Where clients connect (8090); 0 for any free port")
+    private @Nullable Integer port;
+
+    @Option(names = "--host", paramLabel = "ADDRESS", description = "The address that clients connect to (0.0.0.0)")
+    private @Nullable String host;
+
+    @Option(names = "--admin-port", paramLabel = "PORT", description = "Where operators connect, on loopback (8091)")
+    private @Nullable Integer adminPort;
+
+    @Option(
+            names = "--admin-token-file",
+            paramLabel = "FILE",
+            description = "The operators' credential (admin-token in the data directory, made at the first start)")
+    private @Nullable Path adminTokenFile;
+
+    @Option(names = "--data", paramLabel = "DIR", description = "The directory for what the gateway keeps (data)")
+    private @Nullable Path data;
+
+    @Option(
+            names = "--db",
+            paramLabel = "STORE-URL",
+            description = "Where the entries are kept: a JDBC URL of PostgreSQL, MySQL, MariaDB or SQLite,"
+                    + " or redis://, rediss://, redis-sentinel://, dynamodb: or cassandra://")
+    private @Nullable String db;
+
+    @Option(names = "--profile", paramLabel = "PROFILE", description = "ietf (default), stripe or strict")
+    private @Nullable String profile;
+
+    @Option(names = "--check", description = "Only checks the configuration")
+    private boolean check;
+
+    @Override
+    public Integer call() throws Exception {
+        Settings settings = settings();
+        if (check) {
+            out().println("The configuration is valid: "
+                    + settings.protection().operations().size() + " operations, "
+                    + settings.upstreams().size() + " upstreams, store " + settings.store());
+            return Cli.OK;
+        }
+        run(settings, out());
+        return Cli.OK;
+    }
+
+    private Settings settings() throws Cli.Failed {
+        try {
+            Settings settings = config == null ? fromOptions() : ConfigFile.read(config);
+            return overridden(settings);
+        } catch (InvalidConfig | IllegalArgumentException e) {
+            throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private Settings fromOptions() {
+        if (upstream == null) {
+            throw new CommandLine.ParameterException(
+                    commandLine(), "Say where the service is: --upstream http://127.0.0.1:9000, or --config FILE");
+        }
+        return ConfigFile.standard(ConfigFile.url(upstream), profile == null ? Profile.ietf() : Profile.of(profile));
+    }
+
+    private Settings overridden(Settings settings) {
+        if (config != null && profile != null) {
+            throw new CommandLine.ParameterException(
+                    commandLine(), "With --config the profile stands in the file, under defaults");
+        }
+        Listen listen = settings.listen();
+        Settings.Admin admin = settings.admin();
+        List<Upstream> upstreams = config != null && upstream != null
+                ? List.of(moved(settings, ConfigFile.url(upstream)))
+                : settings.upstreams();
+        Settings changed = new Settings(
+                new Listen(
+                        host == null ? listen.host() : host,
+                        port("--port", port, listen.port()),
+                        listen.tls(),
+                        listen.http2(),
+                        listen.ioUring(),
+                        listen.limits(),
+                        listen.trustedProxies()),
+                new Settings.Admin(
+                        admin.host(),
+                        port("--admin-port", adminPort, admin.port()),
+                        adminTokenFile == null ? admin.tokenFile() : checked(adminTokenFile),
+                        admin.names(),
+                        admin.console()),
+                upstreams,
+                settings.protection(),
+                db == null
+                        ? settings.store()
+                        : new StoreSettings(
+                                ConfigFile.storeUrl(db),
+                                null,
+                                null,
+                                settings.store().schema(),
+                                settings.store().encryption(),
+                                settings.store().audit(),
+                                settings.store().auditRetention()),
+                settings.cache(),
+                data == null ? settings.data() : data,
+                settings.node(),
+                settings.observe());
+        if (Settings.isSamePort(changed.listen(), changed.admin())) {
+            throw new CommandLine.ParameterException(commandLine(), Settings.SAME_PORT);
+        }
+        return changed;
+    }
+
+    private int port(String option, @Nullable Integer given, int otherwise) {
+        if (given != null && (given < 0 || given > ConfigFile.PORT_MAX)) {
+            throw new CommandLine.ParameterException(
+                    commandLine(), option + " must be between 0 and " + ConfigFile.PORT_MAX);
+        }
+        return given == null ? otherwise : given;
+    }
+
+    private static Path checked(Path secret) {
+        try {
+            OwnerOnly.check(secret);
+            return secret;
+        } catch (IOException e) {
+            throw new IllegalArgumentException("the file " + secret + " does not exist or cannot be read", e);
+        }
+    }
+
+    private Upstream moved(Settings settings, URI url) {
+        if (settings.upstreams().size() != 1) {
+            throw new CommandLine.ParameterException(
+                    commandLine(), "--upstream goes with a configuration of one upstream only");
+        }
+        Upstream only = settings.upstreams().get(0);
+        Upstream moved = only.at(url);
+        if (only.authorities() != null && !moved.isSecure()) {
+            throw new CommandLine.ParameterException(
+                    commandLine(),
+                    "The upstream's certificate must be verified, as tls in the configuration says: --upstream needs"
+                            + " https://");
+        }
+        return moved;
+    }
+
+    private static void run(Settings settings, PrintWriter out) throws InterruptedException {
+        if (settings.observe().jsonLogs()) {
+            Logs.json();
+        }
+        OpenStore.ownerOnly(settings.data());
+        OpenStore store = OpenStore.open(settings);
+        Gateway gateway;
+        try {
+            gateway = Gateway.start(settings, store.store());
+        } catch (RuntimeException e) {
+            store.close();
+            throw e;
+        }
+        out.println("onlyonce gateway: listening on " + settings.listen().host() + ":" + gateway.port()
+                + ", in front of " + settings.upstreams().get(0).url());
+        if (settings.protection().tenancy() instanceof Tenancy.Shared shared) {
+            out.println("onlyonce gateway: " + shared);
+        }
+        out.println("onlyonce gateway: operators connect to " + settings.admin().host() + ":" + gateway.adminPort());
+        out.flush();
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(
+                        () -> {
+                            gateway.leave();
+                            gateway.drain();
+                            store.close();
+                            // The signal was obeyed; without this the JVM would report it as a failure.
+                            Runtime.getRuntime().halt(Cli.OK);
+                        },
+                        "drain"));
+        new CountDownLatch(1).await();
+    }
+}
