@@ -263,7 +263,7 @@ class ServerFailureTest {
         try (RedisCluster cluster = RedisCluster.start();
                 RedisStore store = RedisStore.builder(cluster.url())
                         .replicas(1)
-                        .timeout(Duration.ofSeconds(1))
+                        .timeout(Duration.ofSeconds(4))
                         .build()) {
             List<ClaimRequest> claims = IntStream.range(0, 60)
                     .mapToObj(i -> Calls.claim("key-" + i))

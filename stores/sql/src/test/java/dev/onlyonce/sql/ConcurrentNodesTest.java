@@ -64,7 +64,9 @@ final class ConcurrentNodesTest {
             for (Future<?> node : nodes) {
                 node.get(4, TimeUnit.MINUTES);
             }
-            assertThat(failed).hasNullValue();
+            if (failed.get() != null) {
+                throw failed.get();
+            }
             assertThat(won).hasValue(ROUNDS * BATCH);
             assertThat(SqlClock.number(dataSource, "SELECT count(*) FROM onlyonce_entry WHERE state = 3"))
                     .isEqualTo((long) (ROUNDS - 1) * BATCH);

@@ -19,10 +19,14 @@ final class BuildReports {
     private static final Pattern SUITE =
             Pattern.compile("<testsuite [^>]*?\\bname=\"([^\"]+)\"[^>]*? time=\"([\\d.,]+)\"");
     private static final Pattern CASE =
-            Pattern.compile("<testcase name=\"([^\"]*)\"[^>]*?(/>|>(\\s*<skipped)?)", Pattern.DOTALL);
+            Pattern.compile("<testcase name=\"([^\"]*)\"[^>]*?(/>|>(\\s*<skipped)?(\\s*<flaky)?)", Pattern.DOTALL);
 
-    /** The tests of one class. */
-    record Suite(String name, double seconds, List<String> passed, int skipped) {
+    /**
+     * The tests of one class.
+     *
+     * @param unstable those of the passed ones that failed at first
+     */
+    record Suite(String name, double seconds, List<String> passed, List<String> unstable, int skipped) {
         int count() {
             return passed.size() + skipped;
         }
@@ -87,16 +91,21 @@ final class BuildReports {
                     "No report of a test: " + report.substring(0, Math.min(200, report.length())));
         }
         List<String> passed = new ArrayList<>();
+        List<String> unstable = new ArrayList<>();
         int skipped = 0;
         Matcher test = CASE.matcher(report);
         while (test.find()) {
             if (test.group(3) == null) {
                 passed.add(test.group(1));
+                if (test.group(4) != null) {
+                    unstable.add(test.group(1));
+                }
             } else {
                 skipped++;
             }
         }
-        return new Suite(suite.group(1), Double.parseDouble(suite.group(2).replace(",", "")), passed, skipped);
+        return new Suite(
+                suite.group(1), Double.parseDouble(suite.group(2).replace(",", "")), passed, unstable, skipped);
     }
 
     /** How often the tests started each kind of server. */

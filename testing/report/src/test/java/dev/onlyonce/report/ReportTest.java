@@ -96,6 +96,11 @@ class ReportTest {
                         .map(suite -> "%s %.0f s".formatted(suite.shortName(), suite.seconds()))
                         .collect(Collectors.joining(" · "))));
         text.append("  servers   %s\n".formatted(servers()));
+        modules.stream()
+                .flatMap(module -> module.suites().stream())
+                .forEach(suite -> suite.unstable()
+                        .forEach(name -> text.append("  UNSTABLE  %s: \"%s\" failed at first; repair it\n"
+                                .formatted(suite.shortName(), name))));
         System.out.println(text);
         assertThat(folders).containsKeys("core", "stores", "web", "programs");
     }

@@ -270,10 +270,15 @@ final class DuplicatesTest {
             }
             assertThat(Duration.ofNanos(System.nanoTime() - begun))
                     .isLessThan(Duration.ofSeconds(waits ? duplicates * 2 : duplicates / 2));
-            begun = System.nanoTime();
-            assertThat(transactions.execute(KEY, REQUEST, Codec.text(), c -> "again"))
-                    .isInstanceOf(Outcome.InFlight.class);
-            assertThat(Duration.ofNanos(System.nanoTime() - begun))
+            // A busy machine makes some of them slow, a wait all of them.
+            long fastest = Long.MAX_VALUE;
+            for (int i = 0; i < 5; i++) {
+                begun = System.nanoTime();
+                assertThat(transactions.execute(KEY, REQUEST, Codec.text(), c -> "again"))
+                        .isInstanceOf(Outcome.InFlight.class);
+                fastest = Math.min(fastest, System.nanoTime() - begun);
+            }
+            assertThat(Duration.ofNanos(fastest))
                     .as("in a transaction of its own")
                     .isLessThan(Duration.ofMillis(900));
         }
