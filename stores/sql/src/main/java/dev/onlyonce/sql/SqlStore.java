@@ -6,8 +6,10 @@ import dev.onlyonce.sql.connections.SourceCheck;
 import dev.onlyonce.sql.entries.AuditTable;
 import dev.onlyonce.sql.entries.BoundedCount;
 import dev.onlyonce.sql.entries.Database;
+import dev.onlyonce.sql.entries.EntryListing;
 import dev.onlyonce.sql.entries.EntryWriter;
 import dev.onlyonce.sql.entries.HalfDoneReleases;
+import dev.onlyonce.sql.entries.LifeChanges;
 import dev.onlyonce.sql.entries.NameCheck;
 import dev.onlyonce.sql.entries.Sealing;
 import dev.onlyonce.sql.entries.ServerClock;
@@ -21,7 +23,6 @@ import dev.onlyonce.sql.schema.Schema;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
-import dev.onlyonce.store.AuditText;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Encryption;
@@ -246,7 +247,7 @@ public final class SqlStore implements Store {
         long visits = (long) limit * PURGE_VISITS + PURGE_ROWS;
         while (removed < limit && visits > 0) {
             int rows = Math.min(PURGE_ROWS, limit - removed);
-            Database.Purged purged = calls.write(c -> database.purge(c, rows));
+            LifeChanges.Purged purged = calls.write(c -> database.changes().purge(c, rows));
             removed += purged.removed();
             visits -= purged.visited();
             if (purged.visited() < rows) {
@@ -263,7 +264,7 @@ public final class SqlStore implements Store {
             return List.of();
         }
         Map<EntryId, SettleResult.Settled> resolved =
-                calls.write(c -> database.resolve(c, sealing.sealAll(sorted(resolutions, Resolution::id))));
+                calls.write(c -> database.changes().resolve(c, sealing.sealAll(sorted(resolutions, Resolution::id))));
         List<EntryId> lost = resolutions.stream()
                 .map(Resolution::id)
                 .filter(id -> !resolved.containsKey(id))
@@ -281,14 +282,12 @@ public final class SqlStore implements Store {
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
-        return calls.write(c -> database.evict(c, id, AuditText.who(who), AuditText.why(reason)))
-                .map(StoredEntry::shown)
-                .map(e -> new Transition(id, e.operation(), e.state(), null, e.attempt(), who, reason));
+        return calls.write(c -> database.changes().evict(c, id, who, reason));
     }
 
     @Override
     public List<Entry> list(EntryQuery query) {
-        return calls.read(c -> database.list(c, query)).stream()
+        return calls.read(c -> EntryListing.of(c, database, query)).stream()
                 .map(sealing::shown)
                 .toList();
     }

@@ -6,12 +6,9 @@ import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Renewal;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
-import dev.onlyonce.store.State;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -102,46 +99,21 @@ public interface Database {
     /** Reads entries that are not past everything. */
     Map<EntryId, Entry> find(Connection connection, List<EntryId> ids) throws SQLException;
 
-    /**
-     * Renews the lease of entries with this token in the state asked for. Skips locked ones. Returns the attempts of those
-     * changed.
-     */
-    Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException;
-
-    /**
-     * Takes pending and retryable entries of the same operation and fingerprint. Skips locked ones. Returns the attempts of
-     * those taken.
-     */
-    Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException;
-
-    /**
-     * Starts entries again that are past retention and tombstone. Skips locked ones. Returns the attempts of those changed.
-     */
-    Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException;
-
     /** Renews leases. Skips locked entries. Returns those renewed. */
     Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException;
 
-    /** Where the next {@code rows} leases end that have lapsed and end after {@code after}. */
-    Chunk chunk(Connection connection, long after, int rows) throws SQLException;
+    /**
+     * Runs changes of entries in a transaction: its own, or the one that the connection is in.
+     *
+     * @param waiting how long they wait for locks
+     */
+    <T> T changing(Connection connection, LifeChanges.Waiting waiting, Calls.Work<T> work) throws SQLException;
 
-    /** The first entries that wait for their owner or a worker and whose lease ended in (after, upTo]. */
-    List<Lapsed> lapsed(Connection connection, long after, long upTo, int limit) throws SQLException;
+    /** Reads rows by an index, within a bound. */
+    <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader) throws SQLException;
 
-    /** Ends those that still stand as they were read and are not locked. Returns those ended. */
-    Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException;
-
-    /** Visits entries whose {@code reap_at} has come: deletes, makes tombstones, or puts off. Skips locked ones. */
-    Purged purge(Connection connection, int limit) throws SQLException;
-
-    /** Moves unknown entries on. Returns those changed. */
-    Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions) throws SQLException;
-
-    /** Deletes an entry that is purgeable; returns it, without its result. */
-    Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException;
-
-    /** Lists entries in the order of their ids. */
-    List<Entry> list(Connection connection, EntryQuery query) throws SQLException;
+    /** The changes of entries that exist. */
+    LifeChanges changes();
 
     /**
      * A statement as it is sent: with the clock in place of {@code {now}}, on PostgreSQL with the schema of the tables, and in
@@ -173,36 +145,4 @@ public interface Database {
      *     waits instead
      */
     record Inserted(Map<EntryId, Integer> claimed, Set<EntryId> others) {}
-
-    /**
-     * A piece of the index of leases.
-     *
-     * @param upTo the last lease end in it
-     * @param rows how many rows it has
-     * @param now the database's clock
-     */
-    record Chunk(long upTo, int rows, long now) {}
-
-    /**
-     * An entry that nobody looks after any more.
-     *
-     * @param from its state
-     * @param to what it becomes
-     * @param leaseUntil when its lease ended
-     */
-    record Lapsed(EntryId id, String operation, int attempt, State from, State to, long leaseUntil) {
-
-        /** For the audit. */
-        String why() {
-            return from == State.PENDING ? "nobody took it in time" : "the lease ran out";
-        }
-    }
-
-    /**
-     * What one visit of a purge did.
-     *
-     * @param visited how many entries it looked at
-     * @param removed how many of them it deleted or made tombstones
-     */
-    record Purged(int visited, int removed) {}
 }

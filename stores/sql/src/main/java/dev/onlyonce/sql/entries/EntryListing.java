@@ -1,18 +1,27 @@
 package dev.onlyonce.sql.entries;
 
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The operators' listing. Its conditions vary with the query, so it is put together; all databases understand it. */
-final class EntryListing implements Binding {
+public final class EntryListing implements Binding {
     private final StringBuilder sql;
     private final List<Binding> bindings = new ArrayList<>();
     private final Columns columns;
+
+    /** Lists entries in the order of their ids. */
+    public static List<Entry> of(Connection connection, Database database, EntryQuery query) throws SQLException {
+        Columns columns = Columns.of(database.kind());
+        EntryListing listing = new EntryListing(query, columns);
+        return database.query(connection, listing.sql(), listing, row -> StoredEntry.read(row, columns));
+    }
 
     /** Prepares the query. */
     EntryListing(EntryQuery query, Columns columns) {

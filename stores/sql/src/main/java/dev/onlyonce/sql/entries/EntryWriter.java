@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  *       not find is inserted, in halves down to the row that somebody else is just making.
  *   <li>The rest is read. Most are answered with what was read. A settlement whose claim still stands was skipped: busy.
  *   <li>What was read as free (retryable, pending, past everything) or as the caller's own (a lost acknowledgement) is
- *       taken by a statement that checks all that again and skips locked rows. A claim that comes too late starts again at 3.
+ *       claimed by {@link LifeChanges}, which locks it, decides again and skips locked rows. A claim that comes too late starts again at 3.
  *   <li>An answer that says <i>claimed</i> or <i>settled</i> because of a read waits until a standby has what was read, too.
  * </ol>
  */
@@ -211,7 +211,7 @@ public final class EntryWriter {
             }
             List<ClaimRequest> gone = answers.open(absent);
             if (!gone.isEmpty()) {
-                answers.claimed(calls.write(c -> database.replace(c, gone)));
+                answers.claimed(calls.write(c -> database.changes().claim(c, gone)));
             }
             open = answers.open(open);
         }
@@ -226,8 +226,7 @@ public final class EntryWriter {
      */
     private List<ClaimRequest> takeOrRead(List<ClaimRequest> claims, Answers answers, Set<EntryId> skipped) {
         Map<EntryId, Entry> found = find(claims.stream().map(ClaimRequest::id).toList());
-        List<ClaimRequest> own = new ArrayList<>();
-        List<ClaimRequest> free = new ArrayList<>();
+        List<ClaimRequest> open = new ArrayList<>();
         List<ClaimRequest> absent = new ArrayList<>();
         for (ClaimRequest claim : claims) {
             Entry stored = found.get(claim.id());
@@ -237,27 +236,22 @@ public final class EntryWriter {
                 if (skipped.contains(claim.id())) {
                     answers.claimed.put(claim.id(), unkept(stored, claim));
                 }
-                own.add(claim);
+                open.add(claim);
             } else if (isFree(stored, claim)) {
                 if (skipped.contains(claim.id())) {
                     answers.busy(claim);
                 }
-                free.add(claim);
+                open.add(claim);
             } else {
                 answers.claimed.put(claim.id(), new ClaimResult.Existing(sealing.shown(stored)));
             }
         }
-        keepOrTake(answers.open(own), database::keep, answers, skipped);
-        keepOrTake(answers.open(free), database::take, answers, skipped);
-        return absent;
-    }
-
-    private void keepOrTake(
-            List<ClaimRequest> claims, InTransaction.Claiming claiming, Answers answers, Set<EntryId> skipped) {
-        if (!claims.isEmpty()) {
-            answers.claimed(calls.write(c -> claiming.claim(c, claims)));
-            answers.open(claims).forEach(c -> skipped.add(c.id()));
+        List<ClaimRequest> claimed = answers.open(open);
+        if (!claimed.isEmpty()) {
+            answers.claimed(calls.write(c -> database.changes().claim(c, claimed)));
+            answers.open(claimed).forEach(c -> skipped.add(c.id()));
         }
+        return absent;
     }
 
     /** Somebody else locks a row that is the caller's: it is left alone if the lease that it has already is long enough. */

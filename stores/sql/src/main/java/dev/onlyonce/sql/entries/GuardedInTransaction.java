@@ -58,11 +58,6 @@ record GuardedInTransaction(InTransaction statements, Runnable guard) implements
     }
 
     @Override
-    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return guarded().replace(connection, claim, bounds);
-    }
-
-    @Override
     public Map<EntryId, SettleResult.Settled> end(
             Connection connection, List<Settlement> settlements, List<Resolution> resolutions) throws SQLException {
         return guarded().end(connection, settlements, resolutions);

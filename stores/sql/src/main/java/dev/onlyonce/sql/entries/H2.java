@@ -1,20 +1,17 @@
 package dev.onlyonce.sql.entries;
 
+import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.Transaction;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Renewal;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +40,7 @@ public final class H2 implements Database {
     private final String clock;
     private final StatementTexts texts;
     private final H2Changes changes;
+    private final LifeChanges life;
     private final H2Queries queries;
     private final Preparation preparation;
 
@@ -65,7 +63,8 @@ public final class H2 implements Database {
         this.clock = clock.orElse(H2Statements.CLOCK);
         this.texts = new StatementTexts(H2Statements.CLOCK, this.clock, StatementTexts.inSchema(home));
         this.queries = new H2Queries(texts);
-        this.changes = new H2Changes(queries, audit);
+        this.life = new LifeChanges(this, audit);
+        this.changes = new H2Changes(queries, life);
     }
 
     /** The schema that a connection is in, quoted. */
@@ -115,109 +114,29 @@ public final class H2 implements Database {
     }
 
     @Override
-    public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> changes.kept(c, claims));
-    }
-
-    @Override
-    public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> changes.taken(c, claims, H2Queries.SKIP));
-    }
-
-    @Override
-    public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> changes.replaced(c, claims, H2Queries.SKIP));
-    }
-
-    @Override
     public Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> changes.renewed(c, renewals));
     }
 
     @Override
-    public Chunk chunk(Connection connection, long after, int rows) throws SQLException {
-        return queries.all(connection, H2Statements.CHUNK, Binding.longs(after, rows), StoredEntry::chunk)
-                .get(0);
-    }
-
-    @Override
-    public List<Lapsed> lapsed(Connection connection, long after, long upTo, int limit) throws SQLException {
-        return queries.all(
-                connection,
-                H2Statements.LAPSED,
-                Binding.longs(after, upTo, limit),
-                row -> StoredEntry.lapsed(row, H2Queries.COLUMNS));
-    }
-
-    @Override
-    public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> changes.ended(c, lapsed));
-    }
-
-    @Override
-    public Purged purge(Connection connection, int limit) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> purged(c, limit));
-    }
-
-    private Purged purged(Connection c, int limit) throws SQLException {
-        List<Due> due = queries.all(c, H2Statements.DUE, Binding.longs(limit), Due::read);
-        List<AuditRow.Subject> ending = new ArrayList<>();
-        for (Due row : due) {
-            Binding id = H2Queries.of(row.before.subject().id());
-            if (row.gone) {
-                queries.change(c, H2Statements.DELETE, id);
-            } else if (row.expired) {
-                queries.change(c, H2Statements.TOMBSTONE, id);
-            } else {
-                queries.change(c, H2Statements.PUT_OFF, id.then(Binding.longs(row.before.now())));
-            }
-            if (row.gone || row.expired) {
-                ending.add(row.before.subject());
-            }
+    public <T> T changing(Connection connection, LifeChanges.Waiting waiting, Calls.Work<T> work) throws SQLException {
+        if (!connection.getAutoCommit()) {
+            return work.run(connection);
         }
-        changes.auditEnded(c, ending);
-        return new Purged(due.size(), ending.size());
-    }
-
-    /** A row whose time has come, locked. */
-    private record Due(H2Changes.Before before, boolean gone, boolean expired) {
-        static Due read(ResultSet row) throws SQLException {
-            H2Changes.Before before = H2Changes.Before.read(row);
-            long purgeAt = row.getLong(12);
-            boolean gone = !row.wasNull() && purgeAt <= before.now();
-            long expiresAt = row.getLong(13);
-            boolean over = !row.wasNull() && expiresAt <= before.now();
-            return new Due(before, gone, over && before.subject().state().isAnswered());
-        }
+        return waiting == LifeChanges.Waiting.PATIENTLY
+                ? H2LockTimeout.run(connection, WAIT_MS, bounded -> Transaction.run(bounded, BEGIN, work))
+                : Transaction.run(connection, BEGIN, work);
     }
 
     @Override
-    public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
+    public <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader)
             throws SQLException {
-        return H2LockTimeout.run(
-                connection, WAIT_MS, bounded -> Transaction.run(bounded, BEGIN, c -> changes.resolved(c, resolutions)));
+        return queries.all(connection, sql, parameters, reader);
     }
 
     @Override
-    public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
-        return H2LockTimeout.run(
-                connection, WAIT_MS, bounded -> Transaction.run(bounded, BEGIN, c -> evicted(c, id, who, why)));
-    }
-
-    private Optional<Entry> evicted(Connection c, EntryId id, String who, String why) throws SQLException {
-        Optional<AuditRow.Evicted> evicted = queries.one(
-                c, H2Statements.LOCK_ONE, H2Queries.of(id), row -> AuditRow.Evicted.read(row, H2Queries.COLUMNS));
-        if (evicted.isPresent()) {
-            queries.change(c, H2Statements.DELETE, H2Queries.of(id));
-            changes.audit(c, AuditRow.evicted(evicted.get(), who, why));
-        }
-        return evicted.map(AuditRow.Evicted::entry);
-    }
-
-    @Override
-    public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
-        EntryListing listing = new EntryListing(query, H2Queries.COLUMNS);
-        return queries.all(connection, listing.sql(), listing, H2Queries::entry);
+    public LifeChanges changes() {
+        return life;
     }
 
     @Override
@@ -230,8 +149,12 @@ public final class H2 implements Database {
         return clock;
     }
 
+    void prepareFor(Connection transaction) throws SQLException {
+        preparation.run(transaction);
+    }
+
     @Override
     public InTransaction inTransaction() {
-        return new H2InTransaction(queries, changes, preparation);
+        return new H2InTransaction(this, queries, changes);
     }
 }

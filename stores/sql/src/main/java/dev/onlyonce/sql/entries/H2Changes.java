@@ -1,10 +1,7 @@
 package dev.onlyonce.sql.entries;
 
-import dev.onlyonce.store.AuditLevel;
-import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Renewal;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
@@ -22,11 +19,11 @@ import java.util.function.UnaryOperator;
 /** The changes of entries in H2, in a transaction that is open. Each writes its rows of the audit. */
 final class H2Changes {
     private final H2Queries queries;
-    private final AuditLevel level;
+    private final LifeChanges life;
 
-    H2Changes(H2Queries queries, AuditLevel level) {
+    H2Changes(H2Queries queries, LifeChanges life) {
         this.queries = queries;
-        this.level = level;
+        this.life = life;
     }
 
     /** An entry that is locked and about to change, and the clock. */
@@ -56,50 +53,8 @@ final class H2Changes {
                 audit.add(AuditRow.settled(ended.subject, settlement, ended.settled.settledAt()));
             }
         });
-        audit(c, audit);
+        life.audit(c, audit);
         return settled;
-    }
-
-    /** As {@link Database#keep}. */
-    Map<EntryId, Integer> kept(Connection c, List<ClaimRequest> claims) throws SQLException {
-        Map<EntryId, Integer> kept = new HashMap<>();
-        each(
-                c,
-                claims,
-                claiming(H2Statements.KEEP, H2Queries.SKIP),
-                (claim, before, attempt) -> kept.put(claim.id(), attempt));
-        return kept;
-    }
-
-    /** As {@link Database#take}. */
-    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims, UnaryOperator<String> locked)
-            throws SQLException {
-        Map<EntryId, Integer> taken = new HashMap<>();
-        List<AuditRow> audit = new ArrayList<>();
-        each(c, claims, claiming(H2Statements.TAKE, locked), (claim, before, attempt) -> {
-            taken.put(claim.id(), attempt);
-            audit.add(AuditRow.taken(before.subject, claim, before.now));
-        });
-        audit(c, audit);
-        return taken;
-    }
-
-    /** As {@link Database#replace}. */
-    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims, UnaryOperator<String> locked)
-            throws SQLException {
-        Map<EntryId, Integer> replaced = new HashMap<>();
-        List<AuditRow> audit = new ArrayList<>();
-        each(c, claims, claiming(H2Statements.REPLACE, locked), (claim, before, attempt) -> {
-            replaced.put(claim.id(), attempt);
-            audit.addAll(AuditRow.replaced(before.subject, claim, before.now, level));
-        });
-        audit(c, audit);
-        return replaced;
-    }
-
-    private static Change<ClaimRequest, Integer> claiming(String sql, UnaryOperator<String> locked) {
-        return new Change<>(
-                sql, locked, ClaimRequest::id, claim -> RowParameters.of(H2Queries.COLUMNS, claim), H2Queries::attempt);
     }
 
     /** As {@link Database#renew}. */
@@ -115,42 +70,6 @@ final class H2Changes {
         return renewed.keySet();
     }
 
-    /** As {@link Database#end}. */
-    Set<EntryId> ended(Connection c, List<Database.Lapsed> lapsed) throws SQLException {
-        Map<EntryId, Integer> ended = new HashMap<>();
-        List<AuditRow> audit = new ArrayList<>();
-        Change<Database.Lapsed, Integer> change = new Change<>(
-                H2Statements.END,
-                H2Queries.SKIP,
-                Database.Lapsed::id,
-                l -> RowParameters.of(H2Queries.COLUMNS, l),
-                H2Queries::attempt);
-        each(c, lapsed, change, (entry, before, attempt) -> {
-            ended.put(entry.id(), attempt);
-            audit.add(AuditRow.swept(before.subject, entry, before.now));
-        });
-        audit(c, audit);
-        return ended.keySet();
-    }
-
-    /** As {@link Database#resolve}. */
-    Map<EntryId, SettleResult.Settled> resolved(Connection c, List<Resolution> resolutions) throws SQLException {
-        Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
-        List<AuditRow> audit = new ArrayList<>();
-        Change<Resolution, Ended> change = new Change<>(
-                H2Statements.RESOLVE,
-                H2Queries.WAIT,
-                Resolution::id,
-                r -> RowParameters.of(H2Queries.COLUMNS, r),
-                Ended::read);
-        each(c, resolutions, change, (resolution, before, ended) -> {
-            resolved.put(resolution.id(), ended.settled);
-            audit.add(AuditRow.resolved(ended.subject, resolution, ended.settled.settledAt()));
-        });
-        audit(c, audit);
-        return resolved;
-    }
-
     /**
      * One kind of change.
      *
@@ -162,7 +81,7 @@ final class H2Changes {
             UnaryOperator<String> locked,
             Function<T, EntryId> id,
             Function<T, Binding> parameters,
-            H2Queries.RowReader<R> reader) {}
+            RowReader<R> reader) {}
 
     @FunctionalInterface
     private interface Changed<T, R> {
@@ -180,17 +99,6 @@ final class H2Changes {
                 Optional<R> answer = queries.one(c, change.sql, parameters, change.reader);
                 answer.ifPresent(a -> changed.accept(item, before.get(), a));
             }
-        }
-    }
-
-    /** Writes the rows of settlements that have none yet, before their entries end, if the level asks for them. */
-    void auditEnded(Connection c, List<AuditRow.Subject> ended) throws SQLException {
-        audit(c, AuditRow.ended(ended, level));
-    }
-
-    void audit(Connection c, List<AuditRow> rows) throws SQLException {
-        for (AuditRow row : rows) {
-            queries.change(c, AuditRow.INSERT, RowParameters.of(H2Queries.COLUMNS, row));
         }
     }
 }

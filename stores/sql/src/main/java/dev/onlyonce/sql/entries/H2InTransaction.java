@@ -20,19 +20,19 @@ import java.util.Optional;
 final class H2InTransaction implements InTransaction {
     private static final String SERIALIZATION_FAILURE = "40001";
 
+    private final H2 h2;
     private final H2Queries queries;
     private final H2Changes changes;
-    private final H2.Preparation preparation;
 
-    H2InTransaction(H2Queries queries, H2Changes changes, H2.Preparation preparation) {
+    H2InTransaction(H2 h2, H2Queries queries, H2Changes changes) {
+        this.h2 = h2;
         this.queries = queries;
         this.changes = changes;
-        this.preparation = preparation;
     }
 
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        preparation.run(connection);
+        h2.prepareFor(connection);
         Optional<Integer> attempt = Optional.ofNullable(
                 queries.insert(connection, List.of(claim), bounds.waitMax().toMillis())
                         .get(claim.id()));
@@ -57,20 +57,11 @@ final class H2InTransaction implements InTransaction {
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return claim(connection, claim, bounds, (c, claims) -> changes.taken(c, claims, H2Queries.WAIT));
-    }
-
-    @Override
-    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return claim(connection, claim, bounds, (c, claims) -> changes.replaced(c, claims, H2Queries.WAIT));
-    }
-
-    private static Optional<Integer> claim(Connection connection, ClaimRequest claim, Bounds bounds, Claiming claiming)
-            throws SQLException {
         return H2LockTimeout.run(
                 connection,
                 bounds.waitMax().toMillis(),
-                c -> Optional.ofNullable(claiming.claim(c, List.of(claim)).get(claim.id())));
+                c -> Optional.ofNullable(
+                        h2.changes().claim(c, List.of(claim), true).get(claim.id())));
     }
 
     @Override
@@ -86,7 +77,7 @@ final class H2InTransaction implements InTransaction {
             ended.putAll(changes.settled(connection, settlements, H2Queries.WAIT));
         }
         if (!resolutions.isEmpty()) {
-            ended.putAll(changes.resolved(connection, resolutions));
+            ended.putAll(h2.changes().resolve(connection, resolutions));
         }
         return ended;
     }

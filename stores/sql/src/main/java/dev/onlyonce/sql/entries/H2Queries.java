@@ -38,11 +38,6 @@ final class H2Queries {
         this.texts = texts;
     }
 
-    @FunctionalInterface
-    interface RowReader<R> {
-        R read(ResultSet row) throws SQLException;
-    }
-
     <R> List<R> all(Connection connection, String sql, Binding parameters, RowReader<R> reader) throws SQLException {
         try (PreparedStatement statement = prepare(connection, sql, parameters);
                 ResultSet row = statement.executeQuery()) {

@@ -88,11 +88,13 @@ public interface InTransaction {
     /** Reads an entry that is not past everything. */
     Optional<Entry> find(Connection connection, EntryId id) throws SQLException;
 
-    /** As {@link Database#take}. Waits no longer than that for another transaction that has the entry. */
+    /**
+     * Takes an entry that is free, or starts one again that is past retention and tombstone, as {@link LifeChanges#claim}. Waits no longer
+     * than told for another transaction that has the entry.
+     *
+     * @return its attempt; empty if it is neither
+     */
     Optional<Integer> take(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException;
-
-    /** As {@link Database#replace}. Waits no longer than that for another transaction that has the entry. */
-    Optional<Integer> replace(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException;
 
     /**
      * Settles many claims and resolves many unknown entries, as the last statements of a transaction: it may leave the
@@ -105,11 +107,4 @@ public interface InTransaction {
 
     /** Settles the transaction's own claim; empty if it is not its own any more. */
     Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException;
-
-    /** A statement that claims and writes the audit. Returns the attempts of the entries that it claimed. */
-    @FunctionalInterface
-    interface Claiming {
-        /** Claims in the transaction that is open. */
-        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims) throws SQLException;
-    }
 }

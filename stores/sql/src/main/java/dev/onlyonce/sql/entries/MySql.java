@@ -8,9 +8,7 @@ import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Renewal;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
@@ -68,6 +66,7 @@ public final class MySql implements Database {
     private final StatementTexts texts;
     private final MySqlQueries queries;
     private final MySqlChanges changes;
+    private final LifeChanges life;
     /** Whether the last batch of claims had one for an entry that exists. */
     private volatile boolean duplicates;
 
@@ -93,7 +92,8 @@ public final class MySql implements Database {
         this.resultBytesMax = resultBytesMax(packetBytes);
         this.texts = new StatementTexts(MySqlStatements.CLOCK, this.clock, statement -> statement);
         this.queries = new MySqlQueries(texts);
-        this.changes = new MySqlChanges(queries, audit, Math.min(resultBytesMax, RESULTS_BYTES_MAX));
+        this.life = new LifeChanges(this, audit);
+        this.changes = new MySqlChanges(queries, life, Math.min(resultBytesMax, RESULTS_BYTES_MAX));
     }
 
     @Override
@@ -239,29 +239,6 @@ public final class MySql implements Database {
     }
 
     @Override
-    public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> {
-            List<Binding> rows = claims.stream()
-                    .map(a -> RowParameters.owner(MySqlQueries.COLUMNS, a.id(), a.token()))
-                    .toList();
-            Set<EntryId> own = queries.ids(c, MySqlStatements.LOCK_OWN, rows, MySqlQueries.NOT);
-            List<ClaimRequest> open =
-                    claims.stream().filter(a -> own.contains(a.id())).toList();
-            return open.isEmpty() ? Map.of() : changes.claim(c, MySqlStatements.INSERT, open);
-        });
-    }
-
-    @Override
-    public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> changes.taken(c, claims, MySqlQueries.NOT));
-    }
-
-    @Override
-    public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> changes.replaced(c, claims, MySqlQueries.NOT));
-    }
-
-    @Override
     public Set<EntryId> renew(Connection connection, List<Renewal> renewals) throws SQLException {
         return Transaction.run(connection, BEGIN, c -> {
             List<Binding> rows = renewals.stream()
@@ -279,110 +256,25 @@ public final class MySql implements Database {
         });
     }
 
+    /** Locks must not lock the gaps between rows. */
     @Override
-    public Chunk chunk(Connection connection, long after, int rows) throws SQLException {
-        List<Chunk> chunks = new ArrayList<>();
-        queries.query(
-                connection,
-                MySqlStatements.CHUNK,
-                List.of(Binding.longs(after, rows)),
-                row -> chunks.add(StoredEntry.chunk(row)));
-        return chunks.get(0);
+    public <T> T changing(Connection connection, LifeChanges.Waiting waiting, Calls.Work<T> work) throws SQLException {
+        return connection.getAutoCommit() ? Transaction.run(connection, BEGIN_SCAN, work) : work.run(connection);
     }
 
     @Override
-    public List<Lapsed> lapsed(Connection connection, long after, long upTo, int limit) throws SQLException {
-        List<Lapsed> lapsed = new ArrayList<>();
-        List<Binding> parameters = List.of(Binding.longs(after, upTo, limit));
-        queries.query(
-                connection,
-                MySqlStatements.LAPSED,
-                parameters,
-                row -> lapsed.add(StoredEntry.lapsed(row, MySqlQueries.COLUMNS)));
-        return lapsed;
-    }
-
-    @Override
-    public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
-        return Transaction.run(connection, BEGIN_SCAN, c -> {
-            Map<EntryId, MySqlChanges.Before> locked = new HashMap<>();
-            List<Binding> rows = lapsed.stream()
-                    .map(l -> RowParameters.of(MySqlQueries.COLUMNS, l))
-                    .toList();
-            queries.query(
-                    c,
-                    MySqlStatements.LOCK_LAPSED,
-                    rows,
-                    row -> locked.put(MySqlQueries.id(row), MySqlChanges.Before.read(row)));
-            List<Binding> ended = new ArrayList<>();
-            List<AuditRow> audit = new ArrayList<>();
-            for (Lapsed entry : lapsed) {
-                MySqlChanges.Before before = locked.get(entry.id());
-                if (before != null) {
-                    ended.add(RowParameters.of(MySqlQueries.COLUMNS, entry));
-                    audit.add(AuditRow.swept(before.subject(), entry, before.now()));
-                }
-            }
-            queries.change(c, MySqlStatements.END, ended);
-            changes.audit(c, audit);
-            return locked.keySet();
-        });
-    }
-
-    @Override
-    public Purged purge(Connection connection, int limit) throws SQLException {
-        return Transaction.run(connection, BEGIN_SCAN, c -> {
-            List<Binding> gone = new ArrayList<>();
-            List<Binding> expired = new ArrayList<>();
-            List<Binding> early = new ArrayList<>();
-            List<AuditRow.Subject> ended = new ArrayList<>();
-            queries.query(c, MySqlStatements.DUE, List.of(Binding.longs(limit)), row -> {
-                List<Binding> fate = row.getBoolean(11) ? gone : row.getBoolean(12) ? expired : early;
-                fate.add(RowParameters.of(MySqlQueries.COLUMNS, MySqlQueries.id(row)));
-                if (fate != early) {
-                    ended.add(AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS));
-                }
-            });
-            changes.auditEnded(c, ended);
-            queries.change(c, MySqlStatements.DELETE, gone);
-            queries.change(c, MySqlStatements.TOMBSTONE, expired);
-            queries.change(c, MySqlStatements.PUT_OFF, early);
-            return new Purged(gone.size() + expired.size() + early.size(), gone.size() + expired.size());
-        });
-    }
-
-    @Override
-    public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
+    public <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader)
             throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> changes.resolved(c, resolutions));
-    }
-
-    @Override
-    public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
-        return Transaction.run(connection, BEGIN, c -> {
-            List<AuditRow.Evicted> evicted = new ArrayList<>();
-            List<Binding> row = List.of(RowParameters.of(MySqlQueries.COLUMNS, id));
-            queries.query(
-                    c,
-                    MySqlStatements.LOCK_ONE,
-                    row,
-                    found -> evicted.add(AuditRow.Evicted.read(found, MySqlQueries.COLUMNS)));
-            if (!evicted.isEmpty()) {
-                queries.change(c, MySqlStatements.DELETE, row);
-                changes.audit(c, AuditRow.evicted(evicted.get(0), who, why));
-            }
-            return evicted.stream().map(AuditRow.Evicted::entry).findFirst();
-        });
-    }
-
-    @Override
-    public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
-        EntryListing listing = new EntryListing(query, MySqlQueries.COLUMNS);
         return bounded(connection, c -> {
-            List<Entry> entries = new ArrayList<>();
-            queries.list(c, listing, row -> entries.add(StoredEntry.read(row, MySqlQueries.COLUMNS)));
-            return entries;
+            List<R> rows = new ArrayList<>();
+            queries.list(c, sql, parameters, row -> rows.add(reader.read(row)));
+            return rows;
         });
+    }
+
+    @Override
+    public LifeChanges changes() {
+        return life;
     }
 
     @Override
@@ -397,6 +289,6 @@ public final class MySql implements Database {
 
     @Override
     public InTransaction inTransaction() {
-        return new MySqlInTransaction(queries, changes);
+        return new MySqlInTransaction(queries, changes, life);
     }
 }

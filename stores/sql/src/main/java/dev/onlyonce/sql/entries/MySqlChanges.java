@@ -4,16 +4,13 @@ import static java.util.Objects.requireNonNull;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,7 +27,7 @@ final class MySqlChanges {
     private static final int RETENTIONS_MAX = 10_000;
 
     private final MySqlQueries queries;
-    private final AuditLevel level;
+    private final LifeChanges life;
     /** Results of more bytes go in several statements. */
     private final int statementBytesMax;
     /** The retention in microseconds of claims that this node made, by their tokens: a claim's retention does not change. */
@@ -39,17 +36,10 @@ final class MySqlChanges {
             .executor(Runnable::run)
             .build();
 
-    MySqlChanges(MySqlQueries queries, AuditLevel level, int statementBytesMax) {
+    MySqlChanges(MySqlQueries queries, LifeChanges life, int statementBytesMax) {
         this.queries = queries;
-        this.level = level;
+        this.life = life;
         this.statementBytesMax = statementBytesMax;
-    }
-
-    /** An entry that is locked and about to change. */
-    record Before(AuditRow.Subject subject, long now) {
-        static Before read(ResultSet row) throws SQLException {
-            return new Before(AuditRow.Subject.read(row, 1, MySqlQueries.COLUMNS), row.getLong(11));
-        }
     }
 
     /** As {@link Database#write}, in a transaction that is open. */
@@ -74,7 +64,7 @@ final class MySqlChanges {
                 audit.add(AuditRow.settled(now.subject, settlement, now.settled.settledAt()));
             }
         }
-        audit(c, audit);
+        life.audit(c, audit);
         settlements.forEach(s -> retentions.invalidate(s.token()));
         return new Database.Written(settled(settlements, standing, fresh), claimed(claims, standing));
     }
@@ -256,104 +246,5 @@ final class MySqlChanges {
                                 StoredEntry.settled(row, 12),
                                 row.getBoolean(14))));
         return standing;
-    }
-
-    /** As {@link Database#take}, in a transaction that is open. */
-    Map<EntryId, Integer> taken(Connection c, List<ClaimRequest> claims, MySqlQueries.Wait wait) throws SQLException {
-        return claim(
-                c,
-                wait.in(MySqlStatements.LOCK_FREE),
-                MySqlStatements.TAKE,
-                claims,
-                (before, claim, now) -> List.of(AuditRow.taken(before, claim, now)));
-    }
-
-    /** As {@link Database#replace}, in a transaction that is open. */
-    Map<EntryId, Integer> replaced(Connection c, List<ClaimRequest> claims, MySqlQueries.Wait wait)
-            throws SQLException {
-        return claim(
-                c,
-                wait.in(MySqlStatements.LOCK_GONE),
-                MySqlStatements.REPLACE,
-                claims,
-                (before, claim, now) -> AuditRow.replaced(before, claim, now, level));
-    }
-
-    @FunctionalInterface
-    private interface Audited {
-        List<AuditRow> rows(AuditRow.Subject before, ClaimRequest claim, long now);
-    }
-
-    /** Changes what it has locked, and tells the audit what had stood there. */
-    private Map<EntryId, Integer> claim(
-            Connection c, String lock, String sql, List<ClaimRequest> claims, Audited audited) throws SQLException {
-        Map<EntryId, Before> locked = new HashMap<>();
-        List<Binding> ids = claims.stream()
-                .map(a -> RowParameters.of(MySqlQueries.COLUMNS, a.id()))
-                .toList();
-        queries.query(c, lock, ids, row -> locked.put(MySqlQueries.id(row), Before.read(row)));
-        List<ClaimRequest> open =
-                claims.stream().filter(a -> locked.containsKey(a.id())).toList();
-        if (open.isEmpty()) {
-            return Map.of();
-        }
-        Map<EntryId, Integer> claimed = claim(c, sql, open);
-        List<AuditRow> audit = new ArrayList<>();
-        for (ClaimRequest claim : open) {
-            Before before = locked.get(claim.id());
-            if (before != null && claimed.containsKey(claim.id())) {
-                audit.addAll(audited.rows(before.subject, claim, before.now));
-            }
-        }
-        audit(c, audit);
-        return claimed;
-    }
-
-    Map<EntryId, Integer> claim(Connection c, String sql, List<ClaimRequest> claims) throws SQLException {
-        queries.change(
-                c,
-                sql,
-                claims.stream()
-                        .map(a -> RowParameters.of(MySqlQueries.COLUMNS, a))
-                        .toList());
-        return claimed(claims, standing(c, claims.stream().map(ClaimRequest::id).toList()));
-    }
-
-    /** Writes the rows of settlements that have none yet, before their entries end, if the level asks for them. */
-    void auditEnded(Connection connection, List<AuditRow.Subject> ended) throws SQLException {
-        audit(connection, AuditRow.ended(ended, level));
-    }
-
-    void audit(Connection connection, List<AuditRow> rows) throws SQLException {
-        queries.change(
-                connection,
-                AuditRow.INSERT,
-                rows.stream()
-                        .map(r -> RowParameters.of(MySqlQueries.COLUMNS, r))
-                        .toList());
-    }
-
-    /** As {@link Database#resolve}, in a transaction that is open. */
-    Map<EntryId, SettleResult.Settled> resolved(Connection c, List<Resolution> resolutions) throws SQLException {
-        List<Resolution> changed = new ArrayList<>();
-        for (Resolution resolution : resolutions) {
-            if (queries.change(c, MySqlStatements.RESOLVE, List.of(RowParameters.of(MySqlQueries.COLUMNS, resolution)))
-                    > 0) {
-                changed.add(resolution);
-            }
-        }
-        Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
-        List<AuditRow> audit = new ArrayList<>();
-        List<EntryId> ids = changed.stream().map(Resolution::id).toList();
-        Map<EntryId, Standing> standing = ids.isEmpty() ? Map.of() : standing(c, ids);
-        for (Resolution resolution : changed) {
-            Standing now = standing.get(resolution.id());
-            if (now != null) {
-                resolved.put(resolution.id(), now.settled);
-                audit.add(AuditRow.resolved(now.subject, resolution, now.settled.settledAt()));
-            }
-        }
-        audit(c, audit);
-        return resolved;
     }
 }

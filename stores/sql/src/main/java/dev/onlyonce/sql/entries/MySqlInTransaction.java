@@ -23,8 +23,10 @@ import java.util.Optional;
 final class MySqlInTransaction implements InTransaction {
     private final MySqlQueries queries;
     private final MySqlChanges changes;
+    private final LifeChanges life;
 
-    MySqlInTransaction(MySqlQueries queries, MySqlChanges changes) {
+    MySqlInTransaction(MySqlQueries queries, MySqlChanges changes, LifeChanges life) {
+        this.life = life;
         this.queries = queries;
         this.changes = changes;
     }
@@ -56,12 +58,7 @@ final class MySqlInTransaction implements InTransaction {
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return claim(connection, claim, bounds, (c, claims, wait) -> changes.taken(c, claims, wait));
-    }
-
-    @Override
-    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return claim(connection, claim, bounds, (c, claims, wait) -> changes.replaced(c, claims, wait));
+        return claim(connection, claim, bounds, (c, claims, wait) -> life.claim(c, claims, !wait.skips()));
     }
 
     @FunctionalInterface
@@ -132,7 +129,7 @@ final class MySqlInTransaction implements InTransaction {
                     .settled());
         }
         if (!resolutions.isEmpty()) {
-            ended.putAll(changes.resolved(connection, resolutions));
+            ended.putAll(life.resolve(connection, resolutions));
         }
         return ended;
     }

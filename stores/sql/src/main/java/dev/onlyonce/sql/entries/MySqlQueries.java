@@ -47,7 +47,7 @@ final class MySqlQueries {
     }
 
     @FunctionalInterface
-    interface RowReader {
+    interface RowEffect {
         void accept(ResultSet row) throws SQLException;
     }
 
@@ -57,21 +57,21 @@ final class MySqlQueries {
         return ids;
     }
 
-    void query(Connection connection, String sql, List<Binding> rows, RowReader reader) throws SQLException {
+    void query(Connection connection, String sql, List<Binding> rows, RowEffect reader) throws SQLException {
         query(connection, sql, rows, rows.size(), LOCK_WAIT_SECONDS, reader);
     }
 
-    void list(Connection connection, EntryListing listing, RowReader reader) throws SQLException {
-        query(connection, listing.sql(), List.of(listing), 1, LISTING_SECONDS, reader);
+    void list(Connection connection, String sql, Binding parameters, RowEffect reader) throws SQLException {
+        query(connection, sql, List.of(parameters), 1, LISTING_SECONDS, reader);
     }
 
-    void query(Connection connection, String sql, List<Binding> parameters, int rows, RowReader reader)
+    void query(Connection connection, String sql, List<Binding> parameters, int rows, RowEffect reader)
             throws SQLException {
         query(connection, sql, parameters, rows, LOCK_WAIT_SECONDS, reader);
     }
 
     private void query(
-            Connection connection, String sql, List<Binding> parameters, int rows, int seconds, RowReader reader)
+            Connection connection, String sql, List<Binding> parameters, int rows, int seconds, RowEffect reader)
             throws SQLException {
         try (PreparedStatement statement = prepare(connection, sql, parameters, rows, seconds);
                 ResultSet row = statement.executeQuery()) {

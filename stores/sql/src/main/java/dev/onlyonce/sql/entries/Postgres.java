@@ -9,9 +9,7 @@ import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
-import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Renewal;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import java.sql.Connection;
@@ -42,7 +40,6 @@ public final class Postgres implements Database {
     private static final Set<String> ONE =
             Set.of(PostgresStatements.INSERT_ONE, PostgresStatements.SETTLE_ONE, PostgresStatements.FIND_ONE);
 
-    private static final Part WAIT = new Part(PostgresStatements.WAIT, Binding.NONE, row -> {});
     private static final Part HARDLY_WAIT = new Part(PostgresStatements.HARDLY_WAIT, Binding.NONE, row -> {});
 
     private static final List<String> BEGIN = List.of("BEGIN");
@@ -52,11 +49,11 @@ public final class Postgres implements Database {
     public static final List<String> BEGIN_BOUNDED = List.of("BEGIN", BOUNDS);
 
     private final String clock;
-    private final AuditLevel audit;
     private final boolean scripted;
     private final StatementTexts texts;
     private final Map<List<String>, String> scripts = new ConcurrentHashMap<>();
     private final PostgresAlone alone = new PostgresAlone(this);
+    private final LifeChanges changes;
 
     /** With another clock than the server's: for tests only. */
     public Postgres(Optional<String> clock) {
@@ -73,9 +70,9 @@ public final class Postgres implements Database {
      */
     public Postgres(Optional<String> clock, AuditLevel audit, boolean scripted, Optional<String> home) {
         this.clock = clock.orElse(PostgresStatements.CLOCK);
-        this.audit = audit;
         this.scripted = scripted;
         this.texts = new StatementTexts(PostgresStatements.CLOCK, this.clock, StatementTexts.inSchema(home));
+        this.changes = new LifeChanges(this, audit);
     }
 
     /** The schema whose entries a connection reaches, quoted; empty if there are none. */
@@ -152,7 +149,7 @@ public final class Postgres implements Database {
     public Map<EntryId, SettleResult.Settled> settleUnlocked(Connection connection, List<Settlement> settlements)
             throws SQLException {
         Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
-        RowReader each = row -> settled.put(id(row), StoredEntry.settled(row, 4));
+        RowEffect each = row -> settled.put(id(row), StoredEntry.settled(row, 4));
         Binding arrays = ArrayParameters.ofSettlements(settlements);
         run(connection, HARDLY_WAIT, new Part(PostgresStatements.SETTLE_UNLOCKED, arrays, each));
         return settled;
@@ -166,52 +163,22 @@ public final class Postgres implements Database {
         return new Inserted(claimed, Set.of());
     }
 
-    static Part insert(List<ClaimRequest> claims, RowReader each) {
+    static Part insert(List<ClaimRequest> claims, RowEffect each) {
         return claims.size() == 1
                 ? new Part(PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each)
                 : new Part(PostgresStatements.INSERT, ArrayParameters.of(claims), each);
     }
 
-    static Part settle(List<Settlement> settlements, RowReader each) {
+    static Part settle(List<Settlement> settlements, RowEffect each) {
         return settlements.size() == 1
                 ? new Part(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)), each)
                 : new Part(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements), each);
     }
 
-    static Part find(List<EntryId> ids, RowReader each) {
+    static Part find(List<EntryId> ids, RowEffect each) {
         return ids.size() == 1
                 ? new Part(PostgresStatements.FIND_ONE, RowParameters.of(Columns.NATIVE, ids.get(0)), each)
                 : new Part(PostgresStatements.FIND, new ArrayParameters<>(ids).ids(id -> id), each);
-    }
-
-    @Override
-    public Map<EntryId, Integer> keep(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return attempts(connection, PostgresStatements.KEEP, ArrayParameters.of(claims));
-    }
-
-    @Override
-    public Map<EntryId, Integer> take(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return attempts(connection, PostgresStatements.TAKE, ArrayParameters.of(claims));
-    }
-
-    @Override
-    public Map<EntryId, Integer> replace(Connection connection, List<ClaimRequest> claims) throws SQLException {
-        return attempts(connection, PostgresStatements.REPLACE, replacing(claims));
-    }
-
-    /** The parameters of {@link PostgresStatements#REPLACE}. */
-    Binding replacing(List<ClaimRequest> claims) {
-        return ArrayParameters.of(claims).then(Binding.longs(auditsAll()));
-    }
-
-    private long auditsAll() {
-        return audit == AuditLevel.ALL ? 1 : 0;
-    }
-
-    private Map<EntryId, Integer> attempts(Connection connection, String sql, Binding claims) throws SQLException {
-        Map<EntryId, Integer> attempts = new HashMap<>();
-        run(connection, HARDLY_WAIT, new Part(sql, claims, row -> attempts.put(id(row), row.getInt(4))));
-        return attempts;
     }
 
     @Override
@@ -226,82 +193,36 @@ public final class Postgres implements Database {
     }
 
     @Override
-    public Chunk chunk(Connection connection, long after, int rows) throws SQLException {
-        List<Chunk> chunks = new ArrayList<>();
-        Binding binding = Binding.longs(after, rows);
-        run(connection, new Part(PostgresUpkeep.CHUNK, binding, row -> chunks.add(StoredEntry.chunk(row))));
-        return chunks.get(0);
+    public <T> T changing(Connection connection, LifeChanges.Waiting waiting, Calls.Work<T> work) throws SQLException {
+        List<String> settings = new ArrayList<>(List.of(PostgresStatements.SETTINGS + ",\n" + IdleBound.OWN));
+        switch (waiting) {
+            case HARDLY -> settings.add(PostgresStatements.HARDLY_WAIT);
+            case BRIEFLY -> {}
+            case PATIENTLY -> settings.add(PostgresStatements.WAIT);
+        }
+        if (connection.getAutoCommit()) {
+            settings.add(0, "BEGIN");
+            return Transaction.run(connection, scripted ? List.of(String.join(";\n", settings)) : settings, work);
+        }
+        try (Statement statement = connection.createStatement()) {
+            for (String setting : settings) {
+                statement.execute(setting);
+            }
+        }
+        return work.run(connection);
     }
 
     @Override
-    public List<Lapsed> lapsed(Connection connection, long after, long upTo, int limit) throws SQLException {
-        List<Lapsed> lapsed = new ArrayList<>();
-        Binding binding = Binding.longs(after, upTo, limit);
-        run(
-                connection,
-                new Part(PostgresUpkeep.LAPSED, binding, row -> lapsed.add(StoredEntry.lapsed(row, Columns.NATIVE))));
-        return lapsed;
-    }
-
-    @Override
-    public Set<EntryId> end(Connection connection, List<Lapsed> lapsed) throws SQLException {
-        Set<EntryId> ended = new HashSet<>();
-        ArrayParameters<Lapsed> arrays = new ArrayParameters<>(lapsed)
-                .ids(Lapsed::id)
-                .ints(Lapsed::attempt)
-                .shorts(l -> l.from().code())
-                .shorts(l -> l.to().code())
-                .texts(Lapsed::why);
-        run(connection, new Part(PostgresUpkeep.END, arrays, row -> ended.add(id(row))));
-        return ended;
-    }
-
-    @Override
-    public Purged purge(Connection connection, int limit) throws SQLException {
-        List<Purged> purged = new ArrayList<>();
-        Binding binding = Binding.longs(limit, auditsAll());
-        run(
-                connection,
-                new Part(PostgresUpkeep.PURGE, binding, row -> purged.add(new Purged(row.getInt(1), row.getInt(2)))));
-        return purged.get(0);
-    }
-
-    @Override
-    public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
+    public <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader)
             throws SQLException {
-        Map<EntryId, SettleResult.Settled> resolved = new HashMap<>();
-        ArrayParameters<Resolution> arrays = new ArrayParameters<>(resolutions)
-                .ids(Resolution::id)
-                .ints(Resolution::attempt)
-                .shorts(r -> r.to().code())
-                .bytes(Resolution::result)
-                .texts(Resolution::who)
-                .texts(Resolution::reason)
-                .longs(StoredEntry::madeAt);
-        run(
-                connection,
-                WAIT,
-                new Part(PostgresUpkeep.RESOLVE, arrays, row -> resolved.put(id(row), StoredEntry.settled(row, 4))));
-        return resolved;
+        List<R> rows = new ArrayList<>();
+        run(connection, new Part(sql, parameters, row -> rows.add(reader.read(row))));
+        return rows;
     }
 
     @Override
-    public Optional<Entry> evict(Connection connection, EntryId id, String who, String why) throws SQLException {
-        List<Entry> evicted = new ArrayList<>();
-        Binding binding = Binding.texts(Columns.NATIVE, id.tenant(), id.scope(), id.key(), who, why);
-        run(
-                connection,
-                WAIT,
-                new Part(PostgresUpkeep.EVICT, binding, row -> evicted.add(StoredEntry.read(row, Columns.NATIVE))));
-        return evicted.stream().findFirst();
-    }
-
-    @Override
-    public List<Entry> list(Connection connection, EntryQuery query) throws SQLException {
-        List<Entry> entries = new ArrayList<>();
-        EntryListing listing = new EntryListing(query, Columns.NATIVE);
-        run(connection, new Part(listing.sql(), listing, row -> entries.add(StoredEntry.read(row, Columns.NATIVE))));
-        return entries;
+    public LifeChanges changes() {
+        return changes;
     }
 
     @Override
@@ -380,10 +301,10 @@ public final class Postgres implements Database {
     }
 
     /** A statement, its parameters, and what to do with each row that it returns. */
-    record Part(String sql, Binding binding, RowReader each) {}
+    record Part(String sql, Binding binding, RowEffect each) {}
 
     @FunctionalInterface
-    interface RowReader {
+    interface RowEffect {
         void accept(ResultSet row) throws SQLException;
     }
 }

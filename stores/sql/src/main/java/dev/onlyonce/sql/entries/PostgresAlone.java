@@ -72,7 +72,7 @@ final class PostgresAlone {
     }
 
     /** The statement bounds its wait for a row itself, but not that for the table, which comes before. */
-    private void run(Connection connection, String sql, Binding binding, Postgres.RowReader each) throws SQLException {
+    private void run(Connection connection, String sql, Binding binding, Postgres.RowEffect each) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(postgres.sql(sql))) {
             binding.bind(statement, 1);
             bound.execute(statement);

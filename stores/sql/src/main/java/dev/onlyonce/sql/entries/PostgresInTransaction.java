@@ -89,7 +89,7 @@ final class PostgresInTransaction implements InTransaction {
     public Map<EntryId, Integer> insertAll(Connection connection, List<ClaimRequest> claims, Bounds bounds)
             throws SQLException {
         Map<EntryId, Integer> attempts = new HashMap<>();
-        Postgres.RowReader each = row -> attempts.put(StoredEntry.id(row, 1, Columns.NATIVE), row.getInt(4));
+        Postgres.RowEffect each = row -> attempts.put(StoredEntry.id(row, 1, Columns.NATIVE), row.getInt(4));
         waiting(connection, setWait(bounds), List.of(Postgres.insert(claims, each)));
         return attempts;
     }
@@ -107,7 +107,7 @@ final class PostgresInTransaction implements InTransaction {
                 .then(new ArrayParameters<>(settlements)
                         .bytes(Settlement::result)
                         .texts(Settlement::reason));
-        Postgres.RowReader each = row -> made.put(StoredEntry.id(row, 1, Columns.NATIVE), StoredEntry.settled(row, 4));
+        Postgres.RowEffect each = row -> made.put(StoredEntry.id(row, 1, Columns.NATIVE), StoredEntry.settled(row, 4));
         waiting(
                 connection,
                 setWait(bounds),
@@ -125,22 +125,22 @@ final class PostgresInTransaction implements InTransaction {
         return found;
     }
 
+    /** What is not free must not stay locked: its owner has to settle it. Going back to a savepoint unlocks it. */
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return claim(connection, PostgresStatements.TAKE, ArrayParameters.of(List.of(claim)), claim.id(), bounds);
-    }
-
-    @Override
-    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return claim(connection, PostgresStatements.REPLACE, postgres.replacing(List.of(claim)), claim.id(), bounds);
-    }
-
-    private Optional<Integer> claim(Connection connection, String sql, Binding binding, EntryId id, Bounds bounds)
-            throws SQLException {
-        List<Integer> attempts = new ArrayList<>();
-        Postgres.Part part = new Postgres.Part(sql, binding, row -> attempts.add(row.getInt(4)));
-        waiting(connection, announce(id, bounds), List.of(part));
-        return attempts.stream().findFirst();
+        Savepoint before = connection.setSavepoint();
+        postgres.runAll(
+                connection,
+                List.of(new Postgres.Part(SAVE_WAIT, Binding.NONE, row -> {}), announce(claim.id(), bounds)));
+        Optional<Integer> attempt = Optional.ofNullable(
+                postgres.changes().claim(connection, List.of(claim), true).get(claim.id()));
+        if (attempt.isEmpty()) {
+            connection.rollback(before);
+        } else {
+            postgres.runAll(connection, List.of(new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {})));
+        }
+        connection.releaseSavepoint(before);
+        return attempt;
     }
 
     private static Postgres.Part announce(EntryId id, Bounds bounds) {
@@ -184,7 +184,7 @@ final class PostgresInTransaction implements InTransaction {
     @Override
     public Optional<Entry> find(Connection connection, EntryId id) throws SQLException {
         List<Entry> found = new ArrayList<>();
-        Postgres.RowReader each = row -> found.add(StoredEntry.read(row, Columns.NATIVE));
+        Postgres.RowEffect each = row -> found.add(StoredEntry.read(row, Columns.NATIVE));
         postgres.runAll(connection, List.of(Postgres.find(List.of(id), each)));
         return found.stream().findFirst();
     }
@@ -197,7 +197,7 @@ final class PostgresInTransaction implements InTransaction {
             ended.putAll(postgres.write(connection, settlements, List.of()).settled());
         }
         if (!resolutions.isEmpty()) {
-            ended.putAll(postgres.resolve(connection, resolutions));
+            ended.putAll(postgres.changes().resolve(connection, resolutions));
         }
         return ended;
     }
@@ -205,7 +205,7 @@ final class PostgresInTransaction implements InTransaction {
     @Override
     public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
         List<SettleResult.Settled> settled = new ArrayList<>();
-        Postgres.RowReader each = row -> settled.add(StoredEntry.settled(row, 4));
+        Postgres.RowEffect each = row -> settled.add(StoredEntry.settled(row, 4));
         postgres.runAll(connection, List.of(Postgres.settle(List.of(settlement), each)));
         return settled.stream().findFirst();
     }

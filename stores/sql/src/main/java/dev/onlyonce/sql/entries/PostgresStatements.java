@@ -3,7 +3,7 @@ package dev.onlyonce.sql.entries;
 import dev.onlyonce.sql.connections.Standby;
 
 /**
- * The statements that claim, settle, renew and find in PostgreSQL; {@link PostgresUpkeep} has the rest. A statement takes a batch as
+ * The short cuts of PostgreSQL: fresh claims, one's own settlements, renewals and reading. {@link ChangeTexts} has the rest. A statement takes a batch as
  * arrays.
  *
  * <p>The arrays are unnested side by side in a SELECT list, because {@code FROM unnest(a, b, …)} fills a temporary store for
@@ -138,117 +138,6 @@ final class PostgresStatements {
 
     /** Whether a commit may wait for a standby. */
     static final String REPLICATED = "SELECT current_setting('synchronous_standby_names') <> ''";
-
-    /** A lost acknowledgement: the entry is the caller's already. */
-    static final String KEEP = """
-            WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            ), own AS MATERIALIZED (
-                SELECT e.tenant, e.space, e.key_
-                FROM
-                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                             unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
-                             unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
-                             unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
-                             unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                             unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target, unnest(?::smallint[]) AS state) AS a
-                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                WHERE e.token = a.token AND e.state = a.state
-                FOR UPDATE OF e SKIP LOCKED
-            )
-            UPDATE onlyonce_entry e
-            SET lease_until = clock.now + e.lease_us
-            FROM clock, own a
-            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-            RETURNING e.tenant, e.space, e.key_, e.attempt""";
-
-    /** A pending or retryable entry of the same request gets its next attempt. */
-    static final String TAKE = """
-            WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            ), free AS MATERIALIZED (
-                SELECT e.tenant, e.space, e.key_, e.state AS was, e.owner AS was_owner, a.token, a.owner,
-                       a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us
-                FROM clock,
-                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                             unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
-                             unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
-                             unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
-                             unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                             unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target, unnest(?::smallint[]) AS state) AS a
-                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                WHERE a.state = 2 AND e.state IN (1, 5) AND (e.purge_at IS NULL OR e.purge_at > clock.now)
-                  AND e.operation = a.operation
-                  AND e.fingerprint_version = a.fingerprint_version AND e.fingerprint = a.fingerprint
-                FOR UPDATE OF e SKIP LOCKED
-            ), taken AS (
-                UPDATE onlyonce_entry e
-                SET state = 2, token = a.token, owner = a.owner, attempt = e.attempt + 1,
-                    lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
-                    retention_us = a.retention_us, tombstone_us = a.tombstone_us,
-                    lease_until = clock.now + a.lease_us, settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                    reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL, settled_why = NULL
-                FROM clock, free a
-                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                RETURNING clock.now, e.tenant, e.space, e.key_, e.operation, e.created_at, e.attempt, e.owner,
-                          a.was, a.was_owner
-            ), audited AS (
-                INSERT INTO onlyonce_audit (
-                    at, tenant, space, key_, operation, entry_created_at, made_by, attempt, from_state, to_state, who, why)
-                SELECT now, tenant, space, key_, operation, created_at, CASE was WHEN 1 THEN was_owner END, attempt,
-                       was, 2, owner, 'claimed'
-                FROM taken
-            )
-            SELECT tenant, space, key_, attempt FROM taken""";
-
-    /** An entry past its retention and tombstone counts as absent. The last parameter is 1 to audit its ordinary life. */
-    static final String REPLACE = """
-            WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
-            ), gone AS MATERIALIZED (
-                SELECT a.*, e.operation AS was_operation, e.created_at AS was_created_at, e.attempt AS was_attempt,
-                       e.state AS was, e.owner AS was_owner, e.settled_at AS was_settled_at,
-                       e.settled_why AS was_settled_why
-                FROM clock,
-                     (SELECT unnest(?::text[]) AS tenant, unnest(?::text[]) AS space, unnest(?::text[]) AS key_,
-                             unnest(?::text[]) AS operation, unnest(?::int[]) AS fingerprint_version,
-                             unnest(?::bytea[]) AS fingerprint, unnest(?::uuid[]) AS token,
-                             unnest(?::text[]) AS owner, unnest(?::bigint[]) AS lease_us,
-                             unnest(?::smallint[]) AS on_lease_lost, unnest(?::bigint[]) AS retention_us,
-                             unnest(?::bigint[]) AS tombstone_us, unnest(?::text[]) AS target, unnest(?::smallint[]) AS state) AS a
-                     JOIN onlyonce_entry e ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                WHERE e.purge_at <= clock.now
-                FOR UPDATE OF e SKIP LOCKED
-            ), replaced AS (
-                UPDATE onlyonce_entry e
-                SET operation = a.operation, fingerprint_version = a.fingerprint_version, fingerprint = a.fingerprint,
-                    target = a.target, state = a.state, token = a.token, owner = a.owner, attempt = CASE a.state WHEN 2 THEN 1 ELSE 0 END,
-                    lease_us = a.lease_us, on_lease_lost = a.on_lease_lost,
-                    retention_us = a.retention_us, tombstone_us = a.tombstone_us,
-                    created_at = clock.now, lease_until = clock.now + a.lease_us,
-                    settled_at = NULL, expires_at = NULL, purge_at = NULL,
-                    reap_at = clock.now + a.retention_us, unknown_since = NULL, result = NULL, settled_why = NULL
-                FROM clock, gone a
-                WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
-                RETURNING e.tenant, e.space, e.key_, e.attempt, e.created_at, e.owner,
-                          a.was_operation, a.was_created_at, a.was_attempt, a.was, a.was_owner, a.was_settled_at,
-                          a.was_settled_why
-            ), audited AS (
-                INSERT INTO onlyonce_audit (
-                    at, tenant, space, key_, operation, entry_created_at, attempt, from_state, to_state, who, why)
-                SELECT at, tenant, space, key_, was_operation, was_created_at, was_attempt, from_state, to_state, who, why
-                FROM (SELECT 1 AS place, was_settled_at AS at, tenant, space, key_, was_operation, was_created_at,
-                             was_attempt, 2::smallint AS from_state, was AS to_state, was_owner AS who,
-                             was_settled_why AS why
-                      FROM replaced
-                      WHERE was_settled_why IS NOT NULL AND was IN (3, 4) AND ?::int = 1
-                      UNION ALL
-                      SELECT 2, created_at, tenant, space, key_, was_operation, was_created_at,
-                             was_attempt, was, NULL::smallint, owner, 'its retention is over'
-                      FROM replaced) AS ended
-                ORDER BY place
-            )
-            SELECT tenant, space, key_, attempt FROM replaced""";
 
     /**
      * Only the owner settles, and only once. No indexed column changes, except for unknown. An ordinary settlement is its own

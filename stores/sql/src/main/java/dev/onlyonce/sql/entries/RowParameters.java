@@ -3,7 +3,6 @@ package dev.onlyonce.sql.entries;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Renewal;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import java.nio.ByteBuffer;
@@ -83,41 +82,6 @@ final class RowParameters implements Binding {
                 columns, s -> s.id(renewal.id()).token(renewal.token()).number(StoredEntry.micros(renewal.lease())));
     }
 
-    static Binding of(Columns columns, Resolution resolution) {
-        return new RowParameters(
-                columns,
-                s -> s.id(resolution.id())
-                        .number(resolution.attempt())
-                        .state(resolution.to())
-                        .bytes(resolution.result())
-                        .number(StoredEntry.madeAt(resolution)));
-    }
-
-    static Binding of(Columns columns, Database.Lapsed lapsed) {
-        return new RowParameters(
-                columns,
-                s -> s.id(lapsed.id())
-                        .number(lapsed.attempt())
-                        .state(lapsed.from())
-                        .state(lapsed.to()));
-    }
-
-    static Binding of(Columns columns, AuditRow audit) {
-        State to = audit.to();
-        return new RowParameters(
-                columns,
-                s -> s.number(audit.at())
-                        .id(audit.subject().id())
-                        .text(audit.subject().operation())
-                        .number(audit.subject().createdAt())
-                        .textOrNull(audit.madeBy())
-                        .number(audit.attempt())
-                        .state(audit.from())
-                        .numberOrNull(to == null ? null : to.code())
-                        .text(audit.who())
-                        .text(audit.why()));
-    }
-
     static Binding of(Columns columns, EntryId id) {
         return new RowParameters(columns, s -> s.id(id));
     }
@@ -153,10 +117,6 @@ final class RowParameters implements Binding {
         Setter textOrNull(@Nullable String text) throws SQLException {
             columns.textOrNull(statement, next++, text);
             return this;
-        }
-
-        Setter numberOrNull(@Nullable Integer number) throws SQLException {
-            return number == null ? bytes(null) : number(number);
         }
 
         Setter token(UUID token) throws SQLException {

@@ -42,12 +42,13 @@ final class SqliteInTransaction implements InTransaction {
 
     @Override
     public Optional<Integer> take(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return claim(connection, claim, bounds, sqlite::taken);
+        return claim(connection, claim, bounds, (c, claims) -> sqlite.changes().claim(c, claims, true));
     }
 
-    @Override
-    public Optional<Integer> replace(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        return claim(connection, claim, bounds, sqlite::replaced);
+    /** A statement that claims. Returns the attempts of the entries that it claimed. */
+    @FunctionalInterface
+    private interface Claiming {
+        Map<EntryId, Integer> claim(Connection connection, List<ClaimRequest> claims) throws SQLException;
     }
 
     private Optional<Integer> claim(Connection connection, ClaimRequest claim, Bounds bounds, Claiming claiming)
@@ -98,7 +99,7 @@ final class SqliteInTransaction implements InTransaction {
             ended.putAll(sqlite.written(connection, settlements, List.of()).settled());
         }
         if (!resolutions.isEmpty()) {
-            ended.putAll(sqlite.resolved(connection, resolutions));
+            ended.putAll(sqlite.changes().resolve(connection, resolutions));
         }
         return ended;
     }

@@ -4,7 +4,6 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
-import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Terms;
@@ -14,12 +13,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** From rows to entries. Times are stored in microseconds since 1970-01-01 UTC, so that no driver or zone is involved. */
 public final class StoredEntry {
-    private static final long ANY_TIME = -1;
-
     private StoredEntry() {}
 
     /**
@@ -30,15 +28,34 @@ public final class StoredEntry {
      * @throws IllegalArgumentException if a value is one that this release does not know: such an entry is never executed
      */
     public static Entry read(ResultSet row, Columns columns) throws SQLException {
+        return read(row, columns, OnLeaseLost::of);
+    }
+
+    /** The same for a sweep: a policy that this release does not know is no permission to repeat, and no reason to keep a claim. */
+    static Entry readForChange(ResultSet row, Columns columns) throws SQLException {
+        return read(row, columns, StoredEntry::onLeaseLost);
+    }
+
+    private static OnLeaseLost onLeaseLost(int code) {
+        for (OnLeaseLost policy : OnLeaseLost.values()) {
+            if (policy.code() == code) {
+                return policy;
+            }
+        }
+        return OnLeaseLost.UNKNOWN;
+    }
+
+    private static Entry read(ResultSet row, Columns columns, IntFunction<OnLeaseLost> policy) throws SQLException {
         EntryId id = id(row, 1, columns);
         try {
-            return read(id, row, columns);
+            return read(id, row, columns, policy);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("the entry " + id + " cannot be read: " + e.getMessage(), e);
         }
     }
 
-    private static Entry read(EntryId id, ResultSet row, Columns columns) throws SQLException {
+    private static Entry read(EntryId id, ResultSet row, Columns columns, IntFunction<OnLeaseLost> policy)
+            throws SQLException {
         return new Entry(
                 id,
                 columns.text(row, 4),
@@ -49,7 +66,7 @@ public final class StoredEntry {
                 row.getInt(11),
                 new Terms(
                         duration(row.getLong(12)),
-                        OnLeaseLost.of(row.getInt(13)),
+                        policy.apply(row.getInt(13)),
                         duration(row.getLong(14)),
                         duration(row.getLong(15))),
                 instant(row.getLong(16)),
@@ -68,28 +85,6 @@ public final class StoredEntry {
     /** Reads settled_at and expires_at. */
     public static SettleResult.Settled settled(ResultSet row, int first) throws SQLException {
         return new SettleResult.Settled(instant(row.getLong(first)), instantOrNull(row, first + 1));
-    }
-
-    /** Reads a chunk's end (null if it is empty), its rows, and the clock. */
-    public static Database.Chunk chunk(ResultSet row) throws SQLException {
-        return new Database.Chunk(row.getLong(1), row.getInt(2), row.getLong(3));
-    }
-
-    /** Reads tenant, space, key_, operation, attempt, state, on_lease_lost and lease_until. */
-    public static Database.Lapsed lapsed(ResultSet row, Columns columns) throws SQLException {
-        State from = State.of(row.getInt(6));
-        State to = from == State.PENDING ? State.FAILED : next(row.getInt(7));
-        return new Database.Lapsed(id(row, 1, columns), columns.text(row, 4), row.getInt(5), from, to, row.getLong(8));
-    }
-
-    /** A code that this release does not know is no permission to repeat, and must not stop the sweep of other entries. */
-    private static State next(int onLeaseLost) {
-        for (OnLeaseLost policy : OnLeaseLost.values()) {
-            if (policy.code() == onLeaseLost) {
-                return policy.next();
-            }
-        }
-        return State.UNKNOWN;
     }
 
     /** The entry as the store's contract shows it: expired when its retention is over, though nothing has been purged. */
@@ -122,12 +117,6 @@ public final class StoredEntry {
 
     public static long micros(Instant instant) {
         return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
-    }
-
-    /** When the entry was made that a resolution is about; {@link #ANY_TIME} if it does not say. */
-    public static long madeAt(Resolution resolution) {
-        Instant createdAt = resolution.createdAt();
-        return createdAt == null ? ANY_TIME : micros(createdAt);
     }
 
     public static Instant instant(long micros) {

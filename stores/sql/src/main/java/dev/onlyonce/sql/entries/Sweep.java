@@ -4,9 +4,7 @@ import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Transition;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Finds the few lapsed leases among the many settled ones. Settling does not touch the index of lease ends (that would
@@ -22,7 +20,7 @@ import java.util.Set;
  *       behind, whatever happened to the clocks.
  * </ol>
  *
- * <p>The order of reading is only about finding. Each entry is ended by a statement that checks everything again.
+ * <p>The order of reading is only about finding. {@link LifeChanges} decides about each entry, under its lock.
  */
 public final class Sweep {
     private static final long SECOND_US = 1_000_000;
@@ -39,6 +37,22 @@ public final class Sweep {
 
     /** Up to this many locked entries do not keep a sweep from those behind them. */
     private static final int SKIPPED_MAX = 100;
+
+    /** Where the next leases end that have lapsed, and the clock. */
+    static final String CHUNK = """
+            SELECT max(lease_until), count(*), {now}
+            FROM (
+                SELECT lease_until FROM onlyonce_entry
+                WHERE lease_until > ? AND lease_until <= {now}
+                ORDER BY lease_until LIMIT ?
+            ) AS chunk""";
+
+    /** The first entries that wait for their owner or a worker. */
+    static final String LAPSED = """
+            SELECT tenant, space, key_, lease_until
+            FROM onlyonce_entry
+            WHERE lease_until > ? AND lease_until <= ? AND state IN (1, 2)
+            ORDER BY lease_until LIMIT ?""";
 
     private static final long NOWHERE = Long.MIN_VALUE;
 
@@ -57,7 +71,7 @@ public final class Sweep {
 
     /** As {@link dev.onlyonce.store.Store#sweep}. One at a time in a process. */
     public synchronized List<Transition> run(int limit) {
-        long now = calls.read(c -> database.chunk(c, Long.MAX_VALUE - 1, 1)).now();
+        long now = chunk(Long.MAX_VALUE - 1, 1).now();
         if (clock == NOWHERE || now < clock || far.isThere()) {
             far.shorten();
         }
@@ -83,6 +97,18 @@ public final class Sweep {
     }
 
     /**
+     * A piece of the index of leases.
+     *
+     * @param upTo the last lease end in it
+     * @param rows how many rows it has
+     * @param now the database's clock
+     */
+    private record Chunk(long upTo, int rows, long now) {}
+
+    /** An entry whose lease ended then. */
+    private record Lapsed(EntryId id, long leaseUntil) {}
+
+    /**
      * One step over the index.
      *
      * @param upTo everything up to here has been looked at
@@ -91,12 +117,12 @@ public final class Sweep {
     private record Step(List<Transition> ended, long upTo, boolean last) {}
 
     private Step step(long after, int rows, int limit) {
-        Database.Chunk chunk = calls.read(c -> database.chunk(c, after, rows));
+        Chunk chunk = chunk(after, rows);
         if (chunk.rows() == 0) {
             return new Step(List.of(), Math.max(after, chunk.now()), true);
         }
         int most = limit + SKIPPED_MAX;
-        List<Database.Lapsed> lapsed = calls.read(c -> database.lapsed(c, after, chunk.upTo(), most));
+        List<Lapsed> lapsed = lapsed(after, chunk.upTo(), most);
         List<Transition> ended = new ArrayList<>();
         int tried = 0;
         while (tried < lapsed.size() && ended.size() < limit) {
@@ -116,25 +142,26 @@ public final class Sweep {
         return new Step(ended, last ? chunk.now() : chunk.upTo(), last);
     }
 
-    private List<Transition> end(List<Database.Lapsed> lapsed) {
-        List<Database.Lapsed> sorted = lapsed.stream()
-                .sorted(Comparator.comparing(Database.Lapsed::id))
-                .toList();
-        Set<EntryId> ended = calls.write(c -> database.end(c, sorted));
-        return sorted.stream()
-                .filter(l -> ended.contains(l.id()))
-                .map(Sweep::transition)
-                .toList();
+    private List<Transition> end(List<Lapsed> lapsed) {
+        List<EntryId> sorted = lapsed.stream().map(Lapsed::id).sorted().toList();
+        return calls.write(c -> database.changes().sweep(c, sorted));
     }
 
-    private static Transition transition(Database.Lapsed lapsed) {
-        return new Transition(
-                lapsed.id(),
-                lapsed.operation(),
-                lapsed.from(),
-                lapsed.to(),
-                lapsed.attempt(),
-                AuditRow.SWEEPER,
-                lapsed.why());
+    private Chunk chunk(long after, int rows) {
+        return calls.read(c -> database.query(
+                        c,
+                        CHUNK,
+                        Binding.longs(after, rows),
+                        row -> new Chunk(row.getLong(1), row.getInt(2), row.getLong(3))))
+                .get(0);
+    }
+
+    private List<Lapsed> lapsed(long after, long upTo, int limit) {
+        Columns columns = Columns.of(database.kind());
+        return calls.read(c -> database.query(
+                c,
+                LAPSED,
+                Binding.longs(after, upTo, limit),
+                row -> new Lapsed(StoredEntry.id(row, 1, columns), row.getLong(4))));
     }
 }

@@ -146,7 +146,7 @@ final class Acceptance {
                 if (found.isPresent()) {
                     return existing(transaction, request, found.get());
                 }
-                made = statements.replace(transaction, claim, bounds);
+                made = statements.take(transaction, claim, bounds);
             }
             if (made.isPresent()) {
                 queue(transaction, id, request);

@@ -296,7 +296,7 @@ final class RowTaker {
         claims.sort(Comparator.comparing(ClaimRequest::id));
         Map<EntryId, Integer> attempts;
         try {
-            attempts = context.calls().write(c -> context.database().take(c, claims));
+            attempts = context.calls().write(c -> context.database().changes().take(c, claims));
         } catch (StoreOutcomeUnknown e) {
             sorted.free.forEach(
                     row -> unconfirmed.add(Unconfirmed.of(row, token, "the claim was not confirmed; nobody called")));

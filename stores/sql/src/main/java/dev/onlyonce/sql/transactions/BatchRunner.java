@@ -232,9 +232,9 @@ public final class BatchRunner {
             Optional<Entry> entry = Optional.ofNullable(found.get(id)).map(sealing::shown);
             Outcome<byte[]> answer = entry.map(e -> answer(Key.of(id, claim.operation()), claim.fingerprint(), e))
                     .orElseGet(BatchRunner::inFlight);
-            Optional<Integer> attempt = entry.isEmpty()
-                    ? statements.replace(connection, claim, bounds)
-                    : isFree(entry.get(), answer) ? statements.take(connection, claim, bounds) : Optional.empty();
+            Optional<Integer> attempt = entry.isEmpty() || isFree(entry.get(), answer)
+                    ? statements.take(connection, claim, bounds)
+                    : Optional.empty();
             if (attempt.isPresent()) {
                 batch.attempts.put(id, attempt.get());
             } else {

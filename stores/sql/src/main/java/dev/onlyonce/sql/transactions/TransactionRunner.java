@@ -290,9 +290,8 @@ public final class TransactionRunner {
                 if (found.isPresent() && !(isFree(run, found.get()) && round < ROUNDS_MAX)) {
                     return new ClaimResult.Existing(found.get());
                 }
-                attempt = found.isPresent()
-                        ? statements.take(run.connection, request(run, sameVersion(run, found.get())), bounds)
-                        : statements.replace(run.connection, request, bounds);
+                ClaimRequest same = found.isPresent() ? request(run, sameVersion(run, found.get())) : request;
+                attempt = statements.take(run.connection, same, bounds);
             }
             if (attempt.isPresent()) {
                 return new ClaimResult.Claimed(attempt.get());

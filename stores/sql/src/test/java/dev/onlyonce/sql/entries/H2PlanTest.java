@@ -7,6 +7,7 @@ import dev.onlyonce.sql.Claims;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.AuditLevel;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -50,16 +51,27 @@ final class H2PlanTest {
         "FIND, primary_key",
         "LOCK, primary_key",
         "SEEN, primary_key",
-        "LOCK_ONE, primary_key",
-        "CHUNK, onlyonce_entry_lease",
-        "LAPSED, onlyonce_entry_lease",
-        "DUE, onlyonce_entry_reap",
     })
     @DisplayName("C2 T3 look entries up by an index, and stop at their limit in its order")
     void indexed(String statement, String index) throws Exception {
-        String sql = (String) H2Statements.class.getDeclaredField(statement).get(null);
+        checkIndexed((String) H2Statements.class.getDeclaredField(statement).get(null), index);
+    }
+
+    @Test
+    @DisplayName("C2 T3 what sweeps, purges and operators send goes by an index, and stops at its limit in its order")
+    void changesIndexed() throws Exception {
+        checkIndexed(Sweep.CHUNK, "onlyonce_entry_lease");
+        checkIndexed(Sweep.LAPSED, "onlyonce_entry_lease");
+        for (ChangeTexts.Statement change : new ChangeTexts(SqlDatabase.H2).all()) {
+            if (!change.name().equals("audit")) {
+                checkIndexed(change.sql(), change.name().equals("due") ? "onlyonce_entry_reap" : "primary_key");
+            }
+        }
+    }
+
+    private static void checkIndexed(String sql, String index) throws SQLException {
         String plan = plan(new H2(Optional.empty(), AuditLevel.ALL, Optional.empty(), transaction -> {}).sql(sql));
-        assertThat(plan).contains("public." + index).doesNotContain("onlyonce_entry.tablescan");
+        assertThat(plan).as(sql).contains("public." + index).doesNotContain("onlyonce_entry.tablescan");
         if (sql.contains("ORDER BY")) {
             assertThat(plan).contains("index sorted");
         }
@@ -70,13 +82,13 @@ final class H2PlanTest {
     void locksFew() throws Exception {
         SqlClock.execute(dataSource, "UPDATE onlyonce_entry SET reap_at = 1 WHERE fingerprint_version > 0");
         H2Queries queries = new H2Queries(new StatementTexts(H2Statements.CLOCK, H2Statements.CLOCK, sql -> sql));
+        String due = new ChangeTexts(SqlDatabase.H2).due();
         try (Connection first = dataSource.getConnection();
                 Connection second = dataSource.getConnection()) {
             first.setAutoCommit(false);
             second.setAutoCommit(false);
-            assertThat(queries.all(first, H2Statements.DUE, Binding.longs(300), H2Changes.Before::read))
-                    .hasSize(300);
-            assertThat(queries.all(second, H2Statements.DUE, Binding.longs(1000), H2Changes.Before::read))
+            assertThat(queries.all(first, due, Binding.longs(300), row -> true)).hasSize(300);
+            assertThat(queries.all(second, due, Binding.longs(1000), row -> true))
                     .hasSize(700);
             first.rollback();
             second.rollback();
@@ -88,7 +100,7 @@ final class H2PlanTest {
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql)) {
             int parameters = explain.getParameterMetaData().getParameterCount();
             for (int i = 1; i <= parameters; i++) {
-                explain.setObject(i, parameters == 3 && !sql.contains("LIMIT") ? new byte[] {1} : 1L);
+                explain.setObject(i, parameters >= 3 && !sql.contains("LIMIT") ? new byte[] {1} : 1L);
             }
             try (ResultSet row = explain.executeQuery()) {
                 row.next();

@@ -21,6 +21,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -209,43 +210,19 @@ final class PostgresPlanTest {
 
     private static Map<String, Binding> statements() {
         Map<String, Binding> statements = new LinkedHashMap<>();
-        Binding claims = ArrayParameters.of(CLAIMS);
         List<Settlement> settlements = Claims.complete(CLAIMS);
         Binding ids = new ArrayParameters<>(CLAIMS).ids(ClaimRequest::id);
         Binding id = RowParameters.of(Columns.NATIVE, Claims.id("asked1"));
-        statements.put(PostgresStatements.KEEP, claims);
-        statements.put(PostgresStatements.TAKE, claims);
-        statements.put(PostgresStatements.REPLACE, claims.then(Binding.longs(1)));
         statements.put(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_UNLOCKED, ArrayParameters.ofSettlements(settlements));
         statements.put(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)));
         statements.put(PostgresStatements.FIND, ids);
         statements.put(PostgresStatements.FIND_ONE, id);
-        EntryId asked = Claims.id("asked1");
-        statements.put(
-                PostgresUpkeep.EVICT,
-                Binding.texts(Columns.NATIVE, asked.tenant(), asked.scope(), asked.key(), "alice", "ticket 42"));
-        statements.put(PostgresUpkeep.CHUNK, Binding.longs(0, 1000));
-        statements.put(PostgresUpkeep.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
-        statements.put(PostgresUpkeep.PURGE, Binding.longs(500, 1));
-        statements.put(
-                PostgresUpkeep.END,
-                new ArrayParameters<>(CLAIMS)
-                        .ids(ClaimRequest::id)
-                        .ints(c -> 1)
-                        .shorts(c -> 2)
-                        .shorts(c -> 6)
-                        .texts(c -> "lapsed"));
-        statements.put(
-                PostgresUpkeep.RESOLVE,
-                new ArrayParameters<>(CLAIMS)
-                        .ids(ClaimRequest::id)
-                        .ints(c -> 1)
-                        .shorts(c -> 3)
-                        .bytes(c -> null)
-                        .texts(c -> "alice")
-                        .texts(c -> "ticket 42")
-                        .longs(c -> -1L));
+        statements.put(Sweep.CHUNK, Binding.longs(0, 1000));
+        statements.put(Sweep.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
+        for (ChangeTexts.Statement change : new ChangeTexts(SqlDatabase.POSTGRESQL).all()) {
+            statements.put(change.sql(), null);
+        }
         statements.put(
                 PostgresStatements.RENEW,
                 new ArrayParameters<>(CLAIMS)
@@ -262,14 +239,26 @@ final class PostgresPlanTest {
                 || sql.equals(PostgresStatements.FIND_ONE);
         try (Connection connection = dataSource.getConnection();
                 Statement settings = connection.createStatement();
-                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql)) {
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN "
+                        + Database.of(SqlDatabase.POSTGRESQL, Optional.empty()).sql(sql))) {
             connection.setAutoCommit(false);
             settings.execute(one ? PostgresStatements.SETTINGS_ONE : PostgresStatements.SETTINGS);
-            binding.bind(explain, 1);
+            if (binding == null) {
+                nulls(explain);
+            } else {
+                binding.bind(explain, 1);
+            }
             String plan = lines(explain);
             connection.rollback();
             connection.setAutoCommit(true);
             return plan;
+        }
+    }
+
+    /** No values: a plan that is made once does not depend on them. */
+    private static void nulls(PreparedStatement explain) throws SQLException {
+        for (int i = 1; i <= explain.getParameterMetaData().getParameterCount(); i++) {
+            explain.setNull(i, Types.NULL);
         }
     }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@DisplayName("The statement that takes an entry again")
+@DisplayName("Taking an entry again")
 final class TakingTest {
     @TempDir
     private Path folder;
@@ -39,7 +39,8 @@ final class TakingTest {
                         dataSource,
                         "UPDATE onlyonce_entry SET state = " + state.code() + " WHERE key_ = "
                                 + TestDatabase.name(kind.kind(), "key-" + state));
-                boolean taken = database.take(connection, List.of(Claims.claim("key-" + state)))
+                boolean taken = database.changes()
+                        .take(connection, List.of(Claims.claim("key-" + state)))
                         .containsKey(first.id());
                 assertThat(taken).as("%s", state).isEqualTo(state == State.PENDING || state == State.RETRYABLE);
             }
