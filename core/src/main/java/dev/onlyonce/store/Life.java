@@ -85,11 +85,21 @@ public final class Life {
 
     /** Settles. Only a processing entry with this token changes, lapsed or not; a repeated settlement is answered as it was recorded. */
     public static Decision<SettleResult> settle(@Nullable Entry stored, Settlement settlement, StoreTime now) {
+        return settle(stored, settlement, false, now);
+    }
+
+    /**
+     * Settles an entry that may be half done.
+     *
+     * @param halfDone whether finished steps wait for the rest: as a retryable entry, it is kept for as long as that takes
+     */
+    public static Decision<SettleResult> settle(
+            @Nullable Entry stored, Settlement settlement, boolean halfDone, StoreTime now) {
         if (stored == null || isGone(stored, now) || !isHeld(stored, settlement.token())) {
             return lost(stored, now);
         }
         if (stored.state() == State.PROCESSING) {
-            Entry next = ended(stored, settlement.to(), settlement.token(), settlement.result(), false, now);
+            Entry next = ended(stored, settlement.to(), settlement.token(), settlement.result(), halfDone, now);
             return settled(stored, next, stored.owner(), settlement.reason());
         }
         return stored.state() == settlement.to() ? new Unchanged<>(recorded(stored)) : lost(stored, now);

@@ -186,13 +186,14 @@ public final class SqlStore implements Store {
             return List.of();
         }
         List<Settlement> sorted = sealing.seal(sorted(settlements, Settlement::id));
-        Set<EntryId> busy = halfDone.keep(sorted);
-        List<Settlement> free =
-                sorted.stream().filter(s -> !busy.contains(s.id())).toList();
-        Map<EntryId, SettleResult> settled = free.isEmpty() ? Map.of() : writer.settle(free);
-        List<SettleResult> results = settlements.stream()
-                .map(s -> busy.contains(s.id()) ? new SettleResult.Busy() : get(settled, s.id()))
-                .toList();
+        Map<EntryId, SettleResult> settled = halfDone.settle(sorted);
+        List<Settlement> rest =
+                sorted.stream().filter(s -> !settled.containsKey(s.id())).toList();
+        if (!rest.isEmpty()) {
+            settled.putAll(EntryWriter.known(() -> !settled.isEmpty(), () -> writer.settle(rest)));
+        }
+        List<SettleResult> results =
+                settlements.stream().map(s -> get(settled, s.id())).toList();
         halfDone.answered(settlements, results);
         return results;
     }
@@ -274,7 +275,7 @@ public final class SqlStore implements Store {
         for (Resolution resolution : resolutions) {
             SettleResult.Settled settled = resolved.get(resolution.id());
             Entry entry = found.get(resolution.id());
-            State state = entry == null ? null : StoredEntry.shown(entry).state();
+            State state = entry == null ? null : sealing.shown(entry).state();
             results.add(settled == null ? new SettleResult.Lost(state) : settled);
         }
         return results;

@@ -117,7 +117,7 @@ final class LockedRowsTest {
             assertThat(store.access().halfDone().size()).isZero();
             Entry kept = store.find(List.of(halfDone.id())).get(0).orElseThrow();
             assertThat(kept.state()).isEqualTo(State.RETRYABLE);
-            assertThat(kept.terms().retention()).isGreaterThan(Claims.RETENTION);
+            assertThat(kept.retentionLeft()).isGreaterThan(Claims.RETENTION);
         }
     }
 

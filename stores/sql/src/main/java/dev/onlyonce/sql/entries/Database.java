@@ -20,7 +20,7 @@ import java.util.Set;
 /**
  * One kind of database: all its statements. Every change is one conditional statement over many rows, or several in one
  * transaction, and writes its rows of the audit in the same. The connection is in auto-commit mode; on return from a method its changes are committed, and when it
- * throws there are none, or nobody knows. The lists are sorted by id and not empty. Entries are returned as stored: {@link StoredEntry#shown} applies the clock to them.
+ * throws there are none, or nobody knows. The lists are sorted by id and not empty. Entries are returned as stored: {@link Sealing#shown} applies the clock to them.
  */
 public interface Database {
 

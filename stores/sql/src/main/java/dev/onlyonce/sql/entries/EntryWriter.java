@@ -4,19 +4,22 @@ import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Decision;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.Life;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
-import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreTime;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -187,17 +190,14 @@ public final class EntryWriter {
         }
     }
 
+    /** What would change was skipped. */
     private static SettleResult unsettled(Settlement settlement, @Nullable Entry stored) {
-        if (stored == null) {
-            return new SettleResult.Lost(null);
-        }
-        boolean mine = settlement.token().equals(stored.token());
-        if (mine && stored.state() == State.PROCESSING) {
-            return new SettleResult.Busy();
-        }
-        return mine && settlement.to() == stored.state() && stored.settledAt() != null
-                ? new SettleResult.Settled(stored.settledAt(), stored.expiresAt())
-                : new SettleResult.Lost(StoredEntry.shown(stored).state());
+        Decision<SettleResult> decision = Life.settle(stored, settlement, readAt(stored));
+        return decision instanceof Decision.Change ? new SettleResult.Busy() : decision.answer();
+    }
+
+    private static StoreTime readAt(@Nullable Entry stored) {
+        return StoreTime.at(stored == null ? Instant.EPOCH : stored.readAt());
     }
 
     private void claimRest(List<ClaimRequest> claims, Answers answers, boolean inserted) {
@@ -232,24 +232,22 @@ public final class EntryWriter {
             Entry stored = found.get(claim.id());
             if (stored == null) {
                 absent.add(claim);
-            } else if (isOwn(stored, claim)) {
-                if (skipped.contains(claim.id())) {
-                    answers.claimed.put(claim.id(), unkept(stored, claim));
-                }
-                open.add(claim);
-            } else if (isFree(stored, claim)) {
-                if (skipped.contains(claim.id())) {
-                    answers.busy(claim);
-                }
-                open.add(claim);
-            } else {
+                continue;
+            }
+            Decision<ClaimResult> decision = Life.claim(stored, claim, readAt(stored));
+            if (decision instanceof Decision.Unchanged) {
                 answers.claimed.put(claim.id(), new ClaimResult.Existing(sealing.shown(stored)));
+            } else if (!skipped.contains(claim.id())) {
+                open.add(claim);
+            } else if (isOwn(stored, claim)) {
+                answers.claimed.put(claim.id(), unkept(stored, claim));
+            } else {
+                answers.busy(claim);
             }
         }
-        List<ClaimRequest> claimed = answers.open(open);
-        if (!claimed.isEmpty()) {
-            answers.claimed(calls.write(c -> database.changes().claim(c, claimed)));
-            answers.open(claimed).forEach(c -> skipped.add(c.id()));
+        if (!open.isEmpty()) {
+            answers.claimed(calls.write(c -> database.changes().claim(c, open)));
+            answers.open(open).forEach(c -> skipped.add(c.id()));
         }
         return absent;
     }
@@ -268,13 +266,6 @@ public final class EntryWriter {
 
     private static boolean isOwn(Entry stored, ClaimRequest claim) {
         return stored.state() == claim.start() && claim.token().equals(stored.token());
-    }
-
-    private static boolean isFree(Entry stored, ClaimRequest claim) {
-        return claim.start() == State.PROCESSING
-                && stored.state().canBecome(State.PROCESSING)
-                && stored.operation().equals(claim.operation())
-                && stored.fingerprint().matches(claim.fingerprint());
     }
 
     /** Inserts what was not there. Who is just making the same entry is not waited for. */

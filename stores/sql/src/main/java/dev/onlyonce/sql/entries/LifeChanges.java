@@ -1,6 +1,5 @@
 package dev.onlyonce.sql.entries;
 
-import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
@@ -10,10 +9,10 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Life;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Transition;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -51,12 +50,14 @@ public final class LifeChanges {
     private final AuditLevel level;
     private final Columns columns;
     private final ChangeTexts texts;
+    private final RowBatches batches;
 
     LifeChanges(Database database, AuditLevel level) {
         this.database = database;
         this.level = level;
         this.columns = Columns.of(database.kind());
         this.texts = new ChangeTexts(database.kind());
+        this.batches = new RowBatches(database);
     }
 
     /** How long a change waits for locks, and whether it waits for rows. */
@@ -126,6 +127,21 @@ public final class LifeChanges {
         });
     }
 
+    /**
+     * Settles entries of which finished steps may wait for the rest, and that are not locked.
+     *
+     * @return those that changed
+     */
+    Map<EntryId, SettleResult> settle(Connection connection, List<Settlement> settlements) throws SQLException {
+        return database.changing(connection, Waiting.BRIEFLY, c -> {
+            Map<EntryId, LockedEntry> locked =
+                    lock(c, settlements.stream().map(Settlement::id).toList(), false);
+            Map<EntryId, Settlement> requests = byId(settlements, Settlement::id);
+            return change(
+                    c, locked, (e, halfDone) -> Life.settle(e.entry(), request(requests, e), halfDone.steps, e.now()));
+        });
+    }
+
     /** Moves unknown entries on. Returns those changed. */
     public Map<EntryId, SettleResult.Settled> resolve(Connection connection, List<Resolution> resolutions)
             throws SQLException {
@@ -180,7 +196,7 @@ public final class LifeChanges {
             Batch batch = new Batch();
             int visited = 0;
             int removed = 0;
-            for (Due due : query(c, texts.due(), Binding.longs(limit), this::due)) {
+            for (Due due : batches.due(c, texts.due(), limit, this::due)) {
                 visited++;
                 Optional<LockedEntry> entry = due.entry;
                 if (entry.isEmpty()) {
@@ -317,7 +333,7 @@ public final class LifeChanges {
             Connection c, List<EntryId> ids, boolean waits, RowReader<Optional<LockedEntry>> reader)
             throws SQLException {
         Map<EntryId, LockedEntry> locked = new LinkedHashMap<>();
-        queryEach(c, texts.lock(waits), ids, reader)
+        batches.read(c, texts.lock(waits), ids, reader)
                 .forEach(found -> found.ifPresent(e -> locked.put(e.entry().id(), e)));
         return locked;
     }
@@ -325,7 +341,7 @@ public final class LifeChanges {
     private Map<EntryId, HalfDone> halfDone(Connection c, List<EntryId> ids) throws SQLException {
         Map<EntryId, HalfDone> found = new HashMap<>();
         if (!ids.isEmpty()) {
-            queryEach(
+            batches.read(
                     c,
                     texts.halfDone(),
                     ids,
@@ -336,93 +352,18 @@ public final class LifeChanges {
     }
 
     private void write(Connection c, Batch batch) throws SQLException {
-        write(c, texts.write(), ChangeTexts.ENTRIES, batch.entries);
+        batches.write(c, texts.write(), ChangeTexts.ENTRIES, batch.entries);
         for (Entry entry : batch.results) {
-            try (PreparedStatement statement = database.prepare(c, database.sql(ChangeTexts.RESULT))) {
-                statement.setBytes(1, entry.result());
-                RowParameters.of(columns, entry.id()).bind(statement, 2);
-                statement.executeUpdate();
-            }
+            batches.writeResult(c, entry);
         }
-        write(c, texts.delete(), ChangeTexts.IDS, batch.deleted);
-        write(c, texts.putOff(), ChangeTexts.PUT_OFFS, batch.putOffs);
+        batches.write(c, texts.delete(), ChangeTexts.IDS, batch.deleted);
+        batches.write(c, texts.putOff(), ChangeTexts.PUT_OFFS, batch.putOffs);
         audit(c, batch.audit);
     }
 
     /** Writes rows of the audit. */
     void audit(Connection c, List<AuditRow> rows) throws SQLException {
-        write(c, texts.audit(), ChangeTexts.AUDIT, rows);
-    }
-
-    private <T> void write(Connection c, String sql, BatchColumns<T> batch, List<T> rows) throws SQLException {
-        if (rows.isEmpty()) {
-            return;
-        }
-        try (PreparedStatement statement = prepare(c, sql, rows.size())) {
-            if (isRowByRow()) {
-                for (T row : rows) {
-                    batch.row(columns, row).bind(statement, 1);
-                    statement.executeUpdate();
-                }
-            } else {
-                bind(statement, batch, rows);
-                statement.executeUpdate();
-            }
-        }
-    }
-
-    private <R> List<R> queryEach(Connection c, String sql, List<EntryId> ids, RowReader<R> reader)
-            throws SQLException {
-        List<R> found = new ArrayList<>();
-        try (PreparedStatement statement = prepare(c, sql, ids.size())) {
-            if (isRowByRow()) {
-                for (EntryId id : ids) {
-                    ChangeTexts.IDS.row(columns, id).bind(statement, 1);
-                    read(statement, reader, found);
-                }
-            } else {
-                bind(statement, ChangeTexts.IDS, ids);
-                read(statement, reader, found);
-            }
-        }
-        return found;
-    }
-
-    private <R> List<R> query(Connection c, String sql, Binding parameters, RowReader<R> reader) throws SQLException {
-        List<R> found = new ArrayList<>();
-        try (PreparedStatement statement = database.prepare(c, database.sql(sql))) {
-            parameters.bind(statement, 1);
-            read(statement, reader, found);
-        }
-        return found;
-    }
-
-    private static <R> void read(PreparedStatement statement, RowReader<R> reader, List<R> found) throws SQLException {
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                found.add(reader.read(row));
-            }
-        }
-    }
-
-    private PreparedStatement prepare(Connection c, String sql, int rows) throws SQLException {
-        String text = database.sql(sql);
-        return database.prepare(c, database.kind() == SqlDatabase.MYSQL ? EachRow.repeat(text, rows) : text);
-    }
-
-    private boolean isRowByRow() {
-        return database.kind() == SqlDatabase.SQLITE || database.kind() == SqlDatabase.H2;
-    }
-
-    private <T> void bind(PreparedStatement statement, BatchColumns<T> batch, List<T> rows) throws SQLException {
-        if (database.kind() == SqlDatabase.POSTGRESQL) {
-            batch.arrays(rows).bind(statement, 1);
-            return;
-        }
-        int next = 1;
-        for (T row : rows) {
-            next = batch.row(columns, row).bind(statement, next);
-        }
+        batches.write(c, texts.audit(), ChangeTexts.AUDIT, rows);
     }
 
     private static <T> Map<EntryId, T> byId(List<T> items, Function<T, EntryId> id) {

@@ -4,8 +4,10 @@ import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryUnreadable;
+import dev.onlyonce.store.Life;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.StoreTime;
 import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -62,7 +64,7 @@ public final class Sealing {
      * wants to read it and not everybody in the batch.
      */
     public Entry shown(Entry stored) {
-        Entry shown = StoredEntry.shown(stored);
+        Entry shown = Life.visible(stored, StoreTime.at(stored.readAt())).orElse(stored);
         if (encryption.isEmpty() || shown.result() == null) {
             return shown;
         }

@@ -87,30 +87,6 @@ public final class StoredEntry {
         return new SettleResult.Settled(instant(row.getLong(first)), instantOrNull(row, first + 1));
     }
 
-    /** The entry as the store's contract shows it: expired when its retention is over, though nothing has been purged. */
-    public static Entry shown(Entry stored) {
-        Instant expiresAt = stored.expiresAt();
-        boolean over = expiresAt != null && !expiresAt.isAfter(stored.readAt());
-        if (!over || !stored.state().isAnswered()) {
-            return stored;
-        }
-        return new Entry(
-                stored.id(),
-                stored.operation(),
-                stored.fingerprint(),
-                State.EXPIRED,
-                stored.token(),
-                stored.owner(),
-                stored.attempt(),
-                stored.terms(),
-                stored.createdAt(),
-                stored.leaseUntil(),
-                stored.settledAt(),
-                expiresAt,
-                null,
-                stored.readAt());
-    }
-
     public static long micros(Duration duration) {
         return TimeUnit.SECONDS.toMicros(duration.getSeconds()) + duration.getNano() / 1000;
     }
