@@ -24,12 +24,87 @@ CREATE TABLE IF NOT EXISTS onlyonce_entry (
     reap_at             BIGINT          NOT NULL, -- where the reaper looks: never later than purge_at; settling leaves it alone
     unknown_since       BIGINT,                   -- null unless unknown
     result              LONGBLOB,
+    settled_why         VARBINARY(2000),          -- why its owner settled it; null: not settled, or there is an audit row of it
+    target              VARBINARY(512),           -- method and path, for operators; never compared
     PRIMARY KEY (tenant, space, key_),
     INDEX onlyonce_entry_lease (lease_until),
     INDEX onlyonce_entry_reap (reap_at),
     INDEX onlyonce_entry_unknown (unknown_since),
     CONSTRAINT onlyonce_entry_state CHECK (state BETWEEN 1 AND 7 AND on_lease_lost BETWEEN 1 AND 3)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+-- Calls that are still to be made: one row for each accepted entry, until it is settled.
+CREATE TABLE IF NOT EXISTS onlyonce_outbox (
+    id               BIGINT          NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    tenant           VARBINARY(1020) NOT NULL,
+    space            VARBINARY(1020) NOT NULL,
+    key_             VARBINARY(1020) NOT NULL,
+    operation        VARBINARY(1020) NOT NULL,
+    entry_created_at BIGINT          NOT NULL, -- the entry's created_at: a key that was started again is another entry
+    topic            VARBINARY(1020) NOT NULL,
+    payload          LONGBLOB        NOT NULL,
+    tries            INT             NOT NULL DEFAULT 0,
+    due_at           BIGINT          NOT NULL, -- when it is tried next, or its worker's lease ends
+    token            BINARY(16),               -- of the worker that has it
+    first_sent_at    BIGINT,                   -- a call may have reached the provider; null: proven that none has
+    provider_id      BLOB,
+    answer           LONGBLOB,                 -- the provider's answer: what is left to do is to record it
+    refused          SMALLINT        NOT NULL DEFAULT 0,
+    dead             SMALLINT        NOT NULL DEFAULT 0, -- 1: not called again until the reconciler or an operator decides
+    last_error       BLOB,
+    order_key        VARBINARY(1020),          -- rows with one are delivered one after the other, in the order of their ids
+    lasting          SMALLINT,                 -- 1: it waits for as long as it takes; until it is made, its entry does not expire
+    UNIQUE INDEX onlyonce_outbox_entry (tenant, space, key_, entry_created_at),
+    INDEX onlyonce_outbox_topic (topic, due_at),
+    INDEX onlyonce_outbox_order (tenant, topic, order_key, id),
+    INDEX onlyonce_outbox_dead (dead, id),
+    CONSTRAINT onlyonce_outbox_state CHECK (refused IN (0, 1) AND dead IN (0, 1))
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+-- How far a stepped operation has come: one row for each step that was started or finished.
+CREATE TABLE IF NOT EXISTS onlyonce_step (
+    tenant           VARBINARY(1020) NOT NULL,
+    space            VARBINARY(1020) NOT NULL,
+    key_             VARBINARY(1020) NOT NULL,
+    entry_created_at BIGINT          NOT NULL, -- the entry's created_at: a key that was started again is another entry
+    number           INT             NOT NULL, -- its place in the flow, from 1
+    name             VARBINARY(1020) NOT NULL,
+    state            SMALLINT        NOT NULL, -- 1 started 2 finished
+    result           LONGBLOB,
+    PRIMARY KEY (tenant, space, key_, entry_created_at, number),
+    CONSTRAINT onlyonce_step_state CHECK (state BETWEEN 1 AND 2)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+-- Who changed an entry's state, when, from what to what, and why: one row for each change, kept longer than the entry.
+-- An ordinary settlement has no row while its entry stands: settled_why is the reason.
+-- The first change of an entry has no row of its own: the row of the change after it says when and by whom the entry was made.
+CREATE TABLE IF NOT EXISTS onlyonce_audit (
+    id               BIGINT          NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    at               BIGINT          NOT NULL,
+    tenant           VARBINARY(1020) NOT NULL,
+    space            VARBINARY(1020) NOT NULL,
+    key_             VARBINARY(1020) NOT NULL,
+    operation        VARBINARY(1020) NOT NULL,
+    entry_created_at BIGINT          NOT NULL, -- the entry's created_at: a key that was started again is another entry
+    made_by          VARBINARY(1020),          -- who made the entry; null: who made this change
+    attempt          INT             NOT NULL,
+    from_state       SMALLINT,                 -- as in onlyonce_entry; null: there was none
+    to_state         SMALLINT,                 -- null: deleted
+    who              VARBINARY(1020) NOT NULL, -- a node, sweeper, reaper, reconciler, an operator
+    why              VARBINARY(2000) NOT NULL,
+    INDEX onlyonce_audit_at (at),
+    INDEX onlyonce_audit_entry (tenant, space, key_),
+    CONSTRAINT onlyonce_audit_state CHECK (from_state BETWEEN 1 AND 7 AND to_state BETWEEN 1 AND 7)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
+
+-- How nodes recognise this database: a row that is no entry, with a random id in its column owner. It is among the entries so that
+-- whoever removes all of them removes it too, and then nodes refuse the database until an operator accepts it. Leave it where it is: what
+-- empties the table for tests says WHERE fingerprint_version > 0.
+INSERT IGNORE INTO onlyonce_entry (
+    tenant, space, key_, operation, fingerprint_version, fingerprint, state, owner, attempt,
+    lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until, reap_at)
+VALUES ('', '', 'onlyonce store', 'store', 0, '', 6, REPLACE(UUID(), '-', ''),
+    0, 0, 1, 0, 0, 0, 9000000000000000, 9000000000000000);
 
 CREATE TABLE IF NOT EXISTS onlyonce_schema (
     version INTEGER NOT NULL PRIMARY KEY

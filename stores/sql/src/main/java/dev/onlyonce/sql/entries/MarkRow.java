@@ -10,7 +10,7 @@ import java.sql.Statement;
 import java.util.Optional;
 
 /**
- * The row in the table of entries that shows that this is the database it was, see {@link StoreMark}; the script V011 makes it. And the
+ * The row in the table of entries that shows that this is the database it was, see {@link StoreMark}; the script V001 makes it. And the
  * primary key of that table: without it, the database would take a key twice, or none at all.
  */
 public final class MarkRow {

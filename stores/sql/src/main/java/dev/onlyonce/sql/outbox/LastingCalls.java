@@ -4,7 +4,6 @@ import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.entries.Columns;
 import dev.onlyonce.sql.entries.Database;
 import dev.onlyonce.sql.entries.StoredEntry;
-import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Terms;
@@ -12,7 +11,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.UUID;
 
 /**
  * Keeps the entries of calls that wait for as long as it takes: {@link OutboxCall#lasting}. The row of such a call says so until it is
@@ -38,9 +36,6 @@ final class LastingCalls {
             UPDATE onlyonce_entry SET retention_us = ?
             WHERE tenant = ? AND space = ? AND key_ = ? AND token = ? AND state = 2""";
 
-    private static final String MARK = """
-            UPDATE onlyonce_outbox SET lasting = 1 WHERE id = ? AND token = ?""";
-
     private static final long KEPT_US = StoredEntry.micros(Terms.RETENTION_MAX);
 
     private final Database database;
@@ -52,11 +47,6 @@ final class LastingCalls {
         this.database = database;
         this.columns = Columns.of(database.kind());
         this.isBatched = database.kind() == SqlDatabase.POSTGRESQL;
-    }
-
-    /** Whether a pending entry was accepted for such a call: no other waits for longer than a lease may last. */
-    static boolean isKept(Entry pending) {
-        return pending.leaseUntil().isAfter(pending.createdAt().plus(Terms.LEASE_MAX));
     }
 
     /** A call has just been accepted for this entry. */
@@ -89,18 +79,6 @@ final class LastingCalls {
             if (isBatched) {
                 statement.executeBatch();
             }
-        }
-    }
-
-    /** Writes into rows of older releases what their pending entries say. Returns their number. */
-    int mark(Connection connection, List<StoredRow> rows, UUID token) throws SQLException {
-        try (PreparedStatement statement = database.prepare(connection, database.sql(MARK))) {
-            for (StoredRow stored : rows) {
-                statement.setLong(1, stored.row().id());
-                columns.token(statement, 2, token);
-                statement.addBatch();
-            }
-            return statement.executeBatch().length;
         }
     }
 

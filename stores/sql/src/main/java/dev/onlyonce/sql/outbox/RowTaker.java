@@ -83,8 +83,6 @@ final class RowTaker {
         final List<StoredRow> free = new ArrayList<>();
         final List<OutboxTable.End> ends = new ArrayList<>();
         final List<TakenRow> resent = new ArrayList<>();
-        /** Rows of older releases that do not say that their call is lasting. */
-        final List<StoredRow> unmarked = new ArrayList<>();
     }
 
     /** Takes rows where there is room. Returns those that need a call, or have an answer to be finished; one at a time. */
@@ -108,7 +106,6 @@ final class RowTaker {
                 context.calls().read(c -> context.database().find(c, ids));
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
-        mark(sorted.unmarked, token);
         claim(sorted, entries, token, begun);
         write(sorted);
         for (TakenRow held : sorted.held) {
@@ -138,21 +135,6 @@ final class RowTaker {
     /** Whether there may be more rows that are due, after those that were taken last. */
     synchronized boolean hasMore() {
         return more;
-    }
-
-    /** Before the claim: afterwards their entries do not say it any more. */
-    private void mark(List<StoredRow> unmarked, UUID token) {
-        if (!unmarked.isEmpty()) {
-            context.calls()
-                    .write(c -> Transaction.run(
-                            c,
-                            begin,
-                            transaction -> context.bounds()
-                                    .run(
-                                            transaction,
-                                            true,
-                                            t -> context.lasting().mark(t, unmarked, token))));
-        }
     }
 
     private void write(Sorted sorted) {
@@ -189,8 +171,7 @@ final class RowTaker {
         }
         Entry entry = context.sealing().shown(stored);
         switch (entry.state()) {
-            case PENDING -> pending(row, entry, sorted);
-            case RETRYABLE -> sorted.free.add(row);
+            case PENDING, RETRYABLE -> sorted.free.add(row);
             case PROCESSING ->
                 sorted.ends.add(end(row, token, later(row, entry.leaseLeft().plus(SWEPT))));
             case COMPLETED, FAILED -> ended(row, entry, token, sorted);
@@ -206,15 +187,6 @@ final class RowTaker {
                     park(row, token, sorted);
                 }
             }
-        }
-    }
-
-    private static void pending(StoredRow row, Entry entry, Sorted sorted) {
-        boolean marked = row.lasting() || !LastingCalls.isKept(entry);
-        StoredRow known = marked ? row : row.asLasting();
-        sorted.free.add(known);
-        if (!marked) {
-            sorted.unmarked.add(known);
         }
     }
 

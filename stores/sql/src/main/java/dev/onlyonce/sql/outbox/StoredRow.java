@@ -21,11 +21,6 @@ record StoredRow(
         boolean lasting,
         long takenAt) {
 
-    /** The same row of a call that turned out to be lasting. */
-    StoredRow asLasting() {
-        return new StoredRow(row, entry, entryAt, firstSentAt, answer, true, takenAt);
-    }
-
     /** What it takes up in memory: what the application and the provider wrote. */
     long bytes() {
         long answered = answer instanceof Delivery.Delivered delivered

@@ -18,28 +18,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
  * The tables. They are made by numbered scripts in the jar, {@code schema/<database>/V001__create.sql} and so on; each
  * script ends by writing its number into {@code onlyonce_schema}, so it makes no difference who runs it.
  */
 public final class Schema {
-    private static final List<String> SCRIPTS = List.of(
-            "V001__create.sql",
-            "V002__outbox.sql",
-            "V003__step.sql",
-            "V004__audit.sql",
-            "V005__checks.sql",
-            "V006__settled_why.sql",
-            "V007__target.sql",
-            "V008__order.sql",
-            "V009__lasting.sql",
-            "V010__due_by_topic.sql",
-            "V011__mark.sql");
+    private static final List<String> SCRIPTS = List.of("V001__create.sql");
+
     /** Any number that nobody else uses for PostgreSQL's advisory locks: "onlyonce" in ASCII. */
     private static final long LOCK = 0x6f6e6c796f6e6365L;
-    /** A script that changes a table gives way to requests after less than a second; see V005 of PostgreSQL. */
+    /** A script that changes a table gives way to requests after a second at most, and is tried again. */
     private static final int TRIES_MAX = 5;
 
     /** H2: a table, index, column, constraint or version that is there already. */
@@ -47,10 +36,17 @@ public final class Schema {
 
     private final Calls calls;
     private final SqlDatabase database;
+    private final List<String> scripts;
 
     public Schema(Calls calls, SqlDatabase database) {
+        this(calls, database, SCRIPTS);
+    }
+
+    /** With the scripts of another release: for tests. */
+    Schema(Calls calls, SqlDatabase database, List<String> scripts) {
         this.calls = calls;
         this.database = database;
+        this.scripts = scripts;
     }
 
     /**
@@ -70,13 +66,11 @@ public final class Schema {
 
     /** The whole schema as a script, for creating it by hand. */
     public static String script(SqlDatabase database) {
-        return IntStream.rangeClosed(1, SCRIPTS.size())
-                .mapToObj(version -> script(database, version))
-                .collect(Collectors.joining("\n"));
+        return SCRIPTS.stream().map(script -> script(database, script)).collect(Collectors.joining("\n"));
     }
 
-    private static String script(SqlDatabase database, int version) {
-        String resource = "/schema/" + database.folder() + "/" + SCRIPTS.get(version - 1);
+    private static String script(SqlDatabase database, String name) {
+        String resource = "/schema/" + database.folder() + "/" + name;
         try (InputStream in = Schema.class.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new IllegalStateException(resource + " is missing from the jar");
@@ -89,7 +83,7 @@ public final class Schema {
 
     /** Looks. */
     public Status status() {
-        return new Status(database, calls.read(this::installed), SCRIPTS.size());
+        return new Status(database, calls.read(this::installed), scripts.size());
     }
 
     /**
@@ -101,7 +95,7 @@ public final class Schema {
      */
     public Status apply() {
         // Most often there is nothing to do, and that needs no rights to create tables.
-        for (int tries = 1; status().installed() < SCRIPTS.size(); tries++) {
+        for (int tries = 1; status().installed() < scripts.size(); tries++) {
             try {
                 run();
             } catch (StoreBusy e) {
@@ -191,13 +185,13 @@ public final class Schema {
 
     private int migrate(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            for (int version = installed(connection) + 1; version <= SCRIPTS.size(); version++) {
-                for (String sql : statements(script(database, version))) {
+            for (int version = installed(connection) + 1; version <= scripts.size(); version++) {
+                for (String sql : statements(script(database, scripts.get(version - 1)))) {
                     execute(statement, sql);
                 }
             }
         }
-        return SCRIPTS.size();
+        return scripts.size();
     }
 
     private void execute(Statement statement, String sql) throws SQLException {

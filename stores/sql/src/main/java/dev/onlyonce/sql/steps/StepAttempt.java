@@ -138,10 +138,6 @@ final class StepAttempt implements StepRunner {
         }
         // A started step of an entry that could be claimed again is proven not to have happened.
         record(new StepTable.Step(number, name, StepTable.STARTED, null), OnLeaseLost.UNKNOWN);
-        if (before != null && before.state() == StepTable.STARTED_BEFORE) {
-            inDoubt = true;
-            throw new InDoubt(name);
-        }
         // The commit may have taken longer than the lease.
         claim.ensureHeld();
         R result;

@@ -25,12 +25,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The statements on {@code onlyonce_step}. Nothing here begins or ends a transaction. */
 final class StepTable {
-    /** By older releases: nobody knows whether it happened, and its entry may be retryable all the same. */
-    static final int STARTED_BEFORE = 1;
+    /** Its entry becomes unknown if its owner is lost: once it is claimed again, it is proven that it did not happen. */
+    static final int STARTED = 1;
 
     static final int FINISHED = 2;
-    /** Its entry becomes unknown if its owner is lost: once it is claimed again, it is proven that it did not happen. */
-    static final int STARTED = 3;
 
     private static final String HELD = """
             SELECT created_at FROM onlyonce_entry

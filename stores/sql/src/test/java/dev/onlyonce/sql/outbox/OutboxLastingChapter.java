@@ -139,16 +139,12 @@ interface OutboxLastingChapter extends OutboxChapter {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    @DisplayName("N5 a message that could not be sent is sent however late, also if an older release has accepted it")
-    default void unreachable(boolean older) throws Exception {
+    @Test
+    @DisplayName("N5 a message that could not be sent is sent however late")
+    default void unreachable() throws Exception {
         provider().answer = Provider.Answer.UNREACHABLE;
         Outbox outbox = outbox();
         send(outbox, KEY);
-        if (older) {
-            SqlClock.execute(dataSource(), "UPDATE onlyonce_outbox SET lasting = NULL");
-        }
         for (int i = 0; i < 3; i++) {
             assertThat(outbox.deliverDue()).isEqualTo(1);
             assertThat(entry(KEY).state()).isEqualTo(State.RETRYABLE);
@@ -158,16 +154,12 @@ interface OutboxLastingChapter extends OutboxChapter {
         assertThat(payment(KEY)).isEqualTo("paid");
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
+    @Test
     @DisplayName(
             "N5 D6 a message whose worker was killed is sent, however late it is found absent and workers run again")
-    default void killed(boolean older) throws Exception {
+    default void killed() throws Exception {
         Outbox outbox = outbox();
         send(outbox, KEY);
-        if (older) {
-            SqlClock.execute(dataSource(), "UPDATE onlyonce_outbox SET lasting = NULL");
-        }
         Future<?> dead = die(outbox, Provider.Answer.DIE_BEFORE);
         nobodyRuns();
         assertThat(entry(KEY).state()).isEqualTo(State.UNKNOWN);
@@ -270,54 +262,6 @@ interface OutboxLastingChapter extends OutboxChapter {
         nobodyRuns();
         assertThat(deliverAll()).containsExactly("key-1");
         assertThat(payment(KEY)).isEqualTo("paid");
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    @DisplayName("N5 D1 a worker that dies between claiming and marking a message of an older release does not cost it")
-    default void diesBeforeMarking(boolean killed) throws Exception {
-        AtomicBoolean down = new AtomicBoolean();
-        AtomicBoolean once = new AtomicBoolean(true);
-        try (SqlStore store = SqlClock.store(Sources.of(() -> {
-                    if (down.get()) {
-                        throw new SQLException("the database is away", "08001");
-                    }
-                    return dataSource().getConnection();
-                }))
-                .build()) {
-            Outbox outbox = Outbox.builder(once(
-                            store,
-                            node -> node.listener(event -> {
-                                if (event instanceof Event.Took && once.getAndSet(false)) {
-                                    // After the claim.
-                                    down.set(true);
-                                }
-                            })))
-                    .handler("charge", provider())
-                    .build();
-            send(outbox, KEY);
-            // Perhaps it was given back before, with a try that is proven not to have happened.
-            SqlClock.execute(dataSource(), "UPDATE onlyonce_outbox SET lasting = NULL, first_sent_at = 1");
-            assertThatThrownBy(outbox::deliverDue).isInstanceOf(StoreException.class);
-            assertThat(entry(KEY).state()).isEqualTo(State.PROCESSING);
-            if (!killed) {
-                down.set(false);
-                outbox.deliverDue();
-                assertThat(entry(KEY).state()).isEqualTo(State.RETRYABLE);
-            }
-            outbox.close();
-        }
-        assertThat(provider().keys).isEmpty();
-        nobodyRuns();
-        if (killed) {
-            assertThat(entry(KEY).state()).isEqualTo(State.UNKNOWN);
-            absent(KEY);
-            nobodyRuns();
-        }
-        provider().answer = Provider.Answer.UNREACHABLE;
-        assertThat(outbox().deliverDue()).isEqualTo(1);
-        nobodyRuns();
-        assertThat(deliverAll()).containsExactly("key-1");
     }
 
     /** Half of its calls find nobody, by chance. It remembers which came through, in their order. */

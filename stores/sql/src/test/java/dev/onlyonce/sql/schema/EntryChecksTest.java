@@ -20,19 +20,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("A check of entries by the database")
 final class EntryChecksTest {
     @TempDir
     private Path folder;
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 4, 5, 6})
+    @Test
     @DisplayName("has none on PostgreSQL: they would be parsed again for each claim and each settlement")
-    void unchecked(int version) {
+    void unchecked() {
         try (HikariDataSource dataSource = TestDatabase.POSTGRES.create(folder)) {
-            SchemaTest.create(dataSource, TestDatabase.POSTGRES, version);
             SqlStore.open(dataSource).close();
             assertThat(SqlClock.number(
                             dataSource,

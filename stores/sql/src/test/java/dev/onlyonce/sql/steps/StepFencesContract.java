@@ -12,7 +12,6 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.Reconciler.Finding;
-import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.TestDatabase;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
@@ -227,22 +226,6 @@ abstract class StepFencesContract extends StepsBench implements StepReconciler {
         finding = new Finding.Found("of before".getBytes(StandardCharsets.UTF_8));
         assertThat(Steps.reconciler(store, this).reconcile(before)).isInstanceOf(Finding.CannotTell.class);
         assertThat(number("SELECT count(*) FROM onlyonce_step WHERE state = 2")).isEqualTo(2);
-    }
-
-    @Test
-    @DisplayName("R8 D4 a step that an older release has started is in doubt, though its entry is retryable")
-    final void olderRelease() throws Exception {
-        failNotifying();
-        SqlClock.execute(
-                dataSource(),
-                "INSERT INTO onlyonce_step (tenant, space, key_, entry_created_at, number, name, state)"
-                        + " SELECT tenant, space, key_, entry_created_at, 3, " + name("notify")
-                        + ", 1 FROM onlyonce_step WHERE number = 1");
-        assertThat(execute(() -> {})).isInstanceOf(Outcome.Unknown.class);
-        assertThat(ran).containsExactly("reserve", "book", "notify");
-        once.operator().resolve(Resolution.absent(KEY.entryId(), 2, "operator", "absent"));
-        assertThat(execute(() -> {})).isInstanceOf(Outcome.Executed.class);
-        assertThat(ran).containsExactly("reserve", "book", "notify", "notify");
     }
 
     /** A name as the database keeps it. */

@@ -1,5 +1,0 @@
--- An ordinary settlement has no audit row: the entry is its own record, and this column is the reason. See docs/reference/sql.md.
-ALTER TABLE onlyonce_entry
-    ADD COLUMN IF NOT EXISTS settled_why BINARY VARYING(2000); -- why its owner settled it; null: not settled, or there is an audit row of it
-
-INSERT INTO onlyonce_schema (version) VALUES (6);
