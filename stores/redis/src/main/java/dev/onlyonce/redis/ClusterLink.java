@@ -13,14 +13,24 @@ import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Redis Cluster. Redirections are followed, and every one has the map of the slots refreshed; so has a server that hangs, because then
  * nobody redirects.
  */
 final class ClusterLink implements Link {
+    private static final Duration ANSWER_MAX = Duration.ofSeconds(1);
+    /** Flags of replicas that do not take over. */
+    private static final List<String> GONE = List.of("fail", "handshake", "noaddr");
+
     private final RedisClusterClient client;
     private final StatefulRedisClusterConnection<byte[], byte[]> connection;
     private final ConnectCount connects = new ConnectCount();
@@ -109,9 +119,28 @@ final class ClusterLink implements Link {
         var unused = client.refreshPartitionsAsync();
     }
 
+    /** As a master sees it: lines with id, address, flags and the id of the master. */
     @Override
-    public OptionalInt promotable() {
-        return OptionalInt.empty();
+    public OptionalInt promotable(boolean isGoneCounted) {
+        Map<String, Integer> replicas = new HashMap<>();
+        try {
+            String nodes = masters().get(0).async().clusterNodes().get(ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS);
+            for (String line : nodes.split("\n")) {
+                String[] node = line.split(" ");
+                List<String> flags = List.of(node[2].split(","));
+                if (flags.contains("slave")
+                        && !flags.contains("nofailover")
+                        && (isGoneCounted || Collections.disjoint(flags, GONE))) {
+                    replicas.merge(node[3], 1, Integer::sum);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return OptionalInt.empty();
+        } catch (ExecutionException | TimeoutException | RuntimeException e) {
+            return OptionalInt.empty();
+        }
+        return OptionalInt.of(replicas.values().stream().max(Integer::compare).orElse(0));
     }
 
     @Override

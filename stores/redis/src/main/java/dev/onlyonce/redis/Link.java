@@ -32,8 +32,12 @@ interface Link extends AutoCloseable {
     /** The server is a replica now: connects again, which finds the master if Sentinel or a host name knows it. */
     void findMaster();
 
-    /** How many replicas may take over from a master, where somebody knows: with Sentinel. */
-    OptionalInt promotable();
+    /**
+     * How many replicas may take over from a master, where somebody knows: with Sentinel, and in a cluster.
+     *
+     * @param isGoneCounted whether those count that are gone, because they may come back
+     */
+    OptionalInt promotable(boolean isGoneCounted);
 
     @Override
     void close();

@@ -84,6 +84,7 @@ public final class RedisStore implements Store {
         long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
         Replicas replicas =
                 new Replicas(link, partitions, new Replicas.Wanted(builder.replicas, builder.fsynced, builder.timeout));
+        risks = new FailoverRisks(link, builder.replicas, builder.acceptDataLoss);
         StoreGate opened = gate(new Marks(pipeline, partitions));
         gate = opened;
         Batch.Settings settings = new Batch.Settings(
@@ -94,14 +95,14 @@ public final class RedisStore implements Store {
         upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
         evict = Script.of("evict", builder.clock);
         now = Script.of("now", builder.clock);
-        risks = checked(builder, pipeline, replicas);
+        checkRights(builder, pipeline, replicas);
     }
 
-    private FailoverRisks checked(Builder builder, Pipeline pipeline, Replicas replicas) {
+    private void checkRights(Builder builder, Pipeline pipeline, Replicas replicas) {
         try {
             CommandRights.check(pipeline, layout.partitions());
             replicas.checkRight();
-            return FailoverRisks.of(link, builder.replicas, builder.acceptDataLoss, builder.timeout);
+            risks.open(builder.timeout);
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -109,7 +110,13 @@ public final class RedisStore implements Store {
     }
 
     private StoreGate gate(Marks marks) {
-        StoreGate opening = new StoreGate(check::again, marks::read, marks::write);
+        StoreGate opening = new StoreGate(
+                () -> {
+                    check.again();
+                    risks.again();
+                },
+                marks::read,
+                marks::write);
         try {
             opening.open();
             return opening;

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,6 +54,9 @@ final class Sentinels implements AutoCloseable {
 
     /** Longer than Sentinels take to tell each other of a failover. */
     private static final Duration LATEST = Duration.ofSeconds(5);
+
+    /** Flags of replicas that are not promoted. */
+    private static final Pattern GONE = Pattern.compile("_down|disconnected");
 
     private static final String PROMOTING = "+failover-state-select-slave";
     private static final String GIVEN_UP = "-failover-abort";
@@ -134,10 +138,10 @@ final class Sentinels implements AutoCloseable {
         all.forEach(Sentinel::ask);
     }
 
-    /** How many replicas Sentinel may promote; empty if none of them answers. */
-    OptionalInt promotable() {
+    /** As {@link Link#promotable}; empty if no Sentinel answers. */
+    OptionalInt promotable(boolean isGoneCounted) {
         return all.stream()
-                .map(Sentinel::promotable)
+                .map(sentinel -> sentinel.promotable(isGoneCounted))
                 .flatMapToInt(OptionalInt::stream)
                 .max();
     }
@@ -277,7 +281,7 @@ final class Sentinels implements AutoCloseable {
             });
         }
 
-        OptionalInt promotable() {
+        OptionalInt promotable(boolean isGoneCounted) {
             StatefulRedisPubSubConnection<String, String> open = connection.get();
             if (open == null) {
                 return OptionalInt.empty();
@@ -287,8 +291,10 @@ final class Sentinels implements AutoCloseable {
                         .orTimeout(ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS)
                         .join();
                 return OptionalInt.of((int) replicas.stream()
-                        .filter(replica ->
-                                !value((List<?>) replica, "slave-priority").equals("0"))
+                        .map(replica -> (List<?>) replica)
+                        .filter(replica -> !value(replica, "slave-priority").equals("0"))
+                        .filter(replica -> isGoneCounted
+                                || !GONE.matcher(value(replica, "flags")).find())
                         .count());
             } catch (RuntimeException e) {
                 return OptionalInt.empty();

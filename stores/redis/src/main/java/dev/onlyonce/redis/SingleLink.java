@@ -84,8 +84,8 @@ final class SingleLink implements Link {
     }
 
     @Override
-    public OptionalInt promotable() {
-        return sentinels == null ? OptionalInt.empty() : sentinels.promotable();
+    public OptionalInt promotable(boolean isGoneCounted) {
+        return sentinels == null ? OptionalInt.empty() : sentinels.promotable(isGoneCounted);
     }
 
     @Override

@@ -1,12 +1,14 @@
 package dev.onlyonce.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.StoreRefused;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.RedisCluster;
 import dev.onlyonce.testservers.RedisServer;
@@ -86,6 +88,28 @@ class ClusterFailureTest {
             Calls.until(StoreUnavailable.class, "set maxmemory-policy to noeviction", () -> store.claim(its));
             promoted.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
             assertThat(Calls.untilTaken(() -> store.claim(its))).hasOnlyElementsOfType(ClaimResult.Claimed.class);
+        }
+    }
+
+    @Test
+    @DisplayName("E2 E5 with more replicas of a master than it waits for is refused, unless they may not take over")
+    void tooManyReplicas() {
+        try (RedisCluster cluster = RedisCluster.start();
+                RedisStore store = RedisStore.builder(cluster.url()).replicas(1).build()) {
+            store.recheck();
+            RedisServer moved = cluster.servers().get(4);
+            String first = cluster.servers().get(0).command("CLUSTER", "MYID").strip();
+            moved.command("CLUSTER", "REPLICATE", first);
+            Calls.until(StoreRefused.class, "any of 2 replicas may be promoted, and only 1 of them", store::recheck);
+            assertThatThrownBy(
+                            () -> RedisStore.builder(cluster.url()).replicas(1).build())
+                    .isInstanceOf(StoreUnavailable.class)
+                    .hasMessageContaining("cluster-replica-no-failover");
+            moved.command("CONFIG", "SET", "cluster-replica-no-failover", "yes");
+            Calls.untilTaken(() -> {
+                store.recheck();
+                return List.of();
+            });
         }
     }
 

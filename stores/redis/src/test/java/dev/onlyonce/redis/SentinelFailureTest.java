@@ -7,6 +7,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.SettleResult;
+import dev.onlyonce.store.StoreRefused;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testservers.RedisSentinels;
 import dev.onlyonce.testservers.RedisServer;
@@ -217,7 +218,7 @@ class SentinelFailureTest {
             assertThatThrownBy(() ->
                             RedisStore.builder(sentinels.url()).replicas(1).build())
                     .isInstanceOf(StoreUnavailable.class)
-                    .hasMessageContaining("any of 2 replicas, and only 1 of them")
+                    .hasMessageContaining("any of 2 replicas may be promoted, and only 1 of them")
                     .hasMessageContaining("replica-priority to 0")
                     .hasMessageContaining("acceptDataLoss");
             assertThat(risks(RedisStore.builder(sentinels.url()).replicas(1).acceptDataLoss(true)))
@@ -257,6 +258,32 @@ class SentinelFailureTest {
         }
         try (RedisSentinels sentinels = RedisSentinels.start(1, "min-replicas-to-write 1")) {
             assertThat(risks(RedisStore.builder(sentinels.url()))).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "E5 E4 is refused from the moment on that one more replica may be promoted than it waits for, and not longer")
+    void replicaJoins() {
+        try (RedisSentinels sentinels = RedisSentinels.start();
+                RedisStore store =
+                        RedisStore.builder(sentinels.url()).replicas(1).build()) {
+            RedisServer master = sentinels.servers().get(0);
+            store.recheck();
+            store.claim(List.of(Calls.claim("before")));
+            try (RedisServer joined = RedisServer.start("replicaof 127.0.0.1 " + master.port())) {
+                sentinels.sentinels().forEach(each -> each.await("slaves=2", "INFO", "sentinel"));
+                assertThatThrownBy(store::recheck)
+                        .isInstanceOf(StoreRefused.class)
+                        .hasMessageContaining("any of 2 replicas may be promoted, and only 1 of them");
+                assertThatThrownBy(() -> store.claim(List.of(Calls.claim("during"))))
+                        .isInstanceOf(StoreRefused.class);
+                joined.command("CONFIG", "SET", "replica-priority", "0");
+                Calls.untilTaken(() -> {
+                    store.recheck();
+                    return store.claim(List.of(Calls.claim("after")));
+                });
+            }
         }
     }
 
