@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -306,14 +307,14 @@ abstract class StepsContract extends StepsBench {
     void anotherThread() throws Exception {
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try {
-            Flow<String, Exception> parallel = steps -> steps.effect("reserve", Codec.text(), key -> {
-                Future<String> other =
-                        thread.submit(() -> steps.effect("parallel", Codec.text(), k -> ran("parallel", "never")));
-                assertThatThrownBy(() -> other.get(60, TimeUnit.SECONDS))
-                        .hasCauseInstanceOf(IllegalStateException.class)
-                        .hasMessageContaining("'parallel'");
-                return ran("reserve", "reserved");
-            });
+            Flow<String, Exception> parallel = steps -> {
+                Callable<String> other = () -> steps.effect("parallel", Codec.text(), key -> ran("parallel", "never"));
+                assertRefused(thread.submit(other));
+                return steps.effect("reserve", Codec.text(), key -> {
+                    assertRefused(thread.submit(other));
+                    return ran("reserve", "reserved");
+                });
+            };
             assertThat(value(stepped.execute(KEY, REQUEST, Codec.text(), parallel)))
                     .isEqualTo("reserved");
         } finally {
@@ -321,6 +322,12 @@ abstract class StepsContract extends StepsBench {
         }
         assertThat(ran).containsExactly("reserve");
         assertThat(entry().state()).isEqualTo(State.COMPLETED);
+    }
+
+    private static void assertRefused(Future<String> step) {
+        assertThatThrownBy(() -> step.get(60, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("'parallel' was called by another thread");
     }
 
     @Test
