@@ -1,6 +1,7 @@
 package dev.onlyonce;
 
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.internal.ForOthers;
 import dev.onlyonce.store.CacheCounts;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Store;
@@ -79,6 +80,11 @@ public final class Registry {
     /** Passes an event to all listeners. */
     public void publish(Event event) {
         parts.tell(event);
+    }
+
+    /** Runs work that others wait for: listeners receive its events on threads of their own. */
+    public void background(Runnable work) {
+        ForOthers.run(work);
     }
 
     /** The policy of an operation: its own, or the default. */

@@ -71,7 +71,7 @@ public final class Desk<R> implements AutoCloseable {
     public Desk(Rules rules, DeadLetters<R> deadLetters) {
         this.rules = rules;
         this.deadLetters = deadLetters;
-        this.rounds = new Rounds<>(rules.application, rules.time(), rules.group());
+        this.rounds = new Rounds<>(rules.application, rules.registry, rules.group());
     }
 
     /** Takes a message. One without a usable id is given up, and becomes a dead letter when it is worked on. */
@@ -289,8 +289,8 @@ public final class Desk<R> implements AutoCloseable {
     }
 
     private void publish(Letter<R> letter, Event.Consumed.End end, @Nullable String reason) {
-        rules.registry.publish(
-                new Event.Consumed(rules.group(), letter.message().topic(), end, reason));
+        Event event = new Event.Consumed(rules.group(), letter.message().topic(), end, reason);
+        rules.registry.background(() -> rules.registry.publish(event));
     }
 
     /** Ends the application's threads and closes the dead letters. */

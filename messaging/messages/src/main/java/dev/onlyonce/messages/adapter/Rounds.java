@@ -1,5 +1,6 @@
 package dev.onlyonce.messages.adapter;
 
+import dev.onlyonce.Registry;
 import dev.onlyonce.sql.inbox.Applied;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
@@ -39,6 +40,7 @@ final class Rounds<R> {
     private static final Logger log = LoggerFactory.getLogger(Rounds.class);
 
     private final Application application;
+    private final Registry registry;
     private final Time time;
     private final String group;
     private final Set<Running<R>> running = new HashSet<>();
@@ -49,9 +51,10 @@ final class Rounds<R> {
     private volatile CompletableFuture<Void> progress = new CompletableFuture<>();
     private volatile Map<String, Integer> hung = Map.of();
 
-    Rounds(Application application, Time time, String group) {
+    Rounds(Application application, Registry registry, String group) {
         this.application = application;
-        this.time = time;
+        this.registry = registry;
+        this.time = registry.time();
         this.group = group;
         this.threads = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, IDLE_THREAD.toNanos(), TimeUnit.NANOSECONDS, new SynchronousQueue<>(), work -> {
@@ -123,16 +126,26 @@ final class Rounds<R> {
         Running<R> started = new Running<>(topic, letters, round);
         letters.letters().forEach(letter -> letter.setRunning(true));
         running.add(started);
-        threads.execute(() -> {
-            try {
-                application.apply(round);
-            } catch (RuntimeException | Error e) {
-                started.trouble = e;
-            } finally {
-                started.ended = true;
-                progress.complete(null);
-            }
-        });
+        try {
+            threads.execute(() -> apply(started));
+        } catch (RuntimeException | Error e) {
+            // There is no thread now. Whoever waits for this one would wait forever.
+            running.remove(started);
+            letters.letters().forEach(letter -> letter.setRunning(false));
+            throw e;
+        }
+    }
+
+    /** A listener that blocks must not hold up messages. */
+    private void apply(Running<R> started) {
+        try {
+            registry.background(() -> application.apply(started.round));
+        } catch (RuntimeException | Error e) {
+            started.trouble = e;
+        } finally {
+            started.ended = true;
+            progress.complete(null);
+        }
     }
 
     /** Waits until a thread has ended, or for this long. */

@@ -3,6 +3,7 @@ package dev.onlyonce.messages.adapter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Event;
 import dev.onlyonce.Key;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Onlyonce;
@@ -37,6 +38,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -92,8 +95,8 @@ class DeskTest {
     }
 
     private final class Builder extends InboxBuilder<String, Builder, Desk<String>> {
-        Builder() {
-            super(once, message -> new String(message.body(), StandardCharsets.UTF_8));
+        Builder(Onlyonce on) {
+            super(on, message -> new String(message.body(), StandardCharsets.UTF_8));
         }
 
         @Override
@@ -115,7 +118,7 @@ class DeskTest {
     }
 
     private Desk<String> desk(RetryLimits retries, MessageId ids, LeasedHandler<String> handler) {
-        return new Builder().id(ids).retries(retries).leased("ship", handler);
+        return new Builder(once).id(ids).retries(retries).leased("ship", handler);
     }
 
     private static Letter<String> letter(Desk<String> desk, String id) {
@@ -148,6 +151,53 @@ class DeskTest {
         assertThat(desk.work(List.of(again))).containsExactly(again);
         assertThat(desk.counts().applied()).isEqualTo(1);
         assertThat(calls).containsExactly("a", "a");
+    }
+
+    @Test
+    @DisplayName("D21 N7 a listener that blocks holds up no message")
+    void blockingListener() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        Queue<Event> heard = new ConcurrentLinkedQueue<>();
+        Onlyonce watched = Onlyonce.builder(store())
+                .time(time)
+                .listener(event -> {
+                    heard.add(event);
+                    awaitQuietly(goOn);
+                })
+                .build();
+        try (watched) {
+            Desk<String> desk = new Builder(watched)
+                    .id(MessageId.header("id"))
+                    .retries(AT_ONCE)
+                    .leased("ship", (claim, value, message) -> {});
+            for (String id : List.of("a", "b", "c")) {
+                List<Letter<String>> letters = new ArrayList<>(List.of(letter(desk, id)));
+                workUntil(desk, letters, letters::isEmpty);
+            }
+            assertThat(desk.counts().applied()).isEqualTo(3);
+            workUntil(desk, new ArrayList<>(), () -> !heard.isEmpty());
+        } finally {
+            goOn.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch goOn) {
+        try {
+            assertThat(goOn.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    @DisplayName("N4 a message for which there is no thread is not taken for one that is being applied")
+    void noThread() {
+        Desk<String> desk = desk(AT_ONCE, MessageId.header("id"), (claim, value, message) -> {});
+        Letter<String> letter = letter(desk, "a");
+        desk.close();
+        assertThatThrownBy(() -> desk.work(List.of(letter))).isInstanceOf(RejectedExecutionException.class);
+        assertThat(letter.isRunning()).isFalse();
+        assertThat(desk.finish()).isEmpty();
     }
 
     @Test
@@ -218,10 +268,10 @@ class DeskTest {
     @DisplayName("refuses a leased handler for an operation of another way before a message can fail because of it")
     void wrongWay() {
         once.registry().policy("pay", Way.TRANSACTIONAL);
-        assertThatThrownBy(() -> new Builder().leased("pay", (claim, value, message) -> {}))
+        assertThatThrownBy(() -> new Builder(once).leased("pay", (claim, value, message) -> {}))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("pay");
-        assertThatThrownBy(() -> new Builder().leased("a\nb", (claim, value, message) -> {}))
+        assertThatThrownBy(() -> new Builder(once).leased("a\nb", (claim, value, message) -> {}))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -260,7 +310,7 @@ class DeskTest {
     void stuckThreads() {
         CountDownLatch end = new CountDownLatch(1);
         Queue<String> calls = new ConcurrentLinkedQueue<>();
-        Desk<String> desk = new Builder()
+        Desk<String> desk = new Builder(once)
                 .id(MessageId.header("id"))
                 .retries(AT_ONCE)
                 .concurrency(2)
@@ -298,7 +348,7 @@ class DeskTest {
     void interrupted() {
         CountDownLatch never = new CountDownLatch(1);
         Queue<String> calls = new ConcurrentLinkedQueue<>();
-        Desk<String> desk = new Builder()
+        Desk<String> desk = new Builder(once)
                 .id(MessageId.header("id"))
                 .retries(AT_ONCE)
                 .handlerMax(Duration.ofMillis(50))

@@ -58,14 +58,19 @@ final class OutboxWorker implements AutoCloseable {
         this.time = context.settings().time();
         this.inHand = new InHand(context.settings());
         this.callers = new Callers(context, done::add);
-        taker = daemon(this::takeAll, "take");
-        finisher = daemon(this::finishAll, "finish");
+        taker = daemon(() -> background(this::takeAll), "take");
+        finisher = daemon(() -> background(this::finishAll), "finish");
     }
 
     private static Thread daemon(Runnable work, String what) {
         Thread thread = new Thread(work, "onlyonce-outbox-" + what);
         thread.setDaemon(true);
         return thread;
+    }
+
+    /** All topics wait for these threads: listeners must not hold them up. */
+    private void background(Runnable work) {
+        context.settings().registry().background(work);
     }
 
     void start() {

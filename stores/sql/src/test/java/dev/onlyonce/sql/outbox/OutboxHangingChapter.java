@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Event;
 import dev.onlyonce.Key;
+import dev.onlyonce.Listener;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.SqlClock;
@@ -102,6 +103,33 @@ interface OutboxHangingChapter extends OutboxChapter {
                     .isEqualTo(15);
         } finally {
             deaf.goOn.countDown();
+            outbox.close();
+        }
+    }
+
+    @Test
+    @DisplayName("W8 D21 a listener that blocks holds up no call and no result")
+    default void blockingListener() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        Listener blocks = event -> {
+            if (Thread.currentThread().getName().startsWith("onlyonce-")) {
+                try {
+                    assertThat(goOn.await(60, TimeUnit.SECONDS)).isTrue();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        };
+        Outbox outbox = builder(once -> once.listener(blocks)).build();
+        outbox.start();
+        try {
+            for (int i = 1; i <= 3; i++) {
+                accept(outbox, key(i));
+                assertThat(outbox.await(key(i), REQUEST, Codec.bytes(), Duration.ofSeconds(20)))
+                        .hasValueSatisfying(o -> assertThat(o).isInstanceOf(Outcome.Replayed.class));
+            }
+        } finally {
+            goOn.countDown();
             outbox.close();
         }
     }
