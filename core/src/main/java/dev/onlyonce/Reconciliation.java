@@ -14,6 +14,7 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreUnavailable;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -35,6 +36,8 @@ import org.slf4j.LoggerFactory;
  *       for an operator, and the reconciler is still asked, at the longest pause.
  * </ol>
  *
+ * <p>A reconciler that does not answer costs the others a minute of a round: {@link ReconcilerCalls}.
+ *
  * <p>The schedule is in memory only: a restart asks again at once, and several nodes may ask about the same entry. Looking
  * does no harm, and resolving changes only an entry that is still unknown.
  */
@@ -53,6 +56,7 @@ final class Reconciliation {
     private final BiFunction<Resolution, String, SettleResult> resolve;
     private final Map<String, Reconciler> reconcilers;
     private final Function<String, Policy> policies;
+    private final ReconcilerCalls calls;
     private volatile Map<EntryId, Asked> histories = Map.of();
 
     private record Asked(
@@ -76,6 +80,7 @@ final class Reconciliation {
         this.resolve = resolve;
         this.reconcilers = reconcilers;
         this.policies = policies;
+        this.calls = new ReconcilerCalls(reconcilers.size(), ReconcilerCalls.ANSWER_MAX);
     }
 
     /** What is known about an unknown entry; empty if its reconciler has not been asked by this node. */
@@ -95,6 +100,7 @@ final class Reconciliation {
             return new Round(0, 0, 0, 0);
         }
         Map<EntryId, Asked> seen = new HashMap<>(histories);
+        calls.begin();
         Asking end = ask(entry, reconciler, seen, true);
         if (end != Asking.UNDECIDED) {
             seen.remove(entry.id());
@@ -107,6 +113,7 @@ final class Reconciliation {
     synchronized Round run(boolean now) {
         Map<EntryId, Asked> seen = new HashMap<>();
         Map<Asking, Integer> asked = new EnumMap<>(Asking.class);
+        calls.begin();
         EntryQuery query = EntryQuery.all(PAGE).in(State.UNKNOWN);
         List<Entry> page;
         do {
@@ -145,7 +152,7 @@ final class Reconciliation {
             parts.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.SCHEDULED));
             before = new Asked(entry.createdAt(), entry.attempt(), 0, parts.nanos(), null, null);
         }
-        if (!now && parts.nanos() - before.dueNanos < 0) {
+        if (!calls.isFree(reconciler) || (!now && parts.nanos() - before.dueNanos < 0)) {
             seen.put(entry.id(), before);
             return Asking.NOT_DUE;
         }
@@ -174,21 +181,27 @@ final class Reconciliation {
     }
 
     private Finding look(Entry entry, Reconciler reconciler) {
+        Finding finding = calls.ask(reconciler, entry);
+        Instant unknownSince = entry.settledAt() == null ? entry.readAt() : entry.settledAt();
+        Duration unknownFor = Duration.between(unknownSince, entry.readAt());
+        // Start-up refuses a shorter absentAfter, but policies may be declared later, and answers may change.
+        boolean tooEarly = finding instanceof Finding.Absent
+                && (unknownFor.compareTo(absentAfter(reconciler)) < 0
+                        || unknownFor.compareTo(
+                                        policies.apply(entry.operation()).callMax())
+                                < 0);
+        return tooEarly
+                ? new Finding.CannotTell("absent so far, but a call on its way, or a paused owner, may yet act")
+                : finding;
+    }
+
+    /** One that cannot tell is never believed. */
+    private static Duration absentAfter(Reconciler reconciler) {
         try {
-            Finding finding = requireNonNull(reconciler.reconcile(entry), "the finding");
-            Instant unknownSince = entry.settledAt() == null ? entry.readAt() : entry.settledAt();
-            Duration unknownFor = Duration.between(unknownSince, entry.readAt());
-            // Start-up refuses a shorter absentAfter, but policies may be declared later, and answers may change.
-            boolean tooEarly = unknownFor.compareTo(reconciler.absentAfter()) < 0
-                    || unknownFor.compareTo(policies.apply(entry.operation()).callMax()) < 0;
-            return finding instanceof Finding.Absent && tooEarly
-                    ? new Finding.CannotTell("absent so far, but a call on its way, or a paused owner, may yet act")
-                    : finding;
-        } catch (Throwable e) {
-            if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            return new Finding.CannotTell("the reconciler failed: " + e);
+            return requireNonNull(reconciler.absentAfter(), "absentAfter");
+        } catch (RuntimeException | Error e) {
+            log.warn("A reconciler does not say when an absence is to be believed", e);
+            return ChronoUnit.FOREVER.getDuration();
         }
     }
 
