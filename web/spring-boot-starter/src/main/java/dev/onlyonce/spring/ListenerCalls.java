@@ -154,7 +154,8 @@ final class ListenerCalls {
                 hung.add(this);
             }
             if (delivered != null) {
-                publish(delivered, Event.Consumed.End.HUNG, null);
+                // On a thread that everything in the background shares.
+                once.registry().background(() -> publish(delivered, Event.Consumed.End.HUNG, null));
             }
         }
 
