@@ -319,8 +319,11 @@ public final class SqlStore implements Store {
             case POSTGRESQL, MYSQL ->
                 "Nothing that was acknowledged, if a synchronous standby takes over. With an asynchronous one, the"
                         + " last moments before the failure can be missing: those keys could run again.";
-            case SQLITE, H2 ->
+            case SQLITE ->
                 "There is no failover: one machine has the file. Nothing that was acknowledged is lost in a crash.";
+            case H2 ->
+                "There is no failover. In memory, everything ends with the process; in a file, the last half second of what was"
+                        + " acknowledged can be lost when the process is killed. It is for tests and development.";
         };
     }
 

@@ -54,27 +54,18 @@ public final class StoreOpening {
         if (kind == SqlDatabase.H2) {
             H2Check.checkUrl(dataSource);
         }
-        Calls calls = calls(dataSource, kind);
+        Calls calls = new Calls(new Pool(dataSource, SERVERS.contains(kind)), kind);
         SettingsCheck settings = new SettingsCheck(kind);
         calls.read(settings::run);
         prepare(kind, calls, options.mode);
         return store(new SqlAccess(database(kind, calls, options), calls, options.sealing), settings, options.mode);
     }
 
-    private static Calls calls(DataSource dataSource, SqlDatabase kind) {
-        Pool pool = new Pool(dataSource, SERVERS.contains(kind));
-        if (kind != SqlDatabase.H2) {
-            return new Calls(pool, kind);
-        }
-        Calls first = new Calls(pool, kind);
-        return new Calls(pool, kind, first.read(H2Check::needsOwnThreads), first.read(H2Check::isFile));
-    }
-
     private static Database database(SqlDatabase kind, Calls calls, Options options) {
         return switch (kind) {
             case POSTGRESQL ->
                 new Postgres(options.clock, options.audit, calls.read(ScriptProbe::run), calls.read(Postgres::home));
-            case H2 -> new H2(options.clock, options.audit, calls.read(H2::home), calls::keepWritingAtOnce);
+            case H2 -> new H2(options.clock, options.audit, calls.read(H2::home));
             case MYSQL -> new MySql(options.clock, options.audit, calls.read(MySqlCheck::packetBytes));
             case SQLITE -> Database.of(kind, options.clock, options.audit);
         };

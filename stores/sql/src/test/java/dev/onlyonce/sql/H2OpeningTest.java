@@ -30,10 +30,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("Opening a store in an embedded Java database")
 final class H2OpeningTest {
-    /** What is in force; H2 lists the value in the file too. */
-    private static final String DELAY =
-            "SELECT max(setting_value) FROM information_schema.settings WHERE setting_name = 'WRITE_DELAY'";
-
     @TempDir
     private Path folder;
 
@@ -96,18 +92,7 @@ final class H2OpeningTest {
     }
 
     @Test
-    @DisplayName("E2 a URL that has H2 acknowledge commits before they are written is refused")
-    void delayInUrl() {
-        String url = "jdbc:h2:file:" + folder.resolve("entries") + ";write_delay=500";
-        try (HikariDataSource pool = Pools.open(url, 2)) {
-            assertThatThrownBy(() -> SqlStore.open(pool))
-                    .isInstanceOf(StoreRejected.class)
-                    .hasMessageContaining("Remove WRITE_DELAY from the URL");
-        }
-    }
-
-    @Test
-    @DisplayName("D9 E4 a database that is closed under a busy pool is opened again, and still writes commits at once")
+    @DisplayName("D9 a database that is closed under a busy pool is opened again")
     void closed() {
         String url = "jdbc:h2:file:" + folder.resolve("entries");
         try (HikariDataSource pool = Pools.open(url, 2);
@@ -120,34 +105,6 @@ final class H2OpeningTest {
                 assertThat(failed).as("calls that failed").isLessThanOrEqualTo(4);
             }
             assertThat(store.find(List.of(Claims.id("before0"))).get(0)).isPresent();
-            assertThat(SqlClock.number(pool, DELAY)).as("WRITE_DELAY").isZero();
-        }
-    }
-
-    @Test
-    @DisplayName("E4 after it was opened again, a commit of the application's own transaction is written at once too")
-    void closedBeforeTransaction() throws Exception {
-        String url = "jdbc:h2:file:" + folder.resolve("entries");
-        SqlStore store = SqlStore.open(source(url));
-        SqlClock.execute(source(url), "CREATE TABLE note (id INT)", "SHUTDOWN");
-        try (store;
-                Connection transaction = source(url).getConnection()) {
-            transaction.setAutoCommit(false);
-            assertThat(SqlClock.number(source(url), DELAY))
-                    .as("H2 has forgotten it")
-                    .isEqualTo(500);
-            try (Statement statement = transaction.createStatement()) {
-                statement.execute("INSERT INTO note VALUES (1)");
-            }
-            Key key = Key.of("tenant", "POST /payments", "key");
-            Ways.transactions(store).execute(transaction, key, TransactionsChapter.REQUEST, Codec.text(), c -> "done");
-            assertThat(SqlClock.number(source(url), DELAY)).as("WRITE_DELAY").isZero();
-            transaction.rollback();
-            assertThat(store.find(List.of(key.entryId())).get(0))
-                    .as("nothing was committed")
-                    .isEmpty();
-            assertThat(SqlClock.number(source(url), "SELECT count(*) FROM note"))
-                    .isZero();
         }
     }
 
@@ -156,50 +113,6 @@ final class H2OpeningTest {
             return Claims.won(store.claim(List.of(Claims.claim(key)))) == 1;
         } catch (StoreException e) {
             return false;
-        }
-    }
-
-    @Test
-    @DisplayName("E2 H2 writes commits before it acknowledges them from then on, after a restart too")
-    void writesAtOnce() {
-        DataSource file = source("jdbc:h2:file:" + folder.resolve("entries"));
-        assertThat(SqlClock.number(file, DELAY)).as("H2's own default").isEqualTo(500);
-        try (HikariDataSource pool = Pools.open("jdbc:h2:file:" + folder.resolve("entries"), 2)) {
-            SqlStore.open(pool).close();
-            assertThat(SqlClock.number(pool, DELAY)).isZero();
-        }
-        try (HikariDataSource pool = Pools.open("jdbc:h2:file:" + folder.resolve("entries"), 2)) {
-            SqlStore.open(pool).close();
-            assertThat(SqlClock.number(pool, DELAY)).isZero();
-        }
-    }
-
-    @Test
-    @DisplayName(
-            "E2 a user of H2 who may not have commits written at once is refused, until an administrator has done it")
-    void noAdministrator() {
-        String url = "jdbc:h2:file:" + folder.resolve("entries");
-        DataSource administrator = source(url + ";DB_CLOSE_DELAY=5;USER=sa;PASSWORD=sa");
-        DataSource application = source(url + ";USER=shop;PASSWORD=shop");
-        SqlStore.open(administrator).close();
-        SqlClock.execute(
-                administrator,
-                "CREATE USER shop PASSWORD 'shop'",
-                "GRANT SELECT, INSERT, UPDATE, DELETE ON SCHEMA public TO shop",
-                "SET WRITE_DELAY 500");
-        assertThatThrownBy(() -> SqlStore.open(application))
-                .isInstanceOf(StoreRejected.class)
-                .hasMessageContaining("SHOP may not")
-                .hasMessageContaining("SET WRITE_DELAY 0");
-        SqlClock.execute(administrator, "SET WRITE_DELAY 0");
-        try (SqlStore store = SqlStore.open(application)) {
-            assertThat(Claims.won(store.claim(Claims.claims("key", 2)))).isEqualTo(2);
-            store.checkWritable();
-        }
-        SqlClock.execute(administrator, "SHUTDOWN");
-        try (SqlStore store = SqlStore.open(
-                source(url + ";DB_CLOSE_DELAY=5;WRITE_DELAY=0;IGNORE_UNKNOWN_SETTINGS=TRUE;USER=shop;PASSWORD=shop"))) {
-            assertThat(Claims.won(store.claim(Claims.claims("later", 2)))).isEqualTo(2);
         }
     }
 

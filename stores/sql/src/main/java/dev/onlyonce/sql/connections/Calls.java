@@ -4,8 +4,6 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
-import java.util.Optional;
 
 /** Runs work on a connection, within bounds, and says what an error means. */
 public final class Calls implements AutoCloseable {
@@ -15,30 +13,13 @@ public final class Calls implements AutoCloseable {
      */
     private static final int TRIES_MAX = 5;
 
-    /** As long as {@link Pool} waits for a server. */
-    private static final Duration ANSWER_MAX = Duration.ofMillis(Pool.NETWORK_TIMEOUT_MS);
-
     private final Source source;
     private final SqlDatabase database;
-    private final Optional<OwnThreads> threads;
-    private final boolean h2File;
     private volatile Runnable guard = () -> {};
 
     public Calls(Source source, SqlDatabase database) {
-        this(source, database, false, false);
-    }
-
-    /**
-     * For a database.
-     *
-     * @param ownThreads whether an interrupt of the caller would harm the database, or it may never answer
-     * @param h2File whether it is a file of H2: see {@link H2Check#keepWritingAtOnce}
-     */
-    public Calls(Source source, SqlDatabase database, boolean ownThreads, boolean h2File) {
         this.source = source;
         this.database = database;
-        this.h2File = h2File;
-        this.threads = ownThreads ? Optional.of(new OwnThreads(ANSWER_MAX)) : Optional.empty();
     }
 
     /** Something to do with a connection in auto-commit mode. */
@@ -117,18 +98,9 @@ public final class Calls implements AutoCloseable {
 
     private <T> T once(boolean writing, Work<T> work) throws SQLException {
         Source.Use use = writing ? Source.Use.WRITE : Source.Use.READ;
-        Source.Borrowed borrowed = threads.isEmpty() ? borrow(use) : borrowUninterrupted(use);
-        return threads.isEmpty()
-                ? run(borrowed, writing, work)
-                : threads.get().run(() -> run(borrowed, writing, work), () -> borrowed.giveBack(true));
-    }
-
-    private <T> T run(Source.Borrowed borrowed, boolean writing, Work<T> work) throws SQLException {
+        Source.Borrowed borrowed = borrow(use);
         boolean done = false;
         try {
-            if (writing && h2File) {
-                H2Check.keepWritingAtOnce(borrowed.connection());
-            }
             T answer = work.run(borrowed.connection());
             done = true;
             return answer;
@@ -142,52 +114,17 @@ public final class Calls implements AutoCloseable {
         }
     }
 
-    /** Some DataSources open a connection on the caller's thread. It keeps for later the interrupt that it has already. */
-    private Source.Borrowed borrowUninterrupted(Source.Use use) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            return borrow(use);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
     /** A connection; throws {@link StoreException} if there is none. */
     public Source.Borrowed borrow(Source.Use use) {
         if (use == Source.Use.TRANSACTION) {
             guard.run();
         }
         try {
-            Source.Borrowed borrowed = source.borrow(use);
-            if (h2File && use == Source.Use.TRANSACTION) {
-                keepWritingAtOnce(borrowed);
-            }
-            return borrowed;
+            return source.borrow(use);
         } catch (StoreException e) {
             throw e;
         } catch (SQLException | RuntimeException e) {
             throw new StoreUnavailable("no connection to the database", e);
-        }
-    }
-
-    /**
-     * To be run before a change in a transaction of the application. It sets nothing there, because that would commit the
-     * transaction: any write on a connection of its own does it.
-     */
-    public void keepWritingAtOnce(Connection transaction) throws SQLException {
-        if (h2File && !H2Check.isWritingAtOnce(transaction)) {
-            write(own -> true);
-        }
-    }
-
-    private static void keepWritingAtOnce(Source.Borrowed borrowed) throws SQLException {
-        try {
-            H2Check.keepWritingAtOnce(borrowed.connection());
-        } catch (Throwable e) {
-            borrowed.giveBack(false);
-            throw e;
         }
     }
 

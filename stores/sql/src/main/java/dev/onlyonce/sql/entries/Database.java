@@ -35,7 +35,7 @@ public interface Database {
             case POSTGRESQL -> new Postgres(clock, audit, true, Optional.empty());
             case MYSQL -> new MySql(clock, audit);
             case SQLITE -> new Sqlite(clock, audit);
-            case H2 -> new H2(clock, audit, Optional.empty(), transaction -> {});
+            case H2 -> new H2(clock, audit, Optional.empty());
         };
     }
 

@@ -25,8 +25,8 @@ import java.util.Set;
  */
 public final class H2 implements Database {
     /**
-     * How a transaction begins: JDBC's way, not by a statement. A client in H2's mixed mode (AUTO_SERVER) that believes to be in
-     * auto-commit mode reconnects silently and sends its last statement again, without the transaction around it.
+     * How a transaction begins: JDBC's way, not by a statement. A client of an H2 server that believes to be in auto-commit mode may
+     * reconnect silently and send its last statement again, without the transaction around it.
      */
     public static final List<String> BEGIN = List.of();
 
@@ -42,13 +42,6 @@ public final class H2 implements Database {
     private final H2Changes changes;
     private final LifeChanges life;
     private final H2Queries queries;
-    private final Preparation preparation;
-
-    /** Runs before entries are made in a transaction of the application. */
-    @FunctionalInterface
-    public interface Preparation {
-        void run(Connection transaction) throws SQLException;
-    }
 
     /**
      * The statements.
@@ -56,10 +49,8 @@ public final class H2 implements Database {
      * @param clock for tests: another clock than the machine's
      * @param audit whether an ordinary life's record outlives its entry
      * @param home the schema of the tables, quoted: every connection reaches the tables there, whatever its schema
-     * @param preparation before an entry is made in a transaction of the application
      */
-    public H2(Optional<String> clock, AuditLevel audit, Optional<String> home, Preparation preparation) {
-        this.preparation = preparation;
+    public H2(Optional<String> clock, AuditLevel audit, Optional<String> home) {
         this.clock = clock.orElse(H2Statements.CLOCK);
         this.texts = new StatementTexts(H2Statements.CLOCK, this.clock, StatementTexts.inSchema(home));
         this.queries = new H2Queries(texts);
@@ -147,10 +138,6 @@ public final class H2 implements Database {
     @Override
     public String clock() {
         return clock;
-    }
-
-    void prepareFor(Connection transaction) throws SQLException {
-        preparation.run(transaction);
     }
 
     @Override

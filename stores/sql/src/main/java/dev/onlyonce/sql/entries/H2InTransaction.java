@@ -32,7 +32,6 @@ final class H2InTransaction implements InTransaction {
 
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        h2.prepareFor(connection);
         Optional<Integer> attempt = Optional.ofNullable(
                 queries.insert(connection, List.of(claim), bounds.waitMax().toMillis())
                         .get(claim.id()));

@@ -174,8 +174,8 @@ public final class Schema {
     }
 
     /**
-     * Tables cannot be made in a transaction there either, and there is no lock to take: in one process, nodes take turns; if
-     * another process (AUTO_SERVER) does the same work, whatever it has done already is left as it is.
+     * Tables cannot be made in a transaction there either, and there is no lock to take: in one process, nodes take turns.
+     * What a node that died has done already is left as it is.
      */
     private int inH2(Connection connection) throws SQLException {
         synchronized (Schema.class) {

@@ -70,7 +70,7 @@ final class H2PlanTest {
     }
 
     private static void checkIndexed(String sql, String index) throws SQLException {
-        String plan = plan(new H2(Optional.empty(), AuditLevel.ALL, Optional.empty(), transaction -> {}).sql(sql));
+        String plan = plan(new H2(Optional.empty(), AuditLevel.ALL, Optional.empty()).sql(sql));
         assertThat(plan).as(sql).contains("public." + index).doesNotContain("onlyonce_entry.tablescan");
         if (sql.contains("ORDER BY")) {
             assertThat(plan).contains("index sorted");
