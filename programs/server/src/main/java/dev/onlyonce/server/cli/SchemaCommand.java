@@ -5,6 +5,7 @@ import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.schema.Schema;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -14,16 +15,19 @@ import picocli.CommandLine.Parameters;
 final class SchemaCommand extends CommandGroup {
     @Command(
             name = "print",
-            description = "Prints the whole schema as a script.",
+            description = "Prints the whole schema as a script, or the statements that are sent.",
             footerHeading = "%nExample:%n",
             footer = "  onlyonce schema print postgresql | psql onlyonce")
     static final class Print extends PrintingCommand {
         @Parameters(paramLabel = "DATABASE", description = "postgresql, mysql, sqlite or h2")
         private SqlDatabase database = SqlDatabase.POSTGRESQL;
 
+        @Option(names = "--statements", description = "Prints the statements on entries as they are sent instead")
+        private boolean statements;
+
         @Override
         public Integer call() {
-            out().print(Schema.script(database));
+            out().print(statements ? Schema.statements(database) : Schema.script(database));
             out().flush();
             return Cli.OK;
         }

@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.entries;
 
+import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.EntryId;
@@ -12,7 +13,9 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -190,13 +193,26 @@ public final class AuditTable {
         }
     }
 
-    public int purge(Connection connection, long retentionUs, int limit) throws SQLException {
-        String sql = switch (database.kind()) {
+    private static String purge(SqlDatabase kind) {
+        return switch (kind) {
             case POSTGRESQL -> PURGE_POSTGRES;
             case MYSQL -> PURGE_MYSQL;
             case SQLITE -> PURGE;
             case H2 -> PURGE_H2;
         };
+    }
+
+    /** The statements, with a name for each; that of a listing varies with the query. */
+    static Map<String, String> all(SqlDatabase kind) {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("audit: history", HISTORY);
+        all.put("audit: purge", purge(kind));
+        all.put("audit: change of an outbox row", OPERATED);
+        return all;
+    }
+
+    public int purge(Connection connection, long retentionUs, int limit) throws SQLException {
+        String sql = purge(database.kind());
         try (PreparedStatement statement = database.prepare(connection, database.sql(sql))) {
             statement.setLong(1, retentionUs);
             statement.setInt(2, limit);

@@ -6,7 +6,8 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Life;
 import dev.onlyonce.store.State;
 import java.time.Instant;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -155,21 +156,19 @@ final class ChangeTexts {
     }
 
     /** All of them, with a name for each. */
-    List<Statement> all() {
-        return List.of(
-                new Statement("lock", lock(false)),
-                new Statement("lock, waiting", lock(true)),
-                new Statement("due", due()),
-                new Statement("half done", halfDone),
-                new Statement("write", write),
-                new Statement("result", RESULT),
-                new Statement("put off", putOff),
-                new Statement("delete", delete),
-                new Statement("audit", audit));
+    Map<String, String> all() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("change: lock", lock(false));
+        all.put("change: lock, waiting", lock(true));
+        all.put("change: half done", halfDone);
+        all.put("change: write", write);
+        all.put("change: result", RESULT);
+        all.put("change: delete", delete);
+        all.put("change: audit", audit);
+        all.put("purge: lock what is due", due());
+        all.put("purge: put off", putOff);
+        return all;
     }
-
-    /** A statement and its name. */
-    record Statement(String name, String sql) {}
 
     private String locked(boolean waits) {
         String skip = waits ? "" : " SKIP LOCKED";

@@ -8,7 +8,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Leases that end later than any lease can: the clock went ahead and came back (it was set, or a server with another clock took
@@ -36,6 +38,15 @@ record FarLeases(Database database, Calls calls) {
 
     private static final String SHORTEN = "UPDATE onlyonce_entry SET lease_until = {now} + lease_us"
             + " WHERE tenant = ? AND space = ? AND key_ = ? AND " + FAR;
+
+    /** The statements, with a name for each. */
+    static Map<String, String> all() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("sweep: far leases", LATEST);
+        all.put("sweep: find far leases", FIND);
+        all.put("sweep: shorten a far lease", SHORTEN);
+        return all;
+    }
 
     /** Whether there is one among the leases that end last. Reads no others, so that every sweep can afford it. */
     boolean isThere() {

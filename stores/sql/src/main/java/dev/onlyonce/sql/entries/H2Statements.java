@@ -1,5 +1,8 @@
 package dev.onlyonce.sql.entries;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+
 /**
  * The short cuts of H2: fresh claims, one's own settlements, renewals and reading. {@link ChangeTexts} has the rest. A change of a row is two statements: one that locks the row and reads the clock, and one
  * that checks everything and changes it, at the time that was read ({@code ?15} and so on).
@@ -66,6 +69,18 @@ final class H2Statements {
             FROM (SELECT (SELECT CAST(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000000 AS BIGINT) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()) AS now) AS clock
             JOIN onlyonce_entry ON purge_at IS NULL OR purge_at > clock.now
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3""";
+
+    /** All of them, with a name for each. */
+    static Map<String, String> all() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("claim", INSERT);
+        all.put("what is seen", SEEN);
+        all.put("settle: lock", LOCK);
+        all.put("settle", SETTLE);
+        all.put("renew", RENEW);
+        all.put("find", FIND);
+        return all;
+    }
 
     private H2Statements() {}
 }

@@ -1,5 +1,8 @@
 package dev.onlyonce.sql.entries;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+
 /** The short cuts of MySQL and MariaDB: fresh claims, one's own settlements, renewals and reading. {@link ChangeTexts} has the rest. */
 final class MySqlStatements {
     static final String CLOCK = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
@@ -129,6 +132,22 @@ final class MySqlStatements {
             ) AS a
             STRAIGHT_JOIN onlyonce_entry AS e FORCE INDEX (PRIMARY) ON e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
             WHERE e.purge_at IS NULL OR e.purge_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))""";
+
+    /** All of them, with a name for each. */
+    static Map<String, String> all() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("claim", INSERT);
+        all.put("claim fresh keys", INSERT_FRESH);
+        all.put("what stands", STANDING);
+        all.put("what is being made", SEEN);
+        all.put("settle: lock", LOCK_HELD);
+        all.put("settle", SETTLE);
+        all.put("settle ordinary", SETTLE_ORDINARY);
+        all.put("what is settled", SETTLED);
+        all.put("renew", RENEW);
+        all.put("find", FIND);
+        return all;
+    }
 
     private MySqlStatements() {}
 }

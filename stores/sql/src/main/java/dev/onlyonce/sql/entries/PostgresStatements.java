@@ -1,6 +1,8 @@
 package dev.onlyonce.sql.entries;
 
 import dev.onlyonce.sql.connections.Standby;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * The short cuts of PostgreSQL: fresh claims, one's own settlements, renewals and reading. {@link ChangeTexts} has the rest. A statement takes a batch as
@@ -291,6 +293,25 @@ final class PostgresStatements {
                    e.settled_at, e.expires_at, e.result, clock.now
             FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock, onlyonce_entry e
             WHERE e.tenant = ? AND e.space = ? AND e.key_ = ? AND (e.purge_at IS NULL OR e.purge_at > clock.now)""";
+
+    /** All of them, with a name for each. */
+    static Map<String, String> all() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("settings", SETTINGS);
+        all.put("settings for one row", SETTINGS_ONE);
+        all.put("claim", INSERT);
+        all.put("claim one", INSERT_ONE);
+        all.put("claim alone", INSERT_ALONE);
+        all.put("claim and complete", INSERT_COMPLETED);
+        all.put("settle", SETTLE);
+        all.put("settle one", SETTLE_ONE);
+        all.put("settle alone", SETTLE_ALONE);
+        all.put("settle around locks", SETTLE_UNLOCKED);
+        all.put("renew", RENEW);
+        all.put("find", FIND);
+        all.put("find one", FIND_ONE);
+        return all;
+    }
 
     private PostgresStatements() {}
 }

@@ -1,5 +1,8 @@
 package dev.onlyonce.sql.entries;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+
 /** The short cuts of SQLite: fresh claims, one's own settlements, renewals and reading. {@link ChangeTexts} has the rest. */
 final class SqliteStatements {
     static final String CLOCK =
@@ -53,6 +56,16 @@ final class SqliteStatements {
                    settled_at, expires_at, result, now
             FROM clock, onlyonce_entry
             WHERE tenant = ?1 AND space = ?2 AND key_ = ?3 AND (purge_at IS NULL OR purge_at > now)""";
+
+    /** All of them, with a name for each. */
+    static Map<String, String> all() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("claim", INSERT);
+        all.put("settle", SETTLE);
+        all.put("renew", RENEW);
+        all.put("find", FIND);
+        return all;
+    }
 
     private SqliteStatements() {}
 }

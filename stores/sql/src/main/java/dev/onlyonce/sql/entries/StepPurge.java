@@ -7,7 +7,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Removes the steps of entries. Most are removed when their operation completes; a purge removes those of operations that ended
@@ -39,6 +41,14 @@ public final class StepPurge {
     public StepPurge(Database database) {
         this.database = database;
         this.columns = Columns.of(database.kind());
+    }
+
+    /** The statements, with a name for each. */
+    static Map<String, String> all() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("purge: steps that nobody needs", ORPHANS);
+        all.put("purge: remove steps", REMOVE);
+        return all;
     }
 
     /** An entry that was made at this time, whatever the key stands for now. */

@@ -3,6 +3,7 @@ package dev.onlyonce.sql.schema;
 import dev.onlyonce.sql.connections.Calls;
 import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.sql.entries.EntryStatements;
 import dev.onlyonce.sql.entries.Sqlite;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreRejected;
@@ -67,6 +68,11 @@ public final class Schema {
     /** The whole schema as a script, for creating it by hand. */
     public static String script(SqlDatabase database) {
         return SCRIPTS.stream().map(script -> script(database, script)).collect(Collectors.joining("\n"));
+    }
+
+    /** The statements on entries as they are sent, for looking at them and their plans. */
+    public static String statements(SqlDatabase database) {
+        return EntryStatements.print(database);
     }
 
     private static String script(SqlDatabase database, String name) {

@@ -15,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,13 +42,15 @@ final class MySqlPlanTest {
                         MySqlStatements.class.getDeclaredField(statement).get(null);
                 assertThat(plan(connection, sql)).as(statement).singleElement().isEqualTo("eq_ref PRIMARY");
             }
-            for (ChangeTexts.Statement change : new ChangeTexts(SqlDatabase.MYSQL).all()) {
-                switch (change.name()) {
-                    case "audit", "due" -> {}
-                    case "result" -> assertThat(plan(connection, change.sql())).containsExactly("range PRIMARY");
+            for (Map.Entry<String, String> change :
+                    new ChangeTexts(SqlDatabase.MYSQL).all().entrySet()) {
+                switch (change.getKey()) {
+                    case "change: audit", "purge: lock what is due" -> {}
+                    case "change: result" ->
+                        assertThat(plan(connection, change.getValue())).containsExactly("range PRIMARY");
                     default ->
-                        assertThat(plan(connection, change.sql()))
-                                .as(change.name())
+                        assertThat(plan(connection, change.getValue()))
+                                .as(change.getKey())
                                 .singleElement()
                                 .isEqualTo("eq_ref PRIMARY");
                 }

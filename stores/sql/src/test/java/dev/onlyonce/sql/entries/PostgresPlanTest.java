@@ -220,9 +220,7 @@ final class PostgresPlanTest {
         statements.put(PostgresStatements.FIND_ONE, id);
         statements.put(Sweep.CHUNK, Binding.longs(0, 1000));
         statements.put(Sweep.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
-        for (ChangeTexts.Statement change : new ChangeTexts(SqlDatabase.POSTGRESQL).all()) {
-            statements.put(change.sql(), null);
-        }
+        new ChangeTexts(SqlDatabase.POSTGRESQL).all().values().forEach(change -> statements.put(change, null));
         statements.put(
                 PostgresStatements.RENEW,
                 new ArrayParameters<>(CLAIMS)
