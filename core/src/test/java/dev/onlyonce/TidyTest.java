@@ -66,7 +66,7 @@ class TidyTest {
                     "core/.*|.*/RingsTest\\.java"),
             Ban.of(
                     "the inner rooms of the SQL module are its own",
-                    "dev\\.onlyonce\\.sql\\.(entries|connections\\.(?!SqlDatabase\\b))",
+                    "dev\\.onlyonce\\.sql\\.internal\\b",
                     ALL,
                     "sql/.*|.*/RingsTest\\.java"),
             Ban.of(
@@ -129,8 +129,8 @@ class TidyTest {
                 "@Disabled(\"flaky\")",
                 "import dev.onlyonce.internal.GroupingStore;",
                 "import dev.onlyonce.testservers.PostgresServer;",
-                "import dev.onlyonce.sql.entries.Database;",
-                "import dev.onlyonce.sql.connections.Calls;",
+                "import dev.onlyonce.sql.internal.entries.SqlDialect;",
+                "import dev.onlyonce.sql.internal.connections.Connections;",
                 "final class StringUtils {",
                 "abstract class AbstractStore {"
             })
@@ -144,7 +144,7 @@ class TidyTest {
     @ValueSource(
             strings = {
                 "long now = time.now();",
-                "import dev.onlyonce.sql.connections.SqlDatabase;",
+                "import dev.onlyonce.sql.schema.Schema;",
                 "// as Instant.now() would",
                 " * never Thread.sleep",
                 "Update update;"

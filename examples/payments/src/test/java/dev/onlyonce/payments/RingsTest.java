@@ -22,7 +22,9 @@ class RingsTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(
-                        "dev.onlyonce.internal..", "dev.onlyonce.sql.connections..", "dev.onlyonce.sql.entries..")
+                        "dev.onlyonce.internal..",
+                        "dev.onlyonce.sql.internal.connections..",
+                        "dev.onlyonce.sql.internal.entries..")
                 .check(CLASSES);
     }
 

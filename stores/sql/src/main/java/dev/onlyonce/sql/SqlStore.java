@@ -1,24 +1,24 @@
 package dev.onlyonce.sql;
 
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.connections.SourceCheck;
-import dev.onlyonce.sql.entries.AuditTable;
-import dev.onlyonce.sql.entries.BoundedCount;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.EntryListing;
-import dev.onlyonce.sql.entries.EntryWriter;
-import dev.onlyonce.sql.entries.HalfDoneReleases;
-import dev.onlyonce.sql.entries.LifeChanges;
-import dev.onlyonce.sql.entries.NameCheck;
-import dev.onlyonce.sql.entries.Sealing;
-import dev.onlyonce.sql.entries.ServerClock;
-import dev.onlyonce.sql.entries.SqlAccess;
-import dev.onlyonce.sql.entries.StateCount;
-import dev.onlyonce.sql.entries.StepPurge;
-import dev.onlyonce.sql.entries.StoredEntry;
-import dev.onlyonce.sql.entries.Sweep;
-import dev.onlyonce.sql.entries.WriteCheck;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.connections.SourceCheck;
+import dev.onlyonce.sql.internal.entries.AuditTable;
+import dev.onlyonce.sql.internal.entries.BoundedCount;
+import dev.onlyonce.sql.internal.entries.EntryListing;
+import dev.onlyonce.sql.internal.entries.EntryWriter;
+import dev.onlyonce.sql.internal.entries.HalfDoneReleases;
+import dev.onlyonce.sql.internal.entries.LifeChanges;
+import dev.onlyonce.sql.internal.entries.NameCheck;
+import dev.onlyonce.sql.internal.entries.Sealing;
+import dev.onlyonce.sql.internal.entries.ServerClock;
+import dev.onlyonce.sql.internal.entries.SqlAccess;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
+import dev.onlyonce.sql.internal.entries.StateCount;
+import dev.onlyonce.sql.internal.entries.StepPurge;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
+import dev.onlyonce.sql.internal.entries.Sweep;
+import dev.onlyonce.sql.internal.entries.WriteCheck;
 import dev.onlyonce.sql.schema.Schema;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.AuditQuery;
@@ -70,8 +70,8 @@ public final class SqlStore implements Store {
     private static final int PURGE_VISITS = 10;
 
     private final SqlAccess access;
-    private final Database database;
-    private final Calls calls;
+    private final SqlDialect database;
+    private final Connections connections;
     private final Sealing sealing;
     private final EntryWriter writer;
     private final Sweep sweep;
@@ -83,10 +83,10 @@ public final class SqlStore implements Store {
         this.access = access;
         this.gate = gate;
         this.database = access.database();
-        this.calls = access.calls();
+        this.connections = access.connections();
         this.sealing = access.sealing();
-        this.writer = new EntryWriter(database, calls, sealing);
-        this.sweep = new Sweep(database, calls);
+        this.writer = new EntryWriter(database, connections, sealing);
+        this.sweep = new Sweep(database, connections);
         this.audit = new AuditTable(database);
         this.halfDone = access.halfDone();
     }
@@ -135,7 +135,7 @@ public final class SqlStore implements Store {
      * @throws dev.onlyonce.store.StoreUnavailable if either cannot be reached
      */
     public boolean isIn(DataSource dataSource) {
-        String own = calls.read(SourceCheck::schema);
+        String own = connections.read(SourceCheck::schema);
         try (Connection connection = dataSource.getConnection()) {
             return SourceCheck.schema(connection).equals(own);
         } catch (SQLException e) {
@@ -203,7 +203,7 @@ public final class SqlStore implements Store {
         if (renewals.isEmpty()) {
             return List.of();
         }
-        Set<EntryId> renewed = calls.write(c -> database.renew(c, sorted(renewals, Renewal::id)));
+        Set<EntryId> renewed = connections.write(c -> database.renew(c, sorted(renewals, Renewal::id)));
         List<EntryId> rest = renewals.stream()
                 .map(Renewal::id)
                 .filter(id -> !renewed.contains(id))
@@ -233,7 +233,7 @@ public final class SqlStore implements Store {
     }
 
     private Map<EntryId, Entry> stored(List<EntryId> ids) {
-        return ids.isEmpty() ? Map.of() : calls.read(c -> database.find(c, ids));
+        return ids.isEmpty() ? Map.of() : connections.read(c -> database.find(c, ids));
     }
 
     @Override
@@ -248,14 +248,15 @@ public final class SqlStore implements Store {
         long visits = (long) limit * PURGE_VISITS + PURGE_ROWS;
         while (removed < limit && visits > 0) {
             int rows = Math.min(PURGE_ROWS, limit - removed);
-            LifeChanges.Purged purged = calls.write(c -> database.changes().purge(c, rows));
+            LifeChanges.Purged purged =
+                    connections.write(c -> database.changes().purge(c, rows));
             removed += purged.removed();
             visits -= purged.visited();
             if (purged.visited() < rows) {
                 break;
             }
         }
-        new StepPurge(database).run(calls, limit);
+        new StepPurge(database).run(connections, limit);
         return removed;
     }
 
@@ -264,8 +265,8 @@ public final class SqlStore implements Store {
         if (resolutions.isEmpty()) {
             return List.of();
         }
-        Map<EntryId, SettleResult.Settled> resolved =
-                calls.write(c -> database.changes().resolve(c, sealing.sealAll(sorted(resolutions, Resolution::id))));
+        Map<EntryId, SettleResult.Settled> resolved = connections.write(c ->
+                database.changes().resolve(c, sealing.sealAll(sorted(resolutions, Resolution::id))));
         List<EntryId> lost = resolutions.stream()
                 .map(Resolution::id)
                 .filter(id -> !resolved.containsKey(id))
@@ -283,12 +284,12 @@ public final class SqlStore implements Store {
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
-        return calls.write(c -> database.changes().evict(c, id, who, reason));
+        return connections.write(c -> database.changes().evict(c, id, who, reason));
     }
 
     @Override
     public List<Entry> list(EntryQuery query) {
-        return calls.read(c -> EntryListing.of(c, database, query)).stream()
+        return connections.read(c -> EntryListing.of(c, database, query)).stream()
                 .map(sealing::shown)
                 .toList();
     }
@@ -339,27 +340,27 @@ public final class SqlStore implements Store {
 
     @Override
     public List<AuditRecord> audit(AuditQuery query) {
-        return calls.read(c -> audit.list(c, query));
+        return connections.read(c -> audit.list(c, query));
     }
 
     @Override
     public int purgeAudit(Duration retention, int limit) {
-        return calls.write(
+        return connections.write(
                 c -> database.bounded(c, bounded -> audit.purge(bounded, StoredEntry.micros(retention), limit)));
     }
 
-    private <T> T bounded(Calls.Work<T> reading) {
-        return calls.read(c -> database.bounded(c, reading));
+    private <T> T bounded(Connections.Work<T> reading) {
+        return connections.read(c -> database.bounded(c, reading));
     }
 
     /** The tables, for looking at their version. */
     public Schema schema() {
-        return new Schema(calls, database.kind());
+        return new Schema(connections, database.kind());
     }
 
     @Override
     public Optional<Instant> now() {
-        return Optional.of(calls.read(c -> ServerClock.now(c, database)));
+        return Optional.of(connections.read(c -> ServerClock.now(c, database)));
     }
 
     /** On MySQL and MariaDB, what {@code max_allowed_packet} leaves room for. */
@@ -371,7 +372,7 @@ public final class SqlStore implements Store {
     /** By a commit. Blocks for as long as a claim may. */
     @Override
     public void checkWritable() {
-        calls.transaction(c -> database.bounded(c, bounded -> WriteCheck.run(bounded, database)));
+        connections.transaction(c -> database.bounded(c, bounded -> WriteCheck.run(bounded, database)));
     }
 
     @Override
@@ -392,7 +393,7 @@ public final class SqlStore implements Store {
     /** Closes the connections of an embedded database; a DataSource stays its owner's. */
     @Override
     public void close() {
-        calls.close();
+        connections.close();
     }
 
     /** A copy in the order of ids; throws if an id comes twice. */

@@ -1,22 +1,22 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.connections.H2Check;
-import dev.onlyonce.sql.connections.MySqlCheck;
-import dev.onlyonce.sql.connections.Pool;
-import dev.onlyonce.sql.connections.SettingsCheck;
-import dev.onlyonce.sql.connections.SourceCheck;
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.connections.SqliteConnections;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.H2;
-import dev.onlyonce.sql.entries.MarkRow;
-import dev.onlyonce.sql.entries.MySql;
-import dev.onlyonce.sql.entries.Postgres;
-import dev.onlyonce.sql.entries.ScriptProbe;
-import dev.onlyonce.sql.entries.Sealing;
-import dev.onlyonce.sql.entries.SqlAccess;
-import dev.onlyonce.sql.entries.Sqlite;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.connections.H2Check;
+import dev.onlyonce.sql.internal.connections.MySqlCheck;
+import dev.onlyonce.sql.internal.connections.Pool;
+import dev.onlyonce.sql.internal.connections.SettingsCheck;
+import dev.onlyonce.sql.internal.connections.SourceCheck;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqliteConnections;
+import dev.onlyonce.sql.internal.entries.H2;
+import dev.onlyonce.sql.internal.entries.MarkRow;
+import dev.onlyonce.sql.internal.entries.MySql;
+import dev.onlyonce.sql.internal.entries.Postgres;
+import dev.onlyonce.sql.internal.entries.ScriptProbe;
+import dev.onlyonce.sql.internal.entries.Sealing;
+import dev.onlyonce.sql.internal.entries.SqlAccess;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
+import dev.onlyonce.sql.internal.entries.Sqlite;
 import dev.onlyonce.sql.schema.Schema;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.StoreGate;
@@ -54,60 +54,67 @@ public final class StoreOpening {
         if (kind == SqlDatabase.H2) {
             H2Check.checkUrl(dataSource);
         }
-        Calls calls = new Calls(new Pool(dataSource, SERVERS.contains(kind)), kind);
+        Connections connections = new Connections(new Pool(dataSource, SERVERS.contains(kind)), kind);
         SettingsCheck settings = new SettingsCheck(kind);
-        calls.read(settings::run);
-        prepare(kind, calls, options.mode);
-        return store(new SqlAccess(database(kind, calls, options), calls, options.sealing), settings, options.mode);
+        connections.read(settings::run);
+        prepare(kind, connections, options.mode);
+        return store(
+                new SqlAccess(database(kind, connections, options), connections, options.sealing),
+                settings,
+                options.mode);
     }
 
-    private static Database database(SqlDatabase kind, Calls calls, Options options) {
+    private static SqlDialect database(SqlDatabase kind, Connections connections, Options options) {
         return switch (kind) {
             case POSTGRESQL ->
-                new Postgres(options.clock, options.audit, calls.read(ScriptProbe::run), calls.read(Postgres::home));
-            case H2 -> new H2(options.clock, options.audit, calls.read(H2::home));
-            case MYSQL -> new MySql(options.clock, options.audit, calls.read(MySqlCheck::packetBytes));
-            case SQLITE -> Database.of(kind, options.clock, options.audit);
+                new Postgres(
+                        options.clock,
+                        options.audit,
+                        connections.read(ScriptProbe::run),
+                        connections.read(Postgres::home));
+            case H2 -> new H2(options.clock, options.audit, connections.read(H2::home));
+            case MYSQL -> new MySql(options.clock, options.audit, connections.read(MySqlCheck::packetBytes));
+            case SQLITE -> SqlDialect.of(kind, options.clock, options.audit);
         };
     }
 
     static SqlStore open(Path file, Options options) {
-        Calls calls = new Calls(new SqliteConnections(file), SqlDatabase.SQLITE);
+        Connections connections = new Connections(new SqliteConnections(file), SqlDatabase.SQLITE);
         try {
-            prepare(SqlDatabase.SQLITE, calls, options.mode);
+            prepare(SqlDatabase.SQLITE, connections, options.mode);
             return store(
-                    new SqlAccess(new Sqlite(options.clock, options.audit), calls, options.sealing),
+                    new SqlAccess(new Sqlite(options.clock, options.audit), connections, options.sealing),
                     new SettingsCheck(SqlDatabase.SQLITE),
                     options.mode);
         } catch (RuntimeException e) {
-            calls.close();
+            connections.close();
             throw e;
         }
     }
 
     /** With its gate, which looks at the database once more. */
     private static SqlStore store(SqlAccess access, SettingsCheck settings, SchemaMode mode) {
-        Calls calls = access.calls();
-        Database database = access.database();
-        Calls.Work<Boolean> look = c -> {
+        Connections connections = access.connections();
+        SqlDialect database = access.database();
+        Connections.Work<Boolean> look = c -> {
             settings.run(c);
             return MarkRow.checkKey(c, database);
         };
         StoreGate gate = new StoreGate(
-                () -> calls.read(c -> database.bounded(c, look)),
-                () -> calls.read(c -> database.bounded(c, bounded -> MarkRow.read(bounded, database))),
-                mark -> calls.transactionAnyway(c -> MarkRow.write(c, database, mark)));
+                () -> connections.read(c -> database.bounded(c, look)),
+                () -> connections.read(c -> database.bounded(c, bounded -> MarkRow.read(bounded, database))),
+                mark -> connections.transactionAnyway(c -> MarkRow.write(c, database, mark)));
         if (mode != SchemaMode.LEAVE) {
             // Otherwise there may be no tables.
-            calls.read(c -> MarkRow.checkKey(c, database));
+            connections.read(c -> MarkRow.checkKey(c, database));
             gate.open();
-            calls.guardBy(gate::check);
+            connections.guardBy(gate::check);
         }
         return new SqlStore(access, gate);
     }
 
-    private static void prepare(SqlDatabase kind, Calls calls, SchemaMode mode) {
-        Schema schema = new Schema(calls, kind);
+    private static void prepare(SqlDatabase kind, Connections connections, SchemaMode mode) {
+        Schema schema = new Schema(connections, kind);
         switch (mode) {
             case CREATE -> schema.apply();
             case VALIDATE -> schema.validate();

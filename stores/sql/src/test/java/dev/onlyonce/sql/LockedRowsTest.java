@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
-import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
 import dev.onlyonce.sql.transactions.TransactionsChapter;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;

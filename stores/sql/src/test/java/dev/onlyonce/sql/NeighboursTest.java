@@ -8,7 +8,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
-import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
 import dev.onlyonce.store.StoreBusy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.onlyonce.Onlyonce;
-import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;

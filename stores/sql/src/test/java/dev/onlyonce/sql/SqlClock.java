@@ -1,6 +1,6 @@
 package dev.onlyonce.sql;
 
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

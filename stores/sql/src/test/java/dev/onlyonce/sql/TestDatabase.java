@@ -1,7 +1,7 @@
 package dev.onlyonce.sql;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
 import dev.onlyonce.testservers.MariaDbServer;
 import dev.onlyonce.testservers.MySqlServer;
 import dev.onlyonce.testservers.PostgresServer;

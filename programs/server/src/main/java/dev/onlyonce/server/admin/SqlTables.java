@@ -3,9 +3,7 @@ package dev.onlyonce.server.admin;
 import dev.onlyonce.http.admin.AdminOperator;
 import dev.onlyonce.http.admin.Tables;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.schema.Schema;
-import java.util.Locale;
 
 /** The tables of a SQL store. */
 record SqlTables(SqlStore store) implements Tables {
@@ -21,7 +19,7 @@ record SqlTables(SqlStore store) implements Tables {
 
     private static AdminOperator.SchemaView view(Schema.Status status) {
         return new AdminOperator.SchemaView(
-                status.database().name().toLowerCase(Locale.ROOT),
+                status.database(),
                 status.installed(),
                 status.known(),
                 status.isCurrent());
@@ -33,11 +31,6 @@ record SqlTables(SqlStore store) implements Tables {
     }
 
     static String scriptOf(String database) {
-        try {
-            return Schema.script(SqlDatabase.valueOf(database.toUpperCase(Locale.ROOT)));
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "no database \"" + database + "\"; use postgresql, mysql, sqlite or h2", e);
-        }
+        return Schema.script(database);
     }
 }

@@ -2,8 +2,8 @@ package dev.onlyonce.server.cli;
 
 import dev.onlyonce.http.admin.AdminOperator;
 import dev.onlyonce.sql.SchemaMode;
-import dev.onlyonce.sql.connections.SqlDatabase;
 import dev.onlyonce.sql.schema.Schema;
+import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -19,15 +19,23 @@ final class SchemaCommand extends CommandGroup {
             footerHeading = "%nExample:%n",
             footer = "  onlyonce schema print postgresql | psql onlyonce")
     static final class Print extends PrintingCommand {
+        private enum Kind {
+            POSTGRESQL,
+            MYSQL,
+            SQLITE,
+            H2
+        }
+
         @Parameters(paramLabel = "DATABASE", description = "postgresql, mysql, sqlite or h2")
-        private SqlDatabase database = SqlDatabase.POSTGRESQL;
+        private Kind database = Kind.POSTGRESQL;
 
         @Option(names = "--statements", description = "Prints the statements on entries as they are sent instead")
         private boolean statements;
 
         @Override
         public Integer call() {
-            out().print(statements ? Schema.statements(database) : Schema.script(database));
+            String kind = database.name().toLowerCase(Locale.ROOT);
+            out().print(statements ? Schema.statements(kind) : Schema.script(kind));
             out().flush();
             return Cli.OK;
         }

@@ -1,7 +1,7 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.entries.AuditTable;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.entries.AuditTable;
 import dev.onlyonce.store.AuditText;
 import java.util.List;
 import org.slf4j.Logger;
@@ -34,15 +34,15 @@ final class DeadLetters {
         boolean changed = operate(
                 id, who, "dead letter dropped: " + reason, c -> context.table().drop(c, id));
         if (changed) {
-            new NextInLine(context).call(Line.of(letter.stream().filter(row -> row.id() == id)));
+            new NextInLine(context).call(DeliveryOrder.of(letter.stream().filter(row -> row.id() == id)));
         }
         log.info("Dead letter {} dropped: {}, by {}: {}", id, changed, who, reason);
         return changed;
     }
 
-    private boolean operate(long id, String who, String why, Calls.Work<Boolean> change) {
+    private boolean operate(long id, String who, String why, Connections.Work<Boolean> change) {
         AuditTable audit = new AuditTable(context.database());
-        return context.calls()
+        return context.connections()
                 .transaction(transaction -> context.database().bounded(transaction, c -> {
                     audit.operated(c, id, AuditText.who(who), AuditText.why(why));
                     boolean changed = change.run(c);

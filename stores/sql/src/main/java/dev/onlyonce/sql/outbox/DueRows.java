@@ -1,10 +1,10 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.entries.ArrayParameters;
-import dev.onlyonce.sql.entries.Columns;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.entries.ArrayParameters;
+import dev.onlyonce.sql.internal.entries.Columns;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -41,13 +41,13 @@ final class DueRows {
     /** The planner would scan a table that was small when it looked. */
     private static final String POSTGRES_BY_INDEX = "SELECT set_config('enable_seqscan', 'off', true)";
 
-    private final Database database;
+    private final SqlDialect database;
     private final SqlDatabase kind;
     private final OutboxStatements statements;
     private final Columns columns;
     private final OutboxTable table;
 
-    DueRows(Database database, OutboxTable table) {
+    DueRows(SqlDialect database, OutboxTable table) {
         this.database = database;
         this.kind = database.kind();
         this.statements = OutboxStatements.of(kind);
@@ -161,7 +161,7 @@ final class DueRows {
     }
 
     /** Makes the first row of each line due. */
-    int next(Connection connection, List<Line> lines) throws SQLException {
+    int next(Connection connection, List<DeliveryOrder> lines) throws SQLException {
         List<Long> ids = firstInLine(connection, lines);
         if (ids.isEmpty()) {
             return 0;
@@ -172,19 +172,19 @@ final class DueRows {
         }
     }
 
-    private List<Long> firstInLine(Connection connection, List<Line> lines) throws SQLException {
+    private List<Long> firstInLine(Connection connection, List<DeliveryOrder> lines) throws SQLException {
         byIndex(connection);
         List<Long> first = new ArrayList<>();
         try (PreparedStatement statement = database.prepare(connection, database.sql(statements.firstInLine()))) {
             if (kind == SqlDatabase.POSTGRESQL) {
                 new ArrayParameters<>(lines)
-                        .texts(Line::tenant)
-                        .texts(Line::topic)
-                        .texts(Line::orderKey)
+                        .texts(DeliveryOrder::tenant)
+                        .texts(DeliveryOrder::topic)
+                        .texts(DeliveryOrder::orderKey)
                         .bind(statement, 1);
                 return numbers(statement);
             }
-            for (Line line : lines) {
+            for (DeliveryOrder line : lines) {
                 columns.text(statement, 1, line.tenant());
                 columns.text(statement, 2, line.topic());
                 columns.text(statement, 3, line.orderKey());

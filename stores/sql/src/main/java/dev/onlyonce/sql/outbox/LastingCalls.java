@@ -1,9 +1,9 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.entries.Columns;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.entries.Columns;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.Terms;
@@ -38,12 +38,12 @@ final class LastingCalls {
 
     private static final long KEPT_US = StoredEntry.micros(Terms.RETENTION_MAX);
 
-    private final Database database;
+    private final SqlDialect database;
     private final Columns columns;
     /** Only PostgreSQL ends a batch at the first locked entry. Others wait for each of the rest as well. */
     private final boolean isBatched;
 
-    LastingCalls(Database database) {
+    LastingCalls(SqlDialect database) {
         this.database = database;
         this.columns = Columns.of(database.kind());
         this.isBatched = database.kind() == SqlDatabase.POSTGRESQL;

@@ -1,10 +1,10 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.connections.IdleBound;
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.connections.Standby;
-import dev.onlyonce.sql.entries.H2LockTimeout;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.connections.IdleBound;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.Standby;
+import dev.onlyonce.sql.internal.entries.H2LockTimeout;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -56,7 +56,7 @@ final class LockBounds {
      *
      * @param patient whether a second is not too long: many locked rows must not cost a second each
      */
-    <T> T run(Connection connection, boolean patient, Calls.Work<T> work) throws SQLException {
+    <T> T run(Connection connection, boolean patient, Connections.Work<T> work) throws SQLException {
         if (kind == SqlDatabase.SQLITE) {
             return work.run(connection);
         }

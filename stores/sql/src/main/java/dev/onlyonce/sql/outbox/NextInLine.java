@@ -1,6 +1,6 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.sql.connections.Transaction;
+import dev.onlyonce.sql.internal.connections.Transaction;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import java.util.List;
@@ -21,7 +21,7 @@ final class NextInLine {
     }
 
     /** Never throws {@link StoreException}. */
-    void call(List<Line> lines) {
+    void call(List<DeliveryOrder> lines) {
         if (lines.isEmpty()) {
             return;
         }
@@ -36,7 +36,7 @@ final class NextInLine {
         }
     }
 
-    private void callAlone(Line line) {
+    private void callAlone(DeliveryOrder line) {
         try {
             next(List.of(line), false);
         } catch (StoreException e) {
@@ -44,9 +44,9 @@ final class NextInLine {
         }
     }
 
-    private void next(List<Line> lines, boolean patient) {
+    private void next(List<DeliveryOrder> lines, boolean patient) {
         // It reads first: SQLite would refuse to write on what it has read, once another has written.
-        context.calls()
+        context.connections()
                 .write(connection -> Transaction.run(
                         connection,
                         context.begin(),

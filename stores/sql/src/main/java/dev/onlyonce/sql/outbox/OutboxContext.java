@@ -1,14 +1,14 @@
 package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.H2;
-import dev.onlyonce.sql.entries.MySql;
-import dev.onlyonce.sql.entries.Postgres;
-import dev.onlyonce.sql.entries.Sealing;
-import dev.onlyonce.sql.entries.SqlAccess;
-import dev.onlyonce.sql.entries.Sqlite;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.entries.H2;
+import dev.onlyonce.sql.internal.entries.MySql;
+import dev.onlyonce.sql.internal.entries.Postgres;
+import dev.onlyonce.sql.internal.entries.Sealing;
+import dev.onlyonce.sql.internal.entries.SqlAccess;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
+import dev.onlyonce.sql.internal.entries.Sqlite;
 import java.util.List;
 
 /** What the parts of an outbox share. */
@@ -23,7 +23,7 @@ record OutboxContext(SqlAccess access, OutboxTable table, LockBounds bounds, Out
                 new Waiters());
     }
 
-    Database database() {
+    SqlDialect database() {
         return access.database();
     }
 
@@ -35,13 +35,13 @@ record OutboxContext(SqlAccess access, OutboxTable table, LockBounds bounds, Out
         return new DueRows(database(), table);
     }
 
-    Calls calls() {
-        return access.calls();
+    Connections connections() {
+        return access.connections();
     }
 
     /** Reads outside of a transaction. */
-    <T> T read(Calls.Work<T> work) {
-        return calls().read(c -> database().bounded(c, work));
+    <T> T read(Connections.Work<T> work) {
+        return connections().read(c -> database().bounded(c, work));
     }
 
     Sealing sealing() {

@@ -2,7 +2,7 @@ package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Policy;
 import dev.onlyonce.Registry;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Terms;
 import dev.onlyonce.store.Time;

@@ -1,6 +1,6 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
 
 /**
  * The statements on {@code onlyonce_outbox}. Each kind has whole statements of its own, which can be pasted into a

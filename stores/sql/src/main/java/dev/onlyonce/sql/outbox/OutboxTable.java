@@ -1,14 +1,14 @@
 package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Key;
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.entries.ArrayParameters;
-import dev.onlyonce.sql.entries.BoundedCount;
-import dev.onlyonce.sql.entries.Columns;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.EachRow;
-import dev.onlyonce.sql.entries.Sealing;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.entries.ArrayParameters;
+import dev.onlyonce.sql.internal.entries.BoundedCount;
+import dev.onlyonce.sql.internal.entries.Columns;
+import dev.onlyonce.sql.internal.entries.EachRow;
+import dev.onlyonce.sql.internal.entries.Sealing;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
@@ -36,13 +36,13 @@ final class OutboxTable {
     /** The use that answers are sealed for. */
     private static final String ANSWER = "answer";
 
-    private final Database database;
+    private final SqlDialect database;
     private final SqlDatabase kind;
     private final OutboxStatements statements;
     private final Columns columns;
     private final Sealing sealing;
 
-    OutboxTable(Database database, Sealing sealing) {
+    OutboxTable(SqlDialect database, Sealing sealing) {
         this.database = database;
         this.kind = database.kind();
         this.statements = OutboxStatements.of(kind);

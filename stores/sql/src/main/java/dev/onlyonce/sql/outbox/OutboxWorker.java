@@ -1,8 +1,8 @@
 package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.sql.connections.Transaction;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.connections.Transaction;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
@@ -267,10 +267,10 @@ final class OutboxWorker implements AutoCloseable {
                 .sorted(Comparator.comparing(Renewal::id))
                 .toList();
         if (!entries.isEmpty()) {
-            context.calls().write(c -> context.database().renew(c, entries));
+            context.connections().write(c -> context.database().renew(c, entries));
         }
         rows.sort(Comparator.comparing(h -> h.stored().row().id()));
-        List<Boolean> renewed = context.calls()
+        List<Boolean> renewed = context.connections()
                 .write(c -> Transaction.run(
                         c, context.begin(), t -> context.table().renew(t, rows, StoredEntry.micros(lease))));
         for (int i = 0; i < rows.size(); i++) {

@@ -47,7 +47,7 @@ final class OutcomeWait {
     }
 
     private Optional<Entry> find(EntryId id) {
-        return Optional.ofNullable(context.calls()
+        return Optional.ofNullable(context.connections()
                         .read(c -> context.database().find(c, List.of(id)))
                         .get(id))
                 .map(context.sealing()::shown);

@@ -1,6 +1,6 @@
 package dev.onlyonce.sql.outbox;
 
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Failure;

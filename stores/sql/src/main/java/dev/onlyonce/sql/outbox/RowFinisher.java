@@ -1,8 +1,8 @@
 package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.sql.connections.SqlFailure;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.connections.SqlFailure;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
@@ -127,7 +127,7 @@ final class RowFinisher {
 
     /** Records answers; returns those whose row is lost. */
     private List<TakenRow> recorded(List<TakenRow> answers, FinishRound round) {
-        List<Boolean> recorded = context.calls()
+        List<Boolean> recorded = context.connections()
                 .transaction(transaction -> context.bounds()
                         .run(
                                 transaction,
@@ -224,7 +224,7 @@ final class RowFinisher {
     private void lost(TakenRow held) {
         log.warn("Lost to another worker, which goes on with it: {}", held.row());
         // Or it was we who ended it, and the acknowledgement got lost.
-        nextInLine.call(Line.of(Stream.of(held.stored().row())));
+        nextInLine.call(DeliveryOrder.of(Stream.of(held.stored().row())));
         context.publish(new Event.ClaimLost(held.stored().row().key(), held.attempt()));
     }
 
@@ -259,7 +259,7 @@ final class RowFinisher {
     private void commit(List<RowEnding> endings, FinishRound round) {
         List<RowEnding> sorted =
                 endings.stream().sorted(Comparator.comparing(RowEnding::id)).toList();
-        context.calls()
+        context.connections()
                 .transaction(transaction -> context.bounds().run(transaction, round.isPatient(), c -> {
                     List<OutboxTable.End> rows = sorted.stream()
                             .map(e -> new OutboxTable.End(e.taken(), e.fate()))
@@ -274,7 +274,7 @@ final class RowFinisher {
                     }
                     return settle(c, sorted);
                 }));
-        nextInLine.call(Line.of(endings.stream()
+        nextInLine.call(DeliveryOrder.of(endings.stream()
                 .filter(ending -> ending.fate().isDeleted())
                 .map(ending -> ending.taken().stored().row())));
         endings.forEach(this::publish);

@@ -1,8 +1,8 @@
 package dev.onlyonce.sql.outbox;
 
 import dev.onlyonce.Event;
-import dev.onlyonce.sql.connections.Transaction;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.connections.Transaction;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -103,7 +103,7 @@ final class RowTaker {
         List<EntryId> ids =
                 rows.stream().map(StoredRow::entry).distinct().sorted().toList();
         Map<EntryId, Entry> entries =
-                context.calls().read(c -> context.database().find(c, ids));
+                context.connections().read(c -> context.database().find(c, ids));
         Sorted sorted = new Sorted();
         rows.forEach(row -> sort(row, entries.get(row.entry()), token, sorted));
         claim(sorted, entries, token, begun);
@@ -122,8 +122,8 @@ final class RowTaker {
     private List<StoredRow> firstInLine(Map<String, InHand.Room> rooms, UUID token, long leaseUs) {
         DueRows due = context.due();
         for (int round = 0; round < ROUNDS_MAX; round++) {
-            DueRows.Batch batch =
-                    context.calls().write(c -> Transaction.run(c, begin, t -> due.take(t, rooms, token, leaseUs)));
+            DueRows.Batch batch = context.connections()
+                    .write(c -> Transaction.run(c, begin, t -> due.take(t, rooms, token, leaseUs)));
             more = batch.isFull();
             if (!batch.rows().isEmpty() || !more) {
                 return batch.rows();
@@ -142,7 +142,7 @@ final class RowTaker {
             return;
         }
         try {
-            context.calls()
+            context.connections()
                     .write(c -> Transaction.run(
                             c,
                             begin,
@@ -159,7 +159,7 @@ final class RowTaker {
             throw e;
         }
         new NextInLine(context)
-                .call(Line.of(sorted.ends.stream()
+                .call(DeliveryOrder.of(sorted.ends.stream()
                         .filter(end -> end.fate().isDeleted())
                         .map(end -> end.held().stored().row())));
     }
@@ -268,7 +268,8 @@ final class RowTaker {
         claims.sort(Comparator.comparing(ClaimRequest::id));
         Map<EntryId, Integer> attempts;
         try {
-            attempts = context.calls().write(c -> context.database().changes().take(c, claims));
+            attempts = context.connections()
+                    .write(c -> context.database().changes().take(c, claims));
         } catch (StoreOutcomeUnknown e) {
             sorted.free.forEach(
                     row -> unconfirmed.add(Unconfirmed.of(row, token, "the claim was not confirmed; nobody called")));
@@ -346,7 +347,7 @@ final class RowTaker {
     private void release(List<Unconfirmed> claims, boolean patient) {
         List<Settlement> all = releases(claims.stream());
         List<Settlement> lasting = releases(claims.stream().filter(Unconfirmed::lasting));
-        context.calls()
+        context.connections()
                 .transaction(transaction -> context.bounds().run(transaction, patient, t -> {
                     context.lasting().release(t, lasting);
                     return context.database().inTransaction().end(t, all, List.of());

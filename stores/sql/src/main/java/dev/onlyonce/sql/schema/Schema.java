@@ -1,10 +1,10 @@
 package dev.onlyonce.sql.schema;
 
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.connections.Transaction;
-import dev.onlyonce.sql.entries.EntryStatements;
-import dev.onlyonce.sql.entries.Sqlite;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.Transaction;
+import dev.onlyonce.sql.internal.entries.EntryStatements;
+import dev.onlyonce.sql.internal.entries.Sqlite;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreRejected;
 import java.io.IOException;
@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -35,17 +36,17 @@ public final class Schema {
     /** H2: a table, index, column, constraint or version that is there already. */
     private static final Set<Integer> H2_EXISTS = Set.of(42101, 42111, 42121, 90045, 23505);
 
-    private final Calls calls;
+    private final Connections connections;
     private final SqlDatabase database;
     private final List<String> scripts;
 
-    public Schema(Calls calls, SqlDatabase database) {
-        this(calls, database, SCRIPTS);
+    public Schema(Connections connections, SqlDatabase database) {
+        this(connections, database, SCRIPTS);
     }
 
     /** With the scripts of another release: for tests. */
-    Schema(Calls calls, SqlDatabase database, List<String> scripts) {
-        this.calls = calls;
+    Schema(Connections connections, SqlDatabase database, List<String> scripts) {
+        this.connections = connections;
         this.database = database;
         this.scripts = scripts;
     }
@@ -53,11 +54,11 @@ public final class Schema {
     /**
      * Where a database's schema stands.
      *
-     * @param database which kind
+     * @param database postgresql, mysql, sqlite or h2
      * @param installed the version that is there; 0 for none
      * @param known the version that this release works with
      */
-    public record Status(SqlDatabase database, int installed, int known) {
+    public record Status(String database, int installed, int known) {
 
         /** Whether this release can work with it as it is. */
         public boolean isCurrent() {
@@ -65,14 +66,36 @@ public final class Schema {
         }
     }
 
-    /** The whole schema as a script, for creating it by hand. */
-    public static String script(SqlDatabase database) {
+    /**
+     * The whole schema as a script, for creating it by hand.
+     *
+     * @param database postgresql, mysql, sqlite or h2
+     * @throws IllegalArgumentException if it is none of these
+     */
+    public static String script(String database) {
+        return script(kind(database));
+    }
+
+    static String script(SqlDatabase database) {
         return SCRIPTS.stream().map(script -> script(database, script)).collect(Collectors.joining("\n"));
     }
 
-    /** The statements on entries as they are sent, for looking at them and their plans. */
-    public static String statements(SqlDatabase database) {
-        return EntryStatements.print(database);
+    /**
+     * The statements on entries as they are sent, for looking at them and their plans.
+     *
+     * @param database as for {@link #script(String)}
+     */
+    public static String statements(String database) {
+        return EntryStatements.print(kind(database));
+    }
+
+    private static SqlDatabase kind(String database) {
+        try {
+            return SqlDatabase.valueOf(database.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "no database \"" + database + "\"; use postgresql, mysql, sqlite or h2", e);
+        }
     }
 
     private static String script(SqlDatabase database, String name) {
@@ -89,7 +112,7 @@ public final class Schema {
 
     /** Looks. */
     public Status status() {
-        return new Status(database, calls.read(this::installed), scripts.size());
+        return new Status(database.name().toLowerCase(Locale.ROOT), connections.read(this::installed), scripts.size());
     }
 
     /**
@@ -114,7 +137,7 @@ public final class Schema {
     }
 
     private void run() {
-        calls.write(connection -> switch (database) {
+        connections.write(connection -> switch (database) {
             case POSTGRESQL -> inPostgres(connection);
             case MYSQL -> inMySql(connection);
             case SQLITE -> Transaction.run(connection, Sqlite.BEGIN, this::migrate);
@@ -192,7 +215,7 @@ public final class Schema {
     private int migrate(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             for (int version = installed(connection) + 1; version <= scripts.size(); version++) {
-                for (String sql : statements(script(database, scripts.get(version - 1)))) {
+                for (String sql : split(script(database, scripts.get(version - 1)))) {
                     execute(statement, sql);
                 }
             }
@@ -240,7 +263,7 @@ public final class Schema {
     }
 
     /** Comments end with their line, statements with a semicolon; the scripts have no literals with either. */
-    static List<String> statements(String script) {
+    static List<String> split(String script) {
         String code = script.lines().map(line -> line.replaceAll("--.*", "")).collect(Collectors.joining("\n"));
         List<String> statements = new ArrayList<>();
         for (String statement : code.split(";", -1)) {

@@ -6,7 +6,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.OpenClaim;
-import dev.onlyonce.sql.connections.Calls;
+import dev.onlyonce.sql.internal.connections.Connections;
 import dev.onlyonce.sql.transactions.TransactionalAction;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.StoreException;
@@ -36,7 +36,7 @@ final class StepAttempt implements StepRunner {
     private static final Duration RECORD_PAUSE = Duration.ofMillis(200);
 
     private final StepTable table;
-    private final Calls calls;
+    private final Connections connections;
     private final OpenClaim claim;
     private final Time time;
     private final Duration heldMax;
@@ -57,9 +57,9 @@ final class StepAttempt implements StepRunner {
     private boolean ended;
 
     /** For a flow on the caller's thread. */
-    private StepAttempt(StepTable table, Calls calls, OpenClaim claim, Timing timing, Past past) {
+    private StepAttempt(StepTable table, Connections connections, OpenClaim claim, Timing timing, Past past) {
         this.table = table;
-        this.calls = calls;
+        this.connections = connections;
         this.claim = claim;
         this.time = timing.time;
         this.heldMax = timing.heldMax;
@@ -75,9 +75,9 @@ final class StepAttempt implements StepRunner {
     private record Past(StepTable.Of of, List<StepTable.Step> recorded) {}
 
     /** Reads what earlier attempts have recorded. The transaction may run on another thread than the flow will. */
-    static StepAttempt of(StepTable table, Calls calls, OpenClaim claim, Timing timing) {
+    static StepAttempt of(StepTable table, Connections connections, OpenClaim claim, Timing timing) {
         StepTable.Owner owner = new StepTable.Owner(claim.key().entryId(), claim.token());
-        Past past = calls.transaction(transaction -> table.bounded(transaction, c -> {
+        Past past = connections.transaction(transaction -> table.bounded(transaction, c -> {
             long createdAt = table.held(c, owner).orElseThrow(() -> lost(claim));
             StepTable.Of of = new StepTable.Of(owner.id(), createdAt);
             List<StepTable.Step> recorded = table.read(c, of);
@@ -88,7 +88,7 @@ final class StepAttempt implements StepRunner {
             }
             return new Past(of, recorded);
         }));
-        return new StepAttempt(table, calls, claim, timing, past);
+        return new StepAttempt(table, connections, claim, timing, past);
     }
 
     /** An effect was started, and nobody knows whether it happened. */
@@ -191,7 +191,7 @@ final class StepAttempt implements StepRunner {
         AtomicBoolean again = new AtomicBoolean(table.locksWhole());
         claim.ensureHeld();
         try {
-            return calls.transaction(c -> {
+            return connections.transaction(c -> {
                 table.boundIdle(c, heldMax);
                 if (again.getAndSet(true)) {
                     // A heartbeat may have come between the transaction's snapshot and the fence: this time it cannot.
@@ -306,7 +306,7 @@ final class StepAttempt implements StepRunner {
     private void record(StepTable.Step step, OnLeaseLost onLeaseLost) {
         for (int tries = 1; ; tries++) {
             try {
-                calls.transaction(transaction -> table.bounded(transaction, c -> {
+                connections.transaction(transaction -> table.bounded(transaction, c -> {
                     table.write(c, of, step);
                     fence(c, onLeaseLost);
                     return true;
@@ -333,7 +333,7 @@ final class StepAttempt implements StepRunner {
     /** Nothing happened. If that cannot be recorded, and the owner is lost, the entry will be unknown, which is safe. */
     private void erase(NotExecuted proof) {
         try {
-            calls.transaction(transaction -> table.bounded(transaction, c -> {
+            connections.transaction(transaction -> table.bounded(transaction, c -> {
                 table.erase(c, of, number);
                 fence(c, OnLeaseLost.RESUME);
                 return true;

@@ -3,8 +3,8 @@ package dev.onlyonce.sql.steps;
 import dev.onlyonce.DownstreamKey;
 import dev.onlyonce.Key;
 import dev.onlyonce.Reconciler;
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.Entry;
 import java.time.Duration;
 import java.util.List;
@@ -15,19 +15,19 @@ import java.util.List;
  */
 final class StepReconciliation implements Reconciler {
     private final StepTable table;
-    private final Calls calls;
+    private final Connections connections;
     private final StepReconciler steps;
 
-    StepReconciliation(StepTable table, Calls calls, StepReconciler steps) {
+    StepReconciliation(StepTable table, Connections connections, StepReconciler steps) {
         this.table = table;
-        this.calls = calls;
+        this.connections = connections;
         this.steps = steps;
     }
 
     @Override
     public Finding reconcile(Entry unknown) throws Exception {
         StepTable.Of of = new StepTable.Of(unknown.id(), StoredEntry.micros(unknown.createdAt()));
-        List<StepTable.Step> doubtful = calls.read(c -> table.inDoubt(c, of));
+        List<StepTable.Step> doubtful = connections.read(c -> table.inDoubt(c, of));
         if (doubtful.isEmpty()) {
             return new Finding.Absent("no step is in doubt");
         }
@@ -44,7 +44,7 @@ final class StepReconciliation implements Reconciler {
             return new Finding.CannotTell("step " + step.name() + " was found, but not its result");
         }
         StepTable.Step finished = new StepTable.Step(step.number(), step.name(), StepTable.FINISHED, result);
-        boolean recorded = calls.transaction(c -> {
+        boolean recorded = connections.transaction(c -> {
             boolean still = table.found(c, of, unknown.attempt(), finished);
             if (!still) {
                 c.rollback();

@@ -1,13 +1,13 @@
 package dev.onlyonce.sql.steps;
 
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.connections.IdleBound;
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.connections.SqlFailure;
-import dev.onlyonce.sql.entries.Columns;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.Sealing;
-import dev.onlyonce.sql.entries.StepPurge;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.connections.IdleBound;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlFailure;
+import dev.onlyonce.sql.internal.entries.Columns;
+import dev.onlyonce.sql.internal.entries.Sealing;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
+import dev.onlyonce.sql.internal.entries.StepPurge;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
 import java.sql.Connection;
@@ -76,13 +76,13 @@ final class StepTable {
     private static final String POSTGRES_RESTORE =
             "SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)";
 
-    private final Database database;
+    private final SqlDialect database;
     private final Columns columns;
     private final Sealing sealing;
     private final StepPurge purge;
     private final String fence;
 
-    StepTable(Database database, Sealing sealing) {
+    StepTable(SqlDialect database, Sealing sealing) {
         this.database = database;
         this.sealing = sealing;
         this.columns = Columns.of(database.kind());
@@ -106,7 +106,7 @@ final class StepTable {
     }
 
     /** Runs statements of ours in a transaction: they do not wait long for a locked table. */
-    <T> T bounded(Connection transaction, Calls.Work<T> work) throws SQLException {
+    <T> T bounded(Connection transaction, Connections.Work<T> work) throws SQLException {
         return database.bounded(transaction, work);
     }
 

@@ -15,9 +15,9 @@ import dev.onlyonce.Reconciler;
 import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.entries.HalfDoneReleases;
-import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.entries.HalfDoneReleases;
+import dev.onlyonce.sql.internal.entries.SqlAccess;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreException;
@@ -48,13 +48,13 @@ public final class Steps {
     private static final Logger log = LoggerFactory.getLogger(Steps.class);
 
     private final StepTable table;
-    private final Calls calls;
+    private final Connections connections;
     private final Onlyonce onlyonce;
     private final HalfDoneReleases halfDone;
 
     private Steps(SqlAccess access, Onlyonce onlyonce) {
         this.table = new StepTable(access.database(), access.sealing());
-        this.calls = access.calls();
+        this.connections = access.connections();
         this.onlyonce = onlyonce;
         this.halfDone = access.halfDone();
     }
@@ -75,7 +75,7 @@ public final class Steps {
      */
     public static Reconciler reconciler(SqlStore store, StepReconciler steps) {
         SqlAccess access = store.access();
-        return new StepReconciliation(new StepTable(access.database(), access.sealing()), access.calls(), steps);
+        return new StepReconciliation(new StepTable(access.database(), access.sealing()), access.connections(), steps);
     }
 
     /**
@@ -119,7 +119,7 @@ public final class Steps {
         try {
             StepAttempt.Timing timing =
                     new StepAttempt.Timing(onlyonce.registry().time(), policy.heldMax());
-            steps = StepAttempt.of(table, calls, claim, timing);
+            steps = StepAttempt.of(table, connections, claim, timing);
         } catch (Throwable e) {
             settleRetryable(claim, "no step was run", e);
             throw e;
@@ -203,7 +203,7 @@ public final class Steps {
 
     private void forget(StepAttempt steps) {
         try {
-            calls.transaction(transaction -> table.bounded(transaction, c -> {
+            connections.transaction(transaction -> table.bounded(transaction, c -> {
                 table.forget(c, steps.of());
                 return true;
             }));

@@ -8,13 +8,13 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.connections.SqlFailure;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.InTransaction;
-import dev.onlyonce.sql.entries.Sealing;
-import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlFailure;
+import dev.onlyonce.sql.internal.entries.InTransaction;
+import dev.onlyonce.sql.internal.entries.Sealing;
+import dev.onlyonce.sql.internal.entries.SqlAccess;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -57,9 +57,9 @@ public final class BatchRunner {
     private static final String COMPLETED = "completed in a transaction";
 
     private final SqlDatabase kind;
-    private final Database database;
+    private final SqlDialect database;
     private final InTransaction statements;
-    private final Calls calls;
+    private final Connections connections;
     private final Sealing sealing;
     private final Registry registry;
 
@@ -68,7 +68,7 @@ public final class BatchRunner {
         this.database = access.database();
         this.kind = database.kind();
         this.statements = access.inTransaction();
-        this.calls = access.calls();
+        this.connections = access.connections();
         this.sealing = access.sealing();
         this.registry = registry;
     }
@@ -118,7 +118,7 @@ public final class BatchRunner {
      */
     public List<Outcome<byte[]>> execute(List<Item> items, Policy policy) throws ActionFailed {
         Batch batch = new Batch(items, claims(items, policy));
-        OwnTransaction own = OwnTransaction.begin(calls, kind);
+        OwnTransaction own = OwnTransaction.begin(connections, kind);
         try {
             List<Outcome<byte[]>> outcomes;
             try {
@@ -172,7 +172,7 @@ public final class BatchRunner {
      * @throws StoreOutcomeUnknown if the acknowledgement of the commit was lost
      */
     public void executeEach(Work work) {
-        OwnTransaction own = OwnTransaction.begin(calls, kind);
+        OwnTransaction own = OwnTransaction.begin(connections, kind);
         try {
             try {
                 work.run(own.connection());

@@ -1,10 +1,10 @@
 package dev.onlyonce.sql.transactions;
 
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.connections.Source;
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.connections.SqlFailure;
-import dev.onlyonce.sql.connections.Standby;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.connections.Source;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlFailure;
+import dev.onlyonce.sql.internal.connections.Standby;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -22,8 +22,8 @@ final class OwnTransaction {
     }
 
     /** Begins one; the caller must call {@link #giveBack}. */
-    static OwnTransaction begin(Calls calls, SqlDatabase kind) {
-        OwnTransaction transaction = new OwnTransaction(calls.borrow(Source.Use.TRANSACTION), kind);
+    static OwnTransaction begin(Connections connections, SqlDatabase kind) {
+        OwnTransaction transaction = new OwnTransaction(connections.borrow(Source.Use.TRANSACTION), kind);
         try {
             transaction.connection().setAutoCommit(false);
             return transaction;

@@ -1,6 +1,6 @@
 package dev.onlyonce.sql.transactions;
 
-import dev.onlyonce.sql.connections.SqlFailure;
+import dev.onlyonce.sql.internal.connections.SqlFailure;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -9,14 +9,14 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Registry;
 import dev.onlyonce.fingerprint.Fingerprint;
-import dev.onlyonce.sql.connections.Calls;
-import dev.onlyonce.sql.connections.SqlDatabase;
-import dev.onlyonce.sql.connections.SqlFailure;
-import dev.onlyonce.sql.entries.Database;
-import dev.onlyonce.sql.entries.InTransaction;
-import dev.onlyonce.sql.entries.RunningKeys;
-import dev.onlyonce.sql.entries.Sealing;
-import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlFailure;
+import dev.onlyonce.sql.internal.entries.InTransaction;
+import dev.onlyonce.sql.internal.entries.RunningKeys;
+import dev.onlyonce.sql.internal.entries.Sealing;
+import dev.onlyonce.sql.internal.entries.SqlAccess;
+import dev.onlyonce.sql.internal.entries.SqlDialect;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
@@ -67,9 +67,9 @@ public final class TransactionRunner {
     private static final String LOST = "the acknowledgement of the commit was lost; calling again tells";
 
     private final SqlDatabase kind;
-    private final Database database;
+    private final SqlDialect database;
     private final InTransaction statements;
-    private final Calls calls;
+    private final Connections connections;
     private final Sealing sealing;
     private final RunningKeys running;
     private final Registry registry;
@@ -79,7 +79,7 @@ public final class TransactionRunner {
         this.database = access.database();
         this.kind = database.kind();
         this.statements = access.inTransaction();
-        this.calls = access.calls();
+        this.connections = access.connections();
         this.sealing = access.sealing();
         this.running = access.running();
         this.registry = registry;
@@ -209,10 +209,10 @@ public final class TransactionRunner {
 
     private <T, X extends Exception> Done<T> executeAlone(Request<T> request, TransactionalAction<T, X> action)
             throws X {
-        if (kind == SqlDatabase.MYSQL && calls.read(c -> statements.isBeingMade(c, request.key.entryId()))) {
+        if (kind == SqlDatabase.MYSQL && connections.read(c -> statements.isBeingMade(c, request.key.entryId()))) {
             return answered(new Outcome.InFlight<>(false, RETRY_AFTER_MIN));
         }
-        OwnTransaction own = OwnTransaction.begin(calls, kind);
+        OwnTransaction own = OwnTransaction.begin(connections, kind);
         try {
             Try<T> only = new Try<>(own.connection(), false, request, Tokens.next(), Duration.ZERO);
             Done<T> done;
@@ -368,7 +368,7 @@ public final class TransactionRunner {
     private <T> Done<T> lookUp(Try<T> run, Done<T> done, SQLException lost) {
         ClaimResult found;
         try {
-            OwnTransaction own = OwnTransaction.begin(calls, kind);
+            OwnTransaction own = OwnTransaction.begin(connections, kind);
             try {
                 found = claim(new Try<>(own.connection(), false, run.request, Tokens.next(), COMMIT_WAIT));
                 own.rollBack(lost);

@@ -9,7 +9,7 @@ import dev.onlyonce.Registry;
 import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
-import dev.onlyonce.sql.connections.Standby;
+import dev.onlyonce.sql.internal.connections.Standby;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.sql.Connection;

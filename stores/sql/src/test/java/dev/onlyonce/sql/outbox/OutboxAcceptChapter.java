@@ -16,7 +16,7 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Way;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlClock;
-import dev.onlyonce.sql.connections.SqlDatabase;
+import dev.onlyonce.sql.internal.connections.SqlDatabase;
 import dev.onlyonce.sql.transactions.TransactionConflict;
 import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.State;

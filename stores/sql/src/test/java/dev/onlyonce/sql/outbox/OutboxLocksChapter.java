@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Codec;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.TestDatabase;
-import dev.onlyonce.sql.entries.StoredEntry;
+import dev.onlyonce.sql.internal.entries.StoredEntry;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.testkit.ManualTime;

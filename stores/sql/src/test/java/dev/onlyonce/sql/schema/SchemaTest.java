@@ -10,8 +10,8 @@ import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.sql.SqlClock;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.sql.TestDatabase;
-import dev.onlyonce.sql.connections.SqlFailure;
-import dev.onlyonce.sql.entries.SqlAccess;
+import dev.onlyonce.sql.internal.connections.SqlFailure;
+import dev.onlyonce.sql.internal.entries.SqlAccess;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.SettleResult;
@@ -24,6 +24,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -81,12 +82,13 @@ final class SchemaTest {
         try (HikariDataSource dataSource = database.create(folder)) {
             String script = Schema.script(database.kind());
             assertThat(script).contains("onlyonce_entry").contains("onlyonce_schema");
-            SqlClock.execute(dataSource, Schema.statements(script).toArray(String[]::new));
+            SqlClock.execute(dataSource, Schema.split(script).toArray(String[]::new));
             try (SqlStore store =
                     SqlStore.builder(dataSource).schema(SchemaMode.VALIDATE).build()) {
                 assertThat(store.claim(Claims.claims("key", 2))).hasSize(2);
                 Schema.Status status = store.schema().status();
-                assertThat(status.database()).isEqualTo(database.kind());
+                assertThat(status.database())
+                        .isEqualTo(database.kind().name().toLowerCase(Locale.ROOT));
                 assertThat(status.installed()).isPositive().isEqualTo(status.known());
                 assertThat(status.isCurrent()).isTrue();
             }
@@ -143,7 +145,8 @@ final class SchemaTest {
 
     private static Schema next(SqlStore store) {
         SqlAccess access = store.access();
-        return new Schema(access.calls(), access.database().kind(), List.of("V001__create.sql", "V002__next.sql"));
+        return new Schema(
+                access.connections(), access.database().kind(), List.of("V001__create.sql", "V002__next.sql"));
     }
 
     @ParameterizedTest
@@ -151,7 +154,7 @@ final class SchemaTest {
     @DisplayName("goes on after a node that died in the middle of the script: these databases commit each statement")
     void halfCreated(TestDatabase database, int statements) {
         try (HikariDataSource dataSource = database.create(folder)) {
-            List<String> script = Schema.statements(Schema.script(database.kind()));
+            List<String> script = Schema.split(Schema.script(database.kind()));
             SqlClock.execute(dataSource, script.subList(0, statements).toArray(String[]::new));
             try (SqlStore store = SqlStore.open(dataSource)) {
                 assertThat(store.schema().status().isCurrent()).isTrue();

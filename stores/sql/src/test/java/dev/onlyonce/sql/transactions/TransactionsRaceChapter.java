@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Codec;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Ways;
-import dev.onlyonce.sql.connections.SqlFailure;
+import dev.onlyonce.sql.internal.connections.SqlFailure;
 import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,0 +1,168 @@
+package dev.onlyonce.sql.internal.entries;
+
+import dev.onlyonce.sql.internal.connections.Connections;
+import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Transition;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Finds the few lapsed leases among the many settled ones. Settling does not touch the index of lease ends (that would
+ * cost every settlement), so settled entries stay in it, and the sweep must not read them again and again:
+ *
+ * <ol>
+ *   <li>It remembers how far it has come, and reads only what has lapsed since; plus a little before that, for leases that
+ *       were written by a transaction that committed after the sweep had passed their end.
+ *   <li>It starts an hour ago, so that a node that comes up finds what its predecessor left behind at once.
+ *   <li>If the clock went back (a fail-over to another machine), so does it. Then, at first, and when it sees one, it shortens
+ *       {@link FarLeases}.
+ *   <li>A second pointer walks over everything, some rows in each sweep, and starts again at the end: no entry stays
+ *       behind, whatever happened to the clocks.
+ * </ol>
+ *
+ * <p>The order of reading is only about finding. {@link LifeChanges} decides about each entry, under its lock.
+ */
+public final class Sweep {
+    private static final long SECOND_US = 1_000_000;
+    /** How far the first sweep looks back. */
+    private static final long FIRST_US = 3600 * SECOND_US;
+    /** How much later than its lease's end a claim may commit and still be found at once. */
+    private static final long LATE_US = 10 * SECOND_US;
+    /** Bounds a reading statement. */
+    private static final int CHUNK_ROWS = 5_000;
+    /** Bounds a sweep: at 10,000 claims a second and a sweep every 5 seconds there are 50,000 new rows. */
+    private static final int CHUNKS_MAX = 40;
+    /** How much of the walk over everything is done in each sweep. */
+    private static final int WALK_ROWS = 1_000;
+
+    /** Up to this many locked entries do not keep a sweep from those behind them. */
+    private static final int SKIPPED_MAX = 100;
+
+    /** Where the next leases end that have lapsed, and the clock. */
+    static final String CHUNK = """
+            SELECT max(lease_until), count(*), {now}
+            FROM (
+                SELECT lease_until FROM onlyonce_entry
+                WHERE lease_until > ? AND lease_until <= {now}
+                ORDER BY lease_until LIMIT ?
+            ) AS chunk""";
+
+    /** The first entries that wait for their owner or a worker. */
+    static final String LAPSED = """
+            SELECT tenant, space, key_, lease_until
+            FROM onlyonce_entry
+            WHERE lease_until > ? AND lease_until <= ? AND state IN (1, 2)
+            ORDER BY lease_until LIMIT ?""";
+
+    private static final long NOWHERE = Long.MIN_VALUE;
+
+    private final SqlDialect database;
+    private final Connections connections;
+    private final FarLeases far;
+    private long clock = NOWHERE;
+    private long position = NOWHERE;
+    private long walked = NOWHERE;
+
+    public Sweep(SqlDialect database, Connections connections) {
+        this.database = database;
+        this.connections = connections;
+        this.far = new FarLeases(database, connections);
+    }
+
+    /** As {@link dev.onlyonce.store.Store#sweep}. One at a time in a process. */
+    public synchronized List<Transition> run(int limit) {
+        long now = chunk(Long.MAX_VALUE - 1, 1).now();
+        if (clock == NOWHERE || now < clock || far.isThere()) {
+            far.shorten();
+        }
+        clock = now;
+        position = position == NOWHERE ? now - FIRST_US : Math.min(position, now);
+        List<Transition> ended = new ArrayList<>();
+        long from = position - LATE_US;
+        for (int i = 0; i < CHUNKS_MAX && ended.size() < limit; i++) {
+            Step step = step(from, CHUNK_ROWS, limit - ended.size());
+            ended.addAll(step.ended);
+            from = step.upTo;
+            position = Math.max(position, from);
+            if (step.last) {
+                break;
+            }
+        }
+        if (ended.size() < limit) {
+            Step step = step(walked, WALK_ROWS, limit - ended.size());
+            ended.addAll(step.ended);
+            walked = step.last || step.upTo >= position ? NOWHERE : step.upTo;
+        }
+        return ended;
+    }
+
+    /**
+     * A piece of the index of leases.
+     *
+     * @param upTo the last lease end in it
+     * @param rows how many rows it has
+     * @param now the database's clock
+     */
+    private record Chunk(long upTo, int rows, long now) {}
+
+    /** An entry whose lease ended then. */
+    private record Lapsed(EntryId id, long leaseUntil) {}
+
+    /**
+     * One step over the index.
+     *
+     * @param upTo everything up to here has been looked at
+     * @param last there are no more rows for now
+     */
+    private record Step(List<Transition> ended, long upTo, boolean last) {}
+
+    private Step step(long after, int rows, int limit) {
+        Chunk chunk = chunk(after, rows);
+        if (chunk.rows() == 0) {
+            return new Step(List.of(), Math.max(after, chunk.now()), true);
+        }
+        int most = limit + SKIPPED_MAX;
+        List<Lapsed> lapsed = lapsed(after, chunk.upTo(), most);
+        List<Transition> ended = new ArrayList<>();
+        int tried = 0;
+        while (tried < lapsed.size() && ended.size() < limit) {
+            int next = Math.min(lapsed.size(), tried + limit - ended.size());
+            ended.addAll(end(lapsed.subList(tried, next)));
+            tried = next;
+        }
+        boolean last = chunk.rows() < rows;
+        if (tried < lapsed.size()) {
+            return new Step(ended, lapsed.get(tried).leaseUntil() - 1, false);
+        }
+        if (lapsed.size() == most) {
+            // There may be more with the same lease end; but locked rows must not hold up the rest.
+            long end = lapsed.get(most - 1).leaseUntil();
+            return new Step(ended, ended.isEmpty() ? end : end - 1, false);
+        }
+        return new Step(ended, last ? chunk.now() : chunk.upTo(), last);
+    }
+
+    private List<Transition> end(List<Lapsed> lapsed) {
+        List<EntryId> sorted = lapsed.stream().map(Lapsed::id).sorted().toList();
+        return connections.write(c -> database.changes().sweep(c, sorted));
+    }
+
+    private Chunk chunk(long after, int rows) {
+        return connections
+                .read(c -> database.query(
+                        c,
+                        CHUNK,
+                        Binding.longs(after, rows),
+                        row -> new Chunk(row.getLong(1), row.getInt(2), row.getLong(3))))
+                .get(0);
+    }
+
+    private List<Lapsed> lapsed(long after, long upTo, int limit) {
+        Columns columns = Columns.of(database.kind());
+        return connections.read(c -> database.query(
+                c,
+                LAPSED,
+                Binding.longs(after, upTo, limit),
+                row -> new Lapsed(StoredEntry.id(row, 1, columns), row.getLong(4))));
+    }
+}
