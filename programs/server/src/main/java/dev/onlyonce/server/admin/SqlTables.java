@@ -18,11 +18,7 @@ record SqlTables(SqlStore store) implements Tables {
     }
 
     private static AdminOperator.SchemaView view(Schema.Status status) {
-        return new AdminOperator.SchemaView(
-                status.database(),
-                status.installed(),
-                status.known(),
-                status.isCurrent());
+        return new AdminOperator.SchemaView(status.database(), status.installed(), status.known(), status.isCurrent());
     }
 
     @Override

@@ -175,7 +175,7 @@ interface OutboxAcceptChapter extends OutboxChapter {
                     }))
                     .isInstanceOf(TransactionConflict.class)
                     .hasRootCauseMessage("deadlock");
-            if (store().schema().status().database() == SqlDatabase.SQLITE) {
+            if (store().access().database().kind() == SqlDatabase.SQLITE) {
                 // Its driver cannot roll back twice.
                 statement.execute("BEGIN");
             }

@@ -40,7 +40,7 @@ interface OutboxLastingLocksChapter extends OutboxChapter {
     private void lockEntry(Connection connection, int number) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SELECT * FROM onlyonce_entry WHERE"
-                    + TestDatabase.key(store().schema().status().database(), "tenant", "key-" + number) + "FOR UPDATE");
+                    + TestDatabase.key(store().access().database().kind(), "tenant", "key-" + number) + "FOR UPDATE");
         }
     }
 

@@ -29,7 +29,7 @@ interface OutboxLocksChapter extends OutboxChapter {
     /** By its unique key: MySQL locks every row that it looks at. */
     private String locking(String key) {
         return "SELECT * FROM onlyonce_outbox WHERE"
-                + TestDatabase.key(store().schema().status().database(), "tenant", key) + "FOR UPDATE";
+                + TestDatabase.key(store().access().database().kind(), "tenant", key) + "FOR UPDATE";
     }
 
     @Test
@@ -75,7 +75,7 @@ interface OutboxLocksChapter extends OutboxChapter {
                                 dataSource(),
                                 "SELECT due_at - micros FROM onlyonce_outbox, onlyonce_test_clock WHERE key_ = "
                                         + TestDatabase.name(
-                                                store().schema().status().database(), "key-2")))
+                                                store().access().database().kind(), "key-2")))
                         .as("microseconds left")
                         .isEqualTo(StoredEntry.micros(LEASE));
                 other.rollback();

@@ -73,6 +73,27 @@ final class EntryChecksTest {
         }
     }
 
+    @Test
+    @DisplayName("T3 D11 what a purge cannot read is left alone and looked at later; the others are removed")
+    void unreadablePurge() {
+        try (HikariDataSource dataSource = TestDatabase.POSTGRES.create(folder);
+                SqlStore store = SqlStore.open(dataSource)) {
+            List<ClaimRequest> claims = Claims.claims("key", 3);
+            store.claim(claims);
+            store.settle(Claims.complete(claims));
+            SqlClock.execute(
+                    dataSource,
+                    "UPDATE onlyonce_entry SET expires_at = 1, purge_at = 1, reap_at = 1 WHERE fingerprint_version > 0",
+                    "UPDATE onlyonce_entry SET state = 99, reap_at = 0 WHERE key_ = 'key0'");
+            assertThat(store.purge(2)).isEqualTo(2);
+            assertThat(SqlClock.number(
+                            dataSource,
+                            "SELECT count(*) FROM onlyonce_entry WHERE state = 99 AND reap_at > created_at"))
+                    .isEqualTo(1);
+            assertThat(store.purge(2)).isZero();
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     @DisplayName("is not needed for names that are too long: the store refuses it before it asks the database")

@@ -87,8 +87,7 @@ final class SchemaTest {
                     SqlStore.builder(dataSource).schema(SchemaMode.VALIDATE).build()) {
                 assertThat(store.claim(Claims.claims("key", 2))).hasSize(2);
                 Schema.Status status = store.schema().status();
-                assertThat(status.database())
-                        .isEqualTo(database.kind().name().toLowerCase(Locale.ROOT));
+                assertThat(status.database()).isEqualTo(database.kind().name().toLowerCase(Locale.ROOT));
                 assertThat(status.installed()).isPositive().isEqualTo(status.known());
                 assertThat(status.isCurrent()).isTrue();
             }

@@ -180,7 +180,7 @@ interface TransactionsRaceChapter extends TransactionsChapter {
                 return false;
             } catch (SQLException e) {
                 tx.rollback();
-                if (SqlFailure.of(store().schema().status().database(), e) == SqlFailure.CONFLICT) {
+                if (SqlFailure.of(store().access().database().kind(), e) == SqlFailure.CONFLICT) {
                     return false;
                 }
                 throw e;
