@@ -59,7 +59,7 @@ public final class BatchRunner {
     private final SqlDatabase kind;
     private final SqlDialect database;
     private final InTransaction statements;
-    private final Connections connections;
+    private final Connections calls;
     private final Sealing sealing;
     private final Registry registry;
 
@@ -68,7 +68,7 @@ public final class BatchRunner {
         this.database = access.database();
         this.kind = database.kind();
         this.statements = access.inTransaction();
-        this.connections = access.connections();
+        this.calls = access.connections();
         this.sealing = access.sealing();
         this.registry = registry;
     }
@@ -118,7 +118,7 @@ public final class BatchRunner {
      */
     public List<Outcome<byte[]>> execute(List<Item> items, Policy policy) throws ActionFailed {
         Batch batch = new Batch(items, claims(items, policy));
-        OwnTransaction own = OwnTransaction.begin(connections, kind);
+        OwnTransaction own = OwnTransaction.begin(calls, kind);
         try {
             List<Outcome<byte[]>> outcomes;
             try {
@@ -172,7 +172,7 @@ public final class BatchRunner {
      * @throws StoreOutcomeUnknown if the acknowledgement of the commit was lost
      */
     public void executeEach(Work work) {
-        OwnTransaction own = OwnTransaction.begin(connections, kind);
+        OwnTransaction own = OwnTransaction.begin(calls, kind);
         try {
             try {
                 work.run(own.connection());

@@ -22,8 +22,8 @@ final class OwnTransaction {
     }
 
     /** Begins one; the caller must call {@link #giveBack}. */
-    static OwnTransaction begin(Connections connections, SqlDatabase kind) {
-        OwnTransaction transaction = new OwnTransaction(connections.borrow(Source.Use.TRANSACTION), kind);
+    static OwnTransaction begin(Connections calls, SqlDatabase kind) {
+        OwnTransaction transaction = new OwnTransaction(calls.borrow(Source.Use.TRANSACTION), kind);
         try {
             transaction.connection().setAutoCommit(false);
             return transaction;

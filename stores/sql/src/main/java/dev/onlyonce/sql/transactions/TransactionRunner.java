@@ -69,7 +69,7 @@ public final class TransactionRunner {
     private final SqlDatabase kind;
     private final SqlDialect database;
     private final InTransaction statements;
-    private final Connections connections;
+    private final Connections calls;
     private final Sealing sealing;
     private final RunningKeys running;
     private final Registry registry;
@@ -79,7 +79,7 @@ public final class TransactionRunner {
         this.database = access.database();
         this.kind = database.kind();
         this.statements = access.inTransaction();
-        this.connections = access.connections();
+        this.calls = access.connections();
         this.sealing = access.sealing();
         this.running = access.running();
         this.registry = registry;
@@ -209,10 +209,10 @@ public final class TransactionRunner {
 
     private <T, X extends Exception> Done<T> executeAlone(Request<T> request, TransactionalAction<T, X> action)
             throws X {
-        if (kind == SqlDatabase.MYSQL && connections.read(c -> statements.isBeingMade(c, request.key.entryId()))) {
+        if (kind == SqlDatabase.MYSQL && calls.read(c -> statements.isBeingMade(c, request.key.entryId()))) {
             return answered(new Outcome.InFlight<>(false, RETRY_AFTER_MIN));
         }
-        OwnTransaction own = OwnTransaction.begin(connections, kind);
+        OwnTransaction own = OwnTransaction.begin(calls, kind);
         try {
             Try<T> only = new Try<>(own.connection(), false, request, Tokens.next(), Duration.ZERO);
             Done<T> done;
@@ -368,7 +368,7 @@ public final class TransactionRunner {
     private <T> Done<T> lookUp(Try<T> run, Done<T> done, SQLException lost) {
         ClaimResult found;
         try {
-            OwnTransaction own = OwnTransaction.begin(connections, kind);
+            OwnTransaction own = OwnTransaction.begin(calls, kind);
             try {
                 found = claim(new Try<>(own.connection(), false, run.request, Tokens.next(), COMMIT_WAIT));
                 own.rollBack(lost);

@@ -40,7 +40,7 @@ public final class Postgres implements SqlDialect {
     private static final Set<String> ONE =
             Set.of(PostgresStatements.INSERT_ONE, PostgresStatements.SETTLE_ONE, PostgresStatements.FIND_ONE);
 
-    private static final BoundSql HARDLY_WAIT = new BoundSql(PostgresStatements.HARDLY_WAIT, Binding.NONE, row -> {});
+    private static final Part HARDLY_WAIT = new Part(PostgresStatements.HARDLY_WAIT, Binding.NONE, row -> {});
 
     private static final List<String> BEGIN = List.of("BEGIN");
 
@@ -124,14 +124,14 @@ public final class Postgres implements SqlDialect {
                 return new Written(settled, claimed);
             }
         }
-        List<BoundSql> parts = new ArrayList<>(2);
+        List<Part> parts = new ArrayList<>(2);
         if (!settlements.isEmpty()) {
             parts.add(settle(settlements, row -> settled.put(id(row), StoredEntry.settled(row, 4))));
         }
         if (!claims.isEmpty()) {
             parts.add(insert(claims, row -> claimed.put(id(row), row.getInt(4))));
         }
-        run(connection, parts.toArray(BoundSql[]::new));
+        run(connection, parts.toArray(Part[]::new));
         return new Written(settled, claimed);
     }
 
@@ -151,7 +151,7 @@ public final class Postgres implements SqlDialect {
         Map<EntryId, SettleResult.Settled> settled = new HashMap<>();
         RowEffect each = row -> settled.put(id(row), StoredEntry.settled(row, 4));
         Binding arrays = ArrayParameters.ofSettlements(settlements);
-        run(connection, HARDLY_WAIT, new BoundSql(PostgresStatements.SETTLE_UNLOCKED, arrays, each));
+        run(connection, HARDLY_WAIT, new Part(PostgresStatements.SETTLE_UNLOCKED, arrays, each));
         return settled;
     }
 
@@ -163,23 +163,22 @@ public final class Postgres implements SqlDialect {
         return new Inserted(claimed, Set.of());
     }
 
-    static BoundSql insert(List<ClaimRequest> claims, RowEffect each) {
+    static Part insert(List<ClaimRequest> claims, RowEffect each) {
         return claims.size() == 1
-                ? new BoundSql(PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each)
-                : new BoundSql(PostgresStatements.INSERT, ArrayParameters.of(claims), each);
+                ? new Part(PostgresStatements.INSERT_ONE, RowParameters.of(Columns.NATIVE, claims.get(0)), each)
+                : new Part(PostgresStatements.INSERT, ArrayParameters.of(claims), each);
     }
 
-    static BoundSql settle(List<Settlement> settlements, RowEffect each) {
+    static Part settle(List<Settlement> settlements, RowEffect each) {
         return settlements.size() == 1
-                ? new BoundSql(
-                        PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)), each)
-                : new BoundSql(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements), each);
+                ? new Part(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)), each)
+                : new Part(PostgresStatements.SETTLE, ArrayParameters.ofSettlements(settlements), each);
     }
 
-    static BoundSql find(List<EntryId> ids, RowEffect each) {
+    static Part find(List<EntryId> ids, RowEffect each) {
         return ids.size() == 1
-                ? new BoundSql(PostgresStatements.FIND_ONE, RowParameters.of(Columns.NATIVE, ids.get(0)), each)
-                : new BoundSql(PostgresStatements.FIND, new ArrayParameters<>(ids).ids(id -> id), each);
+                ? new Part(PostgresStatements.FIND_ONE, RowParameters.of(Columns.NATIVE, ids.get(0)), each)
+                : new Part(PostgresStatements.FIND, new ArrayParameters<>(ids).ids(id -> id), each);
     }
 
     @Override
@@ -189,7 +188,7 @@ public final class Postgres implements SqlDialect {
                 .ids(Renewal::id)
                 .tokens(Renewal::token)
                 .longs(r -> StoredEntry.micros(r.lease()));
-        run(connection, HARDLY_WAIT, new BoundSql(PostgresStatements.RENEW, arrays, row -> renewed.add(id(row))));
+        run(connection, HARDLY_WAIT, new Part(PostgresStatements.RENEW, arrays, row -> renewed.add(id(row))));
         return renewed;
     }
 
@@ -218,7 +217,7 @@ public final class Postgres implements SqlDialect {
     public <R> List<R> query(Connection connection, String sql, Binding parameters, RowReader<R> reader)
             throws SQLException {
         List<R> rows = new ArrayList<>();
-        run(connection, new BoundSql(sql, parameters, row -> rows.add(reader.read(row))));
+        run(connection, new Part(sql, parameters, row -> rows.add(reader.read(row))));
         return rows;
     }
 
@@ -247,11 +246,11 @@ public final class Postgres implements SqlDialect {
     }
 
     /** Sends the settings and the parts in one round trip; without an open transaction they are one. */
-    private void run(Connection connection, BoundSql... parts) throws SQLException {
-        boolean one = ONE.containsAll(Stream.of(parts).map(BoundSql::sql).toList());
-        List<BoundSql> all = new ArrayList<>(parts.length + 1);
+    private void run(Connection connection, Part... parts) throws SQLException {
+        boolean one = ONE.containsAll(Stream.of(parts).map(Part::sql).toList());
+        List<Part> all = new ArrayList<>(parts.length + 1);
         String settings = one ? PostgresStatements.SETTINGS_ONE : PostgresStatements.SETTINGS;
-        all.add(new BoundSql(scripted ? settings : settings + ",\n" + IdleBound.OWN, Binding.NONE, row -> {}));
+        all.add(new Part(scripted ? settings : settings + ",\n" + IdleBound.OWN, Binding.NONE, row -> {}));
         all.addAll(List.of(parts));
         if (scripted || !connection.getAutoCommit()) {
             runAll(connection, all);
@@ -264,29 +263,29 @@ public final class Postgres implements SqlDialect {
     }
 
     /** Sends all parts, in one round trip if the driver can do so. */
-    void runAll(Connection connection, List<BoundSql> parts) throws SQLException {
+    void runAll(Connection connection, List<Part> parts) throws SQLException {
         if (scripted) {
             runScript(connection, parts);
         } else {
-            for (BoundSql part : parts) {
+            for (Part part : parts) {
                 runScript(connection, List.of(part));
             }
         }
     }
 
-    private void runScript(Connection connection, List<BoundSql> parts) throws SQLException {
+    private void runScript(Connection connection, List<Part> parts) throws SQLException {
         List<String> texts = new ArrayList<>(parts.size());
-        for (BoundSql part : parts) {
+        for (Part part : parts) {
             texts.add(part.sql);
         }
         try (PreparedStatement statement = connection.prepareStatement(script(texts))) {
             int next = 1;
-            for (BoundSql part : parts) {
+            for (Part part : parts) {
                 next = part.binding.bind(statement, next);
             }
             statement.execute();
             Standby.check(statement.getWarnings());
-            for (BoundSql part : parts) {
+            for (Part part : parts) {
                 try (ResultSet rows = statement.getResultSet()) {
                     while (rows != null && rows.next()) {
                         part.each.accept(rows);
@@ -303,7 +302,7 @@ public final class Postgres implements SqlDialect {
     }
 
     /** A statement, its parameters, and what to do with each row that it returns. */
-    record BoundSql(String sql, Binding binding, RowEffect each) {}
+    record Part(String sql, Binding binding, RowEffect each) {}
 
     @FunctionalInterface
     interface RowEffect {

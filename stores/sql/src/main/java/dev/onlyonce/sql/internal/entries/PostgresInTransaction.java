@@ -55,9 +55,9 @@ final class PostgresInTransaction implements InTransaction {
      * For an entry with a row in the outbox: bounds the wait for that table. The lock is that of the insert to come. Whoever does not wait
      * for another request waits for this: a vacuum locks the table for a moment, and that is no duplicate.
      */
-    private static final List<Postgres.BoundSql> REACH_OUTBOX = List.of(
-            new Postgres.BoundSql(PostgresStatements.WAIT, Binding.NONE, row -> {}),
-            new Postgres.BoundSql("LOCK TABLE onlyonce_outbox IN ROW EXCLUSIVE MODE", Binding.NONE, row -> {}));
+    private static final List<Postgres.Part> REACH_OUTBOX = List.of(
+            new Postgres.Part(PostgresStatements.WAIT, Binding.NONE, row -> {}),
+            new Postgres.Part("LOCK TABLE onlyonce_outbox IN ROW EXCLUSIVE MODE", Binding.NONE, row -> {}));
 
     /** For another request with the same key. */
     private static final long WAIT_MIN_MILLIS = 20;
@@ -76,7 +76,7 @@ final class PostgresInTransaction implements InTransaction {
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
         List<Integer> attempts = new ArrayList<>();
-        List<Postgres.BoundSql> parts = new ArrayList<>();
+        List<Postgres.Part> parts = new ArrayList<>();
         parts.add(Postgres.insert(List.of(claim), row -> attempts.add(row.getInt(4))));
         if (claim.start() == State.PENDING) {
             parts.addAll(REACH_OUTBOX);
@@ -111,7 +111,7 @@ final class PostgresInTransaction implements InTransaction {
         waiting(
                 connection,
                 setWait(bounds),
-                List.of(new Postgres.BoundSql(PostgresStatements.INSERT_COMPLETED, arrays, each)));
+                List.of(new Postgres.Part(PostgresStatements.INSERT_COMPLETED, arrays, each)));
         return Optional.of(made);
     }
 
@@ -131,19 +131,19 @@ final class PostgresInTransaction implements InTransaction {
         Savepoint before = connection.setSavepoint();
         postgres.runAll(
                 connection,
-                List.of(new Postgres.BoundSql(SAVE_WAIT, Binding.NONE, row -> {}), announce(claim.id(), bounds)));
+                List.of(new Postgres.Part(SAVE_WAIT, Binding.NONE, row -> {}), announce(claim.id(), bounds)));
         Optional<Integer> attempt = Optional.ofNullable(
                 postgres.changes().claim(connection, List.of(claim), true).get(claim.id()));
         if (attempt.isEmpty()) {
             connection.rollback(before);
         } else {
-            postgres.runAll(connection, List.of(new Postgres.BoundSql(RESTORE_WAIT, Binding.NONE, row -> {})));
+            postgres.runAll(connection, List.of(new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {})));
         }
         connection.releaseSavepoint(before);
         return attempt;
     }
 
-    private static Postgres.BoundSql announce(EntryId id, Bounds bounds) {
+    private static Postgres.Part announce(EntryId id, Bounds bounds) {
         String announced = millis(bounds, WAIT_ANNOUNCED_MILLIS);
         String hold = hold(bounds);
         Binding binding = Binding.texts(
@@ -155,13 +155,13 @@ final class PostgresInTransaction implements InTransaction {
                 millis(bounds, WAIT_MIN_MILLIS),
                 hold,
                 hold);
-        return new Postgres.BoundSql(ANNOUNCE, binding, row -> {});
+        return new Postgres.Part(ANNOUNCE, binding, row -> {});
     }
 
-    private static Postgres.BoundSql setWait(Bounds bounds) {
+    private static Postgres.Part setWait(Bounds bounds) {
         String hold = hold(bounds);
         Binding binding = Binding.texts(Columns.NATIVE, millis(bounds, WAIT_MIN_MILLIS), hold, hold);
-        return new Postgres.BoundSql(SET_WAIT, binding, row -> {});
+        return new Postgres.Part(SET_WAIT, binding, row -> {});
     }
 
     private static String millis(Bounds bounds, long least) {
@@ -172,13 +172,12 @@ final class PostgresInTransaction implements InTransaction {
         return bounds.heldMax().toMillis() + "ms";
     }
 
-    private void waiting(Connection connection, Postgres.BoundSql bound, List<Postgres.BoundSql> claim)
-            throws SQLException {
-        List<Postgres.BoundSql> parts = new ArrayList<>();
-        parts.add(new Postgres.BoundSql(SAVE_WAIT, Binding.NONE, row -> {}));
+    private void waiting(Connection connection, Postgres.Part bound, List<Postgres.Part> claim) throws SQLException {
+        List<Postgres.Part> parts = new ArrayList<>();
+        parts.add(new Postgres.Part(SAVE_WAIT, Binding.NONE, row -> {}));
         parts.add(bound);
         parts.addAll(claim);
-        parts.add(new Postgres.BoundSql(RESTORE_WAIT, Binding.NONE, row -> {}));
+        parts.add(new Postgres.Part(RESTORE_WAIT, Binding.NONE, row -> {}));
         postgres.runAll(connection, parts);
     }
 

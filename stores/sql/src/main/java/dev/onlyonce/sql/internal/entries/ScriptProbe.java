@@ -35,10 +35,9 @@ public final class ScriptProbe {
         int runs = Math.max(threshold, THRESHOLD_STANDARD) + 2;
         Postgres postgres = new Postgres(Optional.empty());
         List<String> seen = new ArrayList<>();
-        List<Postgres.BoundSql> script = List.of(
-                new Postgres.BoundSql(
-                        "SELECT set_config('lock_timeout', '" + SET + "', true), 1", Binding.NONE, row -> {}),
-                new Postgres.BoundSql(
+        List<Postgres.Part> script = List.of(
+                new Postgres.Part("SELECT set_config('lock_timeout', '" + SET + "', true), 1", Binding.NONE, row -> {}),
+                new Postgres.Part(
                         "SELECT current_setting('lock_timeout'), ?::text",
                         Binding.texts(Columns.NATIVE, "x"),
                         row -> seen.add(row.getString(1))));
