@@ -17,7 +17,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -44,14 +43,15 @@ final class AuditStreams {
     private static final int LOW_BITS = 20;
     /**
      * No call makes more changes of one partition, and no server makes more calls in a millisecond than the sequence has room for. After
-     * its clock was set back, {@code entry.lua} goes on to the next millisecond by itself.
+     * its clock was set back, {@code swap.lua} goes on to the next millisecond by itself.
      */
     private static final int PLACE_BITS = 8;
 
     /** Whether a record has the entry's first change with it, made by the same or by another. */
-    private static final int WITHOUT_FIRST = 0;
+    static final int WITHOUT_FIRST = 0;
 
-    private static final int SAME_MAKER = 1;
+    static final int SAME_MAKER = 1;
+    static final int OTHER_MAKER = 2;
 
     private static final int LOW_MAX = (1 << LOW_BITS) - 1;
     private static final int PLACE_MAX = (1 << PLACE_BITS) - 1;
@@ -60,20 +60,14 @@ final class AuditStreams {
     private final Partitions partitions;
     private final OwnRecords own;
     private final UnreadableEntries unreadable = new UnreadableEntries();
-    private final Scripts scripts;
+    private final Swaps swaps;
+    private final Script search = Script.alone("history");
 
-    /** What searches a stream for a key, and what deletes old messages. */
-    record Scripts(Script search, Script trim) {
-        static Scripts of(Optional<String> clock) {
-            return new Scripts(Script.of("history", clock), Script.of("trim", clock));
-        }
-    }
-
-    AuditStreams(Pipeline pipeline, Partitions partitions, Scripts scripts) {
+    AuditStreams(Pipeline pipeline, Partitions partitions, Swaps swaps) {
         this.pipeline = pipeline;
         this.partitions = partitions;
         this.own = new OwnRecords(pipeline, partitions, unreadable);
-        this.scripts = scripts;
+        this.swaps = swaps;
     }
 
     /** A change as it is stored: its record, with that of the entry's first change before it if this was the second one. */
@@ -114,15 +108,15 @@ final class AuditStreams {
         byte[] from = bytes("-");
         while (from.length > 0) {
             Request request = Request.script(
-                    scripts.search(),
+                    search,
                     List.of(partitions.key(partition, Partitions.AUDIT)),
                     List.of(from, Verbs.number(SEARCHED), member));
             List<Object> answer =
-                    Batch.checkRead(pipeline.send(List.of(request)).get(0));
-            read(partition, 0, (List<?>) answer.get(2)).changes().stream()
+                    Reply.checkRead(pipeline.send(List.of(request)).get(0));
+            read(partition, 0, (List<?>) answer.get(1)).changes().stream()
                     .filter(change -> change.id().equals(id))
                     .forEach(change -> newest.addAll(change.records()));
-            byte[] last = (byte[]) answer.get(1);
+            byte[] last = (byte[]) answer.get(0);
             from = last.length == 0 ? last : Partitions.joined(bytes("("), last);
         }
         onEntry.stream()
@@ -157,7 +151,7 @@ final class AuditStreams {
             List<Integer> more = new ArrayList<>();
             for (int i = 0; i < replies.size(); i++) {
                 int partition = unfinished.get(i);
-                Chunk chunk = read(partition, cursors[partition], Batch.checkRead(replies.get(i)));
+                Chunk chunk = read(partition, cursors[partition], Reply.checkRead(replies.get(i)));
                 for (Change change : chunk.changes()) {
                     counts[partition] += addMatching(query, change, found) ? 1 : 0;
                 }
@@ -228,22 +222,23 @@ final class AuditStreams {
     private static List<Change> changes(int partition, long number, byte[] message) {
         ByteBuffer in = ByteBuffer.wrap(message);
         int count = Byte.toUnsignedInt(in.get());
-        in.getDouble();
+        Instant at = StoredEntry.instant(in.getDouble());
         List<Change> changes = new ArrayList<>();
         for (int place = 0; place < count; place++) {
-            changes.add(change(partition, number + place, in));
+            changes.add(change(partition, number + place, in, at));
         }
         return changes;
     }
 
-    /** Reads what {@code record} in {@code entry.lua} writes. */
-    private static Change change(int partition, long number, ByteBuffer in) {
+    /** Reads what {@link Changes} writes. */
+    private static Change change(int partition, long number, ByteBuffer in, Instant ofMessage) {
         int from = in.get();
         int to = in.get();
         int first = in.get();
         int attempt = in.getInt();
         Instant created = StoredEntry.instant(in.getDouble());
-        Instant at = StoredEntry.instant(in.getDouble());
+        double own = in.getDouble();
+        Instant at = own == Changes.WITH_MESSAGE ? ofMessage : StoredEntry.instant(own);
         EntryId id = Partitions.id(bytes(StoredEntry.text(in)));
         Transition transition = new Transition(
                 id,
@@ -265,17 +260,10 @@ final class AuditStreams {
     int purge(Duration retention, int limit) {
         int purged = 0;
         for (int partition = 0; partition < partitions.count() && purged < limit; partition++) {
-            List<byte[]> arguments = List.of(
-                    Verbs.number(retention.toSeconds() * 1_000_000 + retention.toNanosPart() / 1000),
-                    Verbs.number(Math.min(TRIM_MAX, limit - purged)));
-            Reply reply = pipeline.send(List.of(Request.script(
-                            scripts.trim(),
-                            List.of(
-                                    partitions.key(partition, Partitions.AUDIT),
-                                    partitions.key(partition, Partitions.AUDITED)),
-                            arguments)))
-                    .get(0);
-            purged += ((Long) Batch.checkRead(reply).get(1)).intValue();
+            long micros = retention.toSeconds() * 1_000_000 + retention.toNanosPart() / 1000;
+            Request trim = swaps.trim(partition, micros, Math.min(TRIM_MAX, limit - purged), new byte[0]);
+            Reply reply = pipeline.send(List.of(trim)).get(0);
+            purged += ((Long) Reply.checkRead(reply).get(0)).intValue();
         }
         return purged;
     }

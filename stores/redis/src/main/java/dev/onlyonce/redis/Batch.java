@@ -1,154 +1,236 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.redis.Swaps.Found;
+import dev.onlyonce.redis.Swaps.Item;
+import dev.onlyonce.redis.Swaps.Mode;
+import dev.onlyonce.redis.Verb.Known;
 import dev.onlyonce.store.AuditLevel;
+import dev.onlyonce.store.Decision;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
+import dev.onlyonce.store.StoreTime;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.store.UnreadableEntries;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a script for a list of items.
+ * Does something to a list of entries.
  *
  * <ol>
- *   <li>One server gets them in one call. A cluster gets a call for each partition, which names every key that it uses: while a slot
- *       moves, the server then refuses what is spread over two servers, instead of taking entries that are elsewhere for absent.
- *   <li>A call has a bounded number of bytes, and so have its answers: the script leaves the rest of its items for the next call. Calls
- *       travel together in a pipeline. Entries with large results are not answered; see {@link LargeEntries}.
+ *   <li>What a node knows of an entry is decided by {@link dev.onlyonce.store.Life}: that a key is new, that its own claim is as it made it, or what it has read.
+ *   <li>The changes go to the script. It makes those whose entry is as expected, and answers what is stored of the others.
+ *   <li>Those are decided again by that. Each round that an item needs means that somebody else has changed its entry.
  *   <li>An item that fails costs the others nothing: if it was not changed, it is answered as unavailable, a settlement as busy.
  * </ol>
  */
 final class Batch {
     private static final Logger log = LoggerFactory.getLogger(Batch.class);
     private static final Duration WARN_EVERY = Duration.ofSeconds(10);
-    /** Arguments of a call: an item more, and it would hold up everybody else on the server. */
-    private static final int CALL_BYTES_MAX = 1 << 20;
-    /** Items of a call, for the same reason; and the next call is worked on while the answers to this one travel. */
-    private static final int CALL_ITEMS_MAX = 64;
-    /** Calls of a pipeline, together. */
-    private static final int PIPELINE_BYTES_MAX = 8 << 20;
+    /** Nobody loses so often by chance. */
+    private static final int ROUNDS_MAX = 100;
 
     private final Link link;
-    private final Pipeline pipeline;
-    private final Partitions partitions;
-    private final Settings settings;
-    /** What the keys of each partition's entries begin with. */
-    private final List<byte[]> bases;
-
-    private final List<byte[]> marks;
-
+    private final Swaps swaps;
+    private final Changes changes;
+    private final Replicas replicas;
     private final AtomicLong warnedNanos = new AtomicLong();
 
-    /**
-     * What every script call needs.
-     *
-     * @param auditMax how many audit records a partition keeps
-     * @param store the id of the store, see {@link Marks}
-     */
-    record Settings(long auditMax, AuditLevel audit, Replicas replicas, LargeEntries large, Supplier<String> store) {
-        /** In front of the arguments of the items. */
-        List<byte[]> arguments(int marks) {
-            return List.of(
-                    Verbs.number(auditMax),
-                    Verbs.number(audit == AuditLevel.ALL ? 1 : 0),
-                    Partitions.bytes(store.get()),
-                    Verbs.number(marks));
-        }
-    }
-
-    Batch(Link link, Pipeline pipeline, Partitions partitions, Settings settings) {
+    Batch(Link link, Swaps swaps, Replicas replicas, AuditLevel level) {
         this.link = link;
-        this.pipeline = pipeline;
-        this.partitions = partitions;
-        this.settings = settings;
-        this.bases = IntStream.range(0, partitions.count())
-                .mapToObj(partition -> partitions.key(partition, Partitions.ENTRY))
-                .toList();
-        this.marks = IntStream.range(0, partitions.count())
-                .mapToObj(partition -> Marks.key(partitions, partition))
-                .toList();
+        this.swaps = swaps;
+        this.changes = new Changes(level);
+        this.replicas = replicas;
     }
 
-    /** Reads the answer to an item. */
-    interface Reading<Q, A> {
-        A read(Q item, @Nullable Object answer, Instant now);
-    }
-
-    /**
-     * A verb for lists.
-     *
-     * @param arguments what the script takes for an item
-     * @param refused the answer for an item that was not changed although others were; empty if the verb has none
-     */
-    record Verb<Q, A>(
-            Script script,
-            Function<Q, EntryId> id,
-            Function<Q, List<byte[]>> arguments,
-            Reading<Q, A> reading,
-            Optional<Function<StoreException, A>> refused) {}
-
-    /** An item on its way: where it lives, and its answer or failure when it has one. */
-    private static final class Item<Q, A> {
+    /** A request on its way. */
+    private final class Turn<Q, A> {
+        private final Verb<Q, A> verb;
         private final Q request;
-        private final int partition;
-        private final byte[] key;
-        private final List<byte[]> arguments;
-        private @Nullable A answer;
-        private @Nullable StoreException failure;
-        /** When the answer to a read was left out, because it is large. */
-        private @Nullable Instant largeAt;
+        private final Item item;
+        /** Null until it is read. */
+        private @Nullable Known known;
 
-        Item(Q request, int partition, byte[] key, List<byte[]> arguments) {
+        private boolean isRead;
+        private boolean isLarge;
+        /** The change that is under way. */
+        private Changes.@Nullable Planned planned;
+
+        private @Nullable A answer;
+        /** Whether it rests on a change that was made now, not on a read. */
+        private boolean isWritten;
+
+        private @Nullable Swap repair;
+
+        Turn(Verb<Q, A> verb, Q request) {
+            this.verb = verb;
             this.request = request;
-            this.partition = partition;
-            this.key = key;
-            this.arguments = arguments;
+            this.item = swaps.item(verb.id(request));
+            this.known = verb.guess(request).orElse(null);
         }
 
-        int bytes() {
-            int bytes = key.length;
-            for (byte[] argument : arguments) {
-                bytes += argument.length;
+        /** Decides what is sent next; false if nothing is: it is answered, or has failed. */
+        boolean isSent() {
+            try {
+                Swap next = next();
+                if (next != null) {
+                    item.set(next);
+                }
+                return next != null;
+            } catch (StoreException e) {
+                item.fail(e);
+            } catch (RuntimeException e) {
+                // Times that are damaged cannot be counted on.
+                item.fail(new StoreUnavailable("The entry " + item.id() + StoredEntry.UNREADABLE + ": " + e, e));
             }
-            return bytes;
+            return false;
+        }
+
+        private @Nullable Swap next() {
+            planned = null;
+            if (known == null) {
+                return Swap.READ;
+            }
+            Decision<A> decision = verb.decide(known.stored(), request, StoreTime.at(known.at()));
+            answer = isLarge ? verb.withoutResult(decision.answer()) : decision.answer();
+            if (decision instanceof Decision.Change<A> change) {
+                planned = changes.plan(known.entry(), change, known.at());
+                return planned.swap();
+            }
+            if (!isRead) {
+                return Swap.READ;
+            }
+            repair = verb.repair(request, known).orElse(null);
+            return null;
+        }
+
+        /** Takes what the script has found; false if it is answered, or has failed. */
+        boolean isDecidedAgain() {
+            if (item.failure().isPresent()) {
+                return false;
+            }
+            Found found = item.found();
+            if (planned != null && known != null && found.isDone()) {
+                Duration later = Duration.between(known.at(), found.at());
+                answer = verb.later(Objects.requireNonNull(answer), later);
+                isWritten = true;
+                verb.changed(request, planned.claimAt(found.at()));
+                return false;
+            }
+            if (known != null && found.isLate()) {
+                known = new Known(known.entry(), found.at());
+                return true;
+            }
+            try {
+                byte[] raw = found.raw();
+                known = new Known(raw == null ? null : StoredEntry.of(item.id(), raw, found.at()), found.at());
+                isRead = true;
+                isLarge = found.isLarge();
+                return true;
+            } catch (StoreException e) {
+                item.fail(e);
+                return false;
+            }
         }
     }
 
     /**
      * Writes; answers in the order of the items.
      *
-     * @throws IllegalArgumentException if an id is there twice: a script plans each item from what is stored, so both would be taken
+     * @throws IllegalArgumentException if an id is there twice: both would be compared with what was stored before
      */
-    <Q, A> List<A> write(Verb<Q, A> verb, List<Q> items) {
-        if (items.stream().map(verb.id()).distinct().count() < items.size()) {
+    <Q, A> List<A> write(Verb<Q, A> verb, List<Q> requests) {
+        Set<EntryId> ids = new HashSet<>();
+        if (!requests.stream().map(verb::id).allMatch(ids::add)) {
             throw new IllegalArgumentException("an id is twice in one list: send the second one with the next list");
         }
-        List<Item<Q, A>> all = items(verb, items);
-        Replicas replicas = settings.replicas();
+        List<Turn<Q, A>> all =
+                requests.stream().map(request -> new Turn<>(verb, request)).toList();
+        List<Item> items = all.stream().map(turn -> turn.item).toList();
         int generation = link.generation();
-        fail(all, replicas.refused(partitions(all)));
-        run(verb, all.stream().filter(item -> item.failure == null).toList(), true);
-        fail(all, replicas.await(partitions(all), generation));
-        List<StoreException> failures = failures(all);
+        fail(items, replicas.refused(partitions(items)));
+        run(all.stream().filter(turn -> turn.item.failure().isEmpty()).toList(), verb.mode());
+        boolean isAllWritten = all.stream()
+                .allMatch(turn -> turn.isWritten || turn.item.failure().isPresent());
+        fail(items, replicas.await(partitions(items), generation, isAllWritten));
+        List<StoreException> failures = failures(items);
+        checkWritten(failures, items.size());
+        warn(failures, items.size());
+        List<A> answers = new ArrayList<>(all.size());
+        for (Turn<Q, A> turn : all) {
+            StoreException failure = turn.item.failure().orElse(null);
+            answers.add(
+                    failure == null
+                            ? Objects.requireNonNull(turn.answer)
+                            : refused(verb, failure, failures.size() < all.size()));
+        }
+        return answers;
+    }
+
+    private <Q, A> void run(List<Turn<Q, A>> all, Mode mode) {
+        List<Turn<Q, A>> open = all;
+        for (int round = 0; !open.isEmpty(); round++) {
+            List<Turn<Q, A>> sent = open.stream().filter(Turn::isSent).toList();
+            if (round == ROUNDS_MAX) {
+                sent.forEach(turn -> turn.item.fail(new StoreBusy("others keep changing " + turn.item.id(), null)));
+                break;
+            }
+            try {
+                swaps.send(sent.stream().map(turn -> turn.item).toList(), mode);
+            } catch (StoreUnavailable e) {
+                if (round == 0) {
+                    throw e;
+                }
+                // Others are changed already.
+                sent.forEach(turn -> turn.item.fail(e));
+            }
+            open = sent.stream().filter(Turn::isDecidedAgain).toList();
+        }
+        repair(all);
+    }
+
+    /** What cannot be corrected now is found again. */
+    private <Q, A> void repair(List<Turn<Q, A>> all) {
+        List<Item> repaired = new ArrayList<>();
+        for (Turn<Q, A> turn : all) {
+            if (turn.repair != null) {
+                Item item = swaps.item(turn.item.id());
+                item.set(turn.repair);
+                repaired.add(item);
+            }
+        }
+        if (!repaired.isEmpty()) {
+            try {
+                swaps.send(repaired, Mode.CHANGE);
+            } catch (StoreException e) {
+                log.debug("Indexes were not corrected", e);
+            }
+        }
+    }
+
+    private <Q, A> A refused(Verb<Q, A> verb, StoreException failure, boolean isPartial) {
+        return verb.refused(failure).orElseThrow(() -> {
+            if (isPartial) {
+                return new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
+            }
+            // Not unavailable: a reconciler goes on with other entries.
+            return Reply.isOfItem(failure) ? new StoreRejected(String.valueOf(failure.getMessage()), failure) : failure;
+        });
+    }
+
+    private void checkWritten(List<StoreException> failures, int all) {
         if (failures.stream().anyMatch(Reply::isFromReplica)) {
             link.findMaster();
         }
@@ -158,22 +240,10 @@ final class Batch {
             }
         }
         for (StoreException failure : failures) {
-            boolean isPartial = failures.size() < all.size();
-            if (verb.refused().isEmpty() && isPartial) {
-                throw new StoreOutcomeUnknown("Some items may have been changed. " + failure.getMessage(), failure);
-            } else if (verb.refused().isEmpty() && Reply.isOfItem(failure)) {
-                // Not unavailable: a reconciler goes on with other entries.
-                throw new StoreRejected(String.valueOf(failure.getMessage()), failure);
-            } else if (!isPartial && (verb.refused().isEmpty() || isOfServer(failure))) {
+            if (failures.size() == all && isOfServer(failure)) {
                 throw failure;
             }
         }
-        warn(failures, all.size());
-        return all.stream()
-                .map(item -> item.failure == null
-                        ? Optional.ofNullable(item.answer).orElseThrow()
-                        : verb.refused().orElseThrow().apply(item.failure))
-                .toList();
     }
 
     /** Whether it concerns all items there are: then the whole call fails, and the engine leaves the server alone for a moment. */
@@ -196,234 +266,24 @@ final class Batch {
         }
     }
 
-    /**
-     * Reads.
-     *
-     * @throws StoreUnavailable if nothing can be read
-     * @throws StoreRejected if it is a single item that cannot be read
-     * @throws StoreBusy if others may be readable: the caller goes on with single items
-     */
-    <Q, A> List<A> read(Verb<Q, A> verb, List<Q> items) {
-        List<Item<Q, A>> all = items(verb, items);
-        run(verb, all, false);
-        readLarge(verb, all);
-        return answers(all);
+    private static List<StoreException> failures(List<Item> items) {
+        return items.stream().map(Item::failure).flatMap(Optional::stream).toList();
     }
 
-    /** Reads for lists: an item that cannot be read is reported and left out. */
-    <Q, A> List<A> readReadable(Verb<Q, Optional<A>> verb, List<Q> items, UnreadableEntries unreadable) {
-        List<Item<Q, Optional<A>>> all = items(verb, items);
-        run(verb, all, false);
-        readLarge(verb, all);
-        List<Item<Q, Optional<A>>> readable = new ArrayList<>();
-        for (Item<Q, Optional<A>> item : all) {
-            if (item.failure != null && Reply.isOfItem(item.failure)) {
-                unreadable.report(verb.id().apply(item.request), item.failure);
-            } else {
-                readable.add(item);
-            }
-        }
-        return answers(readable).stream().flatMap(Optional::stream).toList();
-    }
-
-    /** Reads what a failover cannot take back: entries that replicas have too, if those are wanted. */
-    <Q, A> List<A> readAcknowledged(Verb<Q, A> verb, List<Q> items) {
-        List<Item<Q, A>> all = items(verb, items);
-        Replicas replicas = settings.replicas();
-        int generation = link.generation();
-        fail(all, replicas.refused(partitions(all)));
-        run(verb, all.stream().filter(item -> item.failure == null).toList(), false);
-        readLarge(verb, all);
-        fail(all, replicas.await(partitions(all), generation));
-        return answers(all);
-    }
-
-    private <Q, A> List<A> answers(List<Item<Q, A>> all) {
-        List<StoreException> failures = failures(all);
-        for (StoreException failure : failures) {
-            String message = String.valueOf(failure.getMessage());
-            if (all.size() == 1 && Reply.isOfItem(failure)) {
-                // Not unavailable: other entries can be read.
-                throw new StoreRejected(message, failure);
-            }
-            throw link.isCluster() || failures.size() < all.size()
-                    ? new StoreBusy(message, failure)
-                    : new StoreUnavailable(message, failure);
-        }
-        return all.stream()
-                .map(item -> Optional.ofNullable(item.answer).orElseThrow())
-                .toList();
-    }
-
-    /** The values, or {@link StoreUnavailable}: a read that fails changed nothing. */
-    static List<Object> checkRead(Reply reply) {
-        StoreException failure = reply.failure();
-        if (failure != null) {
-            throw new StoreUnavailable(String.valueOf(failure.getMessage()), failure);
-        }
-        return reply.values();
-    }
-
-    private static <Q, A> List<StoreException> failures(List<Item<Q, A>> items) {
-        List<StoreException> failures = new ArrayList<>();
-        for (Item<Q, A> item : items) {
-            if (item.failure != null) {
-                failures.add(item.failure);
-            }
-        }
-        return failures;
-    }
-
-    private <Q, A> List<Item<Q, A>> items(Verb<Q, A> verb, List<Q> requests) {
-        List<Item<Q, A>> items = new ArrayList<>(requests.size());
-        for (Q request : requests) {
-            byte[] member = Partitions.member(verb.id().apply(request));
-            int partition = partitions.of(member);
-            byte[] key = Partitions.joined(bases.get(partition), member);
-            items.add(new Item<>(request, partition, key, verb.arguments().apply(request)));
-        }
-        return items;
-    }
-
-    private <Q, A> void run(Verb<Q, A> verb, List<Item<Q, A>> items, boolean isWrite) {
-        Deque<List<Item<Q, A>>> waiting = new ArrayDeque<>(calls(items));
-        boolean isFirst = true;
-        while (!waiting.isEmpty()) {
-            List<List<Item<Q, A>>> calls = new ArrayList<>();
-            long bytes = 0;
-            while (!waiting.isEmpty() && bytes < PIPELINE_BYTES_MAX) {
-                List<Item<Q, A>> call = waiting.remove();
-                bytes += call.stream().mapToLong(Item::bytes).sum();
-                calls.add(call);
-            }
-            List<Request> requests = calls.stream()
-                    .map(call -> request(verb.script(), call, isWrite))
-                    .toList();
-            List<Reply> replies;
-            try {
-                replies = pipeline.send(requests);
-            } catch (StoreUnavailable e) {
-                if (isFirst) {
-                    throw e;
-                }
-                // Earlier calls have changed their items.
-                replies = Collections.nCopies(calls.size(), new Reply(List.of(), e));
-            }
-            isFirst = false;
-            for (int i = 0; i < calls.size(); i++) {
-                List<Item<Q, A>> rest = answer(verb, calls.get(i), replies.get(i), isWrite);
-                if (!rest.isEmpty()) {
-                    waiting.addFirst(rest);
-                }
-            }
-        }
-    }
-
-    /** What goes together: everything, or all that is in one partition, up to a number of bytes. */
-    private <Q, A> List<List<Item<Q, A>>> calls(List<Item<Q, A>> items) {
-        Map<Integer, List<Item<Q, A>>> open = new TreeMap<>();
-        Map<Integer, Integer> bytes = new TreeMap<>();
-        List<List<Item<Q, A>>> calls = new ArrayList<>();
-        for (Item<Q, A> item : items) {
-            int group = link.isCluster() ? item.partition : 0;
-            if (bytes.merge(group, item.bytes(), Integer::sum) > CALL_BYTES_MAX) {
-                bytes.put(group, item.bytes());
-                open.remove(group);
-            }
-            List<Item<Q, A>> call = open.get(group);
-            if (call == null || call.size() == CALL_ITEMS_MAX) {
-                call = new ArrayList<>();
-                open.put(group, call);
-                calls.add(call);
-            }
-            call.add(item);
-        }
-        return calls;
-    }
-
-    private <Q, A> Request request(Script script, List<Item<Q, A>> call, boolean isWrite) {
-        List<byte[]> keys = new ArrayList<>(call.size());
-        // A slot of a cluster that moves answers commands for one key alone: a read must not need another one.
-        boolean isMarked = isWrite || !link.isCluster();
-        List<byte[]> marks = call.stream()
-                .filter(item -> isMarked)
-                .map(item -> item.partition)
-                .distinct()
-                .map(this.marks::get)
-                .toList();
-        List<byte[]> arguments = new ArrayList<>(settings.arguments(marks.size()));
-        for (Item<Q, A> item : call) {
-            keys.add(item.key);
-            arguments.addAll(item.arguments);
-        }
-        if (isWrite && link.isCluster()) {
-            keys.addAll(partitions.indexes(call.get(0).partition));
-        }
-        keys.addAll(marks);
-        return Request.script(script, keys, arguments);
-    }
-
-    /** Hands the answers to the items of a call; returns those that were left for the next one. */
-    private static <Q, A> List<Item<Q, A>> answer(
-            Verb<Q, A> verb, List<Item<Q, A>> call, Reply reply, boolean isWrite) {
-        if (reply.failure() != null) {
-            call.forEach(item -> item.failure = reply.failure());
-            return List.of();
-        }
-        List<Object> answers = reply.values().subList(1, reply.values().size());
-        Instant now = now(reply.values());
-        for (int i = 0; i < answers.size(); i++) {
-            Item<Q, A> item = call.get(i);
-            item.failure = Reply.failure(answers.get(i));
-            if (!isWrite && Reply.isLarge(answers.get(i))) {
-                item.largeAt = now;
-            } else if (item.failure == null) {
-                read(verb, item, answers.get(i), now);
-            }
-        }
-        return call.subList(answers.size(), call.size());
-    }
-
-    private static <Q, A> void read(Verb<Q, A> verb, Item<Q, A> item, @Nullable Object answer, Instant now) {
-        try {
-            item.answer = verb.reading().read(item.request, answer, now);
-        } catch (StoreUnavailable e) {
-            item.failure = e;
-        }
-    }
-
-    /** Reads those that were left out, one by one. */
-    private <Q, A> void readLarge(Verb<Q, A> verb, List<Item<Q, A>> items) {
-        for (Item<Q, A> item : items) {
-            Instant at = item.largeAt;
-            if (at != null) {
-                Reply reply = settings.large().read(item.key);
-                item.failure = reply.failure();
-                if (item.failure == null) {
-                    read(verb, item, reply.values().get(0), at);
-                }
-            }
-        }
-    }
-
-    private static <Q, A> List<Integer> partitions(List<Item<Q, A>> items) {
+    static List<Integer> partitions(List<Item> items) {
         return items.stream()
-                .filter(item -> item.failure == null)
-                .map(item -> item.partition)
+                .filter(item -> item.failure().isEmpty())
+                .map(Item::partition)
                 .distinct()
                 .toList();
     }
 
-    private static <Q, A> void fail(List<Item<Q, A>> items, Map<Integer, StoreException> failures) {
-        for (Item<Q, A> item : items) {
-            if (item.failure == null) {
-                item.failure = failures.get(item.partition);
+    static void fail(List<Item> items, Map<Integer, StoreException> failures) {
+        for (Item item : items) {
+            StoreException failure = failures.get(item.partition());
+            if (failure != null && item.failure().isEmpty()) {
+                item.fail(failure);
             }
         }
-    }
-
-    /** Every script answers with the server's clock first. */
-    static Instant now(List<Object> values) {
-        return StoredEntry.instant((long) (Long) values.get(0));
     }
 }

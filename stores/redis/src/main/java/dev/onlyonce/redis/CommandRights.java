@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -14,6 +15,35 @@ import java.util.stream.Stream;
  */
 final class CommandRights {
     private static final List<String> KEYS = List.of("probe-text", "probe-set", "probe-stream");
+    /** 1 to 3 stand for the keys. */
+    static final List<String> COMMANDS = List.of(
+            // The first one needs no memory, so that a server without any takes the others.
+            "DEL 1",
+            "TIME",
+            "MSET 1 1",
+            "SET 1 1 PX 60000",
+            "SETNX 1 1",
+            "GET 1",
+            "MGET 1",
+            "GETRANGE 1 0 0",
+            "EXISTS 1",
+            "INCRBY 1 1",
+            "DECRBY 1 1",
+            "ZADD 2 0 m",
+            "ZCARD 2",
+            "ZSCAN 2 0",
+            "ZRANGEBYSCORE 2 -inf +inf LIMIT 0 1",
+            "ZREVRANGEBYSCORE 2 +inf -inf LIMIT 0 1",
+            "ZRANGEBYLEX 2 - + LIMIT 0 1",
+            "ZREM 2 m",
+            "ZREMRANGEBYRANK 2 0 -1",
+            "XADD 3 1-1 r 1",
+            "XRANGE 3 - + COUNT 1",
+            "XSETID 3 2-1",
+            "XDEL 3 1-1",
+            "DEL 1",
+            "DEL 2",
+            "DEL 3");
     /** What servers say, in scripts and elsewhere; from 6.2 on. */
     private static final List<String> NO_RIGHT =
             List.of("NOPERM", "can't run this command", "can't access at least one of the keys");
@@ -27,12 +57,18 @@ final class CommandRights {
      */
     static void check(Pipeline pipeline, Partitions partitions) {
         Script probe = Script.alone("probe");
+        List<byte[]> words = new ArrayList<>();
+        for (String command : COMMANDS) {
+            String[] its = command.split(" ");
+            words.add(Verbs.number(its.length));
+            Stream.of(its).map(Partitions::bytes).forEach(words::add);
+        }
         // Once with its text, and once as the server knows it then: these are two commands.
         List<Request> requests = IntStream.range(0, partitions.count())
                 .mapToObj(partition -> Request.script(
                         probe,
                         KEYS.stream().map(key -> partitions.key(partition, key)).toList(),
-                        List.of()))
+                        words))
                 .flatMap(request -> Stream.of(request.withText(), request))
                 .toList();
         TreeMap<String, String> missing = new TreeMap<>();

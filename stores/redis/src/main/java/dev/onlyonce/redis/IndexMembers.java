@@ -1,28 +1,30 @@
 package dev.onlyonce.redis;
 
+import static dev.onlyonce.redis.Partitions.bytes;
+
 import dev.onlyonce.store.EntryId;
+import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Reads the members of indexes. A member that names no entry of its partition is somebody else's: it is reported, and moved to a set of its
- * own, which keeps the newest. So it hides nothing that comes after it, and an operator can look at it. Any number of threads.
+ * own, which keeps some of them. So it hides nothing that comes after it, and an operator can look at it. Any number of threads.
  */
 final class IndexMembers {
     private static final Logger log = LoggerFactory.getLogger(IndexMembers.class);
     private static final String DAMAGED = "damaged";
     /** What is kept of them in a partition: enough to find out whose they are. */
     private static final int KEPT_MAX = 1000;
-    /** Whoever writes garbage faster than this can hide entries from one list. */
-    private static final int PAGES_MAX = 20;
+    /** Looked at together: each server is held up for a moment only. */
+    private static final int CHUNK = 500;
 
     private final Pipeline pipeline;
     private final Partitions partitions;
-    private final Script aside = Script.alone("aside");
 
     IndexMembers(Pipeline pipeline, Partitions partitions) {
         this.pipeline = pipeline;
@@ -47,15 +49,21 @@ final class IndexMembers {
         return ids;
     }
 
-    /** The ids of a page: the same question is asked again as long as damaged members are in the way. */
-    List<EntryId> page(int partition, String index, Request question, Reply first) {
-        List<Object> found = Batch.checkRead(first);
-        List<EntryId> ids = ids(partition, index, found);
-        for (int i = 0; ids.size() < found.size() && i < PAGES_MAX; i++) {
-            found = Batch.checkRead(pipeline.send(List.of(question)).get(0));
-            ids = ids(partition, index, found);
-        }
-        return ids;
+    /** Hands over all ids of an index, some at a time: those that are there all the while, and perhaps others; some perhaps twice. */
+    void scan(int partition, String index, Consumer<List<EntryId>> reader) {
+        byte[] cursor = bytes("0");
+        do {
+            Request next = Request.command(
+                    CommandType.ZSCAN, partitions.key(partition, index), cursor, bytes("COUNT"), Verbs.number(CHUNK));
+            List<Object> answer = Reply.checkRead(pipeline.send(List.of(next)).get(0));
+            List<?> membersWithScores = (List<?>) answer.get(1);
+            List<Object> members = new ArrayList<>();
+            for (int i = 0; i < membersWithScores.size(); i += 2) {
+                members.add(membersWithScores.get(i));
+            }
+            reader.accept(ids(partition, index, members));
+            cursor = (byte[]) answer.get(0);
+        } while (cursor.length != 1 || cursor[0] != '0');
     }
 
     private void moveAside(int partition, String index, List<byte[]> damaged) {
@@ -63,15 +71,21 @@ final class IndexMembers {
         byte[] to = partitions.key(partition, DAMAGED);
         log.error(
                 "{} has {} members that name no entry of its partition, such as {}: somebody else has written them. They are"
-                        + " moved to {}, which keeps the newest {}",
+                        + " moved to {}, which keeps {}",
                 new String(from, StandardCharsets.UTF_8),
                 damaged.size(),
                 EntryId.shorten(new String(damaged.get(0), StandardCharsets.UTF_8)),
                 new String(to, StandardCharsets.UTF_8),
                 KEPT_MAX);
-        List<byte[]> arguments = new ArrayList<>(List.of(Verbs.number(KEPT_MAX)));
-        arguments.addAll(damaged);
+        byte[][] aside = new byte[2 * damaged.size()][];
+        for (int i = 0; i < damaged.size(); i++) {
+            aside[2 * i] = Verbs.number(0);
+            aside[2 * i + 1] = damaged.get(i);
+        }
         // What cannot be moved now is found again.
-        var unused = pipeline.send(List.of(Request.script(aside, Arrays.asList(from, to), arguments)));
+        var unused = pipeline.send(List.of(
+                Request.command(CommandType.ZADD, to, aside),
+                Request.command(CommandType.ZREM, from, damaged.toArray(byte[][]::new)),
+                Request.command(CommandType.ZREMRANGEBYRANK, to, Verbs.number(0), Verbs.number(-KEPT_MAX - 1))));
     }
 }

@@ -6,7 +6,6 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreRejected;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -29,7 +28,7 @@ record Layout(Pipeline pipeline, Partitions partitions) {
         byte[] key = ours.key(0, KEY);
         Request read = Request.command(CommandType.GET, key);
         Reply before = permitted(pipeline.send(List.of(read)).get(0));
-        if (!(Batch.checkRead(before).get(0) instanceof byte[])) {
+        if (!(Reply.checkRead(before).get(0) instanceof byte[])) {
             // The mark first: a layout without one is a store that has lost it.
             new Marks(pipeline, ours).create();
         }
@@ -65,17 +64,6 @@ record Layout(Pipeline pipeline, Partitions partitions) {
             }
         }
         return reply;
-    }
-
-    /** The clock of the server that has the first partition. */
-    Instant now(Script clock) {
-        Request request = Request.script(clock, List.of(partitions.key(0, KEY)), List.of(Verbs.number(1)));
-        Reply reply = pipeline.send(List.of(request)).get(0);
-        if (reply.failure() != null) {
-            throw reply.failure();
-        }
-        return StoredEntry.instant(
-                Long.parseLong(new String((byte[]) reply.values().get(0), StandardCharsets.US_ASCII)));
     }
 
     /** Writes a key that expires at once into every partition. */

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 
 /**
  * The store's mark, in every partition: any server of a cluster can lose what it has. Scripts compare it too, so that nothing is claimed
- * between two looks, see {@code entry.lua}.
+ * between two looks, see {@code swap.lua}.
  */
 record Marks(Pipeline pipeline, Partitions partitions) {
     private static final String NAME = "store";

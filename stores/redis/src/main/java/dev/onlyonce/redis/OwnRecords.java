@@ -10,6 +10,7 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.UnreadableEntries;
 import io.lettuce.core.protocol.CommandType;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.TreeSet;
@@ -17,16 +18,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records that are on their entries. At {@link AuditLevel#EXCEPTIONS} ordinary settlements are, and nothing lists them by time: a page of
- * the audit then reads the heads of all entries. A key says whether a node has ever used that level.
+ * the audit then reads the heads of all settled entries. A key says whether a node has ever used that level.
  */
 record OwnRecords(Pipeline pipeline, Partitions partitions, UnreadableEntries unreadable) {
     private static final String MARK = "own-records";
-    /** Read together: each server is held up for a moment only. */
-    private static final int CHUNK = 500;
 
     /** Notes that settlements may be on their entries from now on. */
     void expect() {
-        Batch.checkRead(pipeline.send(List.of(
+        Reply.checkRead(pipeline.send(List.of(
                         Request.command(CommandType.SET, partitions.key(0, MARK), bytes(AuditLevel.EXCEPTIONS.name()))))
                 .get(0));
     }
@@ -44,7 +43,11 @@ record OwnRecords(Pipeline pipeline, Partitions partitions, UnreadableEntries un
             return List.of();
         }
         byte[] head = head(reply);
-        return unreadable.read(id, () -> StoredEntry.ownRecords(id, head)).orElse(List.of());
+        return head.length == 0
+                ? List.of()
+                : unreadable
+                        .read(id, () -> StoredEntry.of(id, head, Instant.EPOCH).ownRecords())
+                        .orElse(List.of());
     }
 
     private Request head(int partition, EntryId id) {
@@ -55,14 +58,14 @@ record OwnRecords(Pipeline pipeline, Partitions partitions, UnreadableEntries un
                 Verbs.number(StoredEntry.HEAD_BYTES - 1));
     }
 
-    private static byte @Nullable [] head(Reply reply) {
-        return (byte[]) Batch.checkRead(reply).get(0);
+    private static byte[] head(Reply reply) {
+        return (byte[]) Reply.checkRead(reply).get(0);
     }
 
     /** The settlements on their entries that come next, as many as a page has. */
     Collection<AuditStreams.Change> after(AuditStreams.@Nullable Change last, AuditQuery query) {
         TreeSet<AuditStreams.Change> page = new TreeSet<>();
-        if (Batch.checkRead(pipeline.send(List.of(Request.command(CommandType.GET, partitions.key(0, MARK))))
+        if (Reply.checkRead(pipeline.send(List.of(Request.command(CommandType.GET, partitions.key(0, MARK))))
                         .get(0))
                 .stream()
                 .anyMatch(byte[].class::isInstance)) {
@@ -75,27 +78,16 @@ record OwnRecords(Pipeline pipeline, Partitions partitions, UnreadableEntries un
 
     private void read(
             int partition, AuditStreams.@Nullable Change last, AuditQuery query, TreeSet<AuditStreams.Change> page) {
-        IndexMembers members = new IndexMembers(pipeline, partitions);
-        List<EntryId> ids;
-        byte[] first = bytes("-");
-        do {
-            Request question = ids(partition, first);
-            ids = members.page(
-                    partition,
-                    Partitions.IDS,
-                    question,
-                    pipeline.send(List.of(question)).get(0));
-            List<EntryId> chunk = ids;
+        new IndexMembers(pipeline, partitions).scan(partition, Partitions.EXPIRIES, ids -> {
             List<Reply> heads =
                     pipeline.send(ids.stream().map(id -> head(partition, id)).toList());
             for (int i = 0; i < heads.size(); i++) {
-                List<AuditRecord> records = records(chunk.get(i), heads.get(i));
+                List<AuditRecord> records = records(ids.get(i), heads.get(i));
                 if (records.stream().anyMatch(record -> isListed(record, query))) {
                     add(new AuditStreams.Change(records.get(0).number(), partition, records), last, query, page);
                 }
             }
-            first = ids.isEmpty() ? first : Partitions.joined(bytes("("), Partitions.member(ids.get(ids.size() - 1)));
-        } while (ids.size() == CHUNK);
+        });
     }
 
     /** A first change is listed with the one that follows it. */
@@ -117,16 +109,5 @@ record OwnRecords(Pipeline pipeline, Partitions partitions, UnreadableEntries un
                 page.pollLast();
             }
         }
-    }
-
-    private Request ids(int partition, byte[] first) {
-        return Request.command(
-                CommandType.ZRANGEBYLEX,
-                partitions.key(partition, Partitions.IDS),
-                first,
-                bytes("+"),
-                bytes("LIMIT"),
-                bytes("0"),
-                Verbs.number(CHUNK));
     }
 }

@@ -23,8 +23,6 @@ record Partitions(String prefix, int count) {
 
     /** What the key of an entry has before the entry's id. */
     static final String ENTRY = "e:";
-    /** All entries, in the order of their ids. */
-    static final String IDS = "ids";
     /** Pending and processing entries by the end of their lease. */
     static final String LEASES = "leases";
     /** Purgeable entries by the time of their next purge. */
@@ -61,7 +59,7 @@ record Partitions(String prefix, int count) {
 
     /** All keys of a partition but those of its entries. */
     List<byte[]> indexes(int partition) {
-        return Stream.of(IDS, LEASES, EXPIRIES, UNKNOWN, AUDIT, AUDITED)
+        return Stream.of(LEASES, EXPIRIES, UNKNOWN, AUDIT, AUDITED)
                 .map(name -> key(partition, name))
                 .toList();
     }

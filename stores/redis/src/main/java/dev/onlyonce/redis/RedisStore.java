@@ -1,13 +1,11 @@
 package dev.onlyonce.redis;
 
-import static dev.onlyonce.redis.Partitions.bytes;
 import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.redis.LinkOpening.Servers;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.AuditRecord;
-import dev.onlyonce.store.AuditText;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Encryption;
@@ -30,7 +28,6 @@ import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.resource.ClientResources;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,8 +41,8 @@ import org.jspecify.annotations.Nullable;
  * Entries in Redis 6.2 or later, or Valkey: one server, Sentinel, or Cluster. Any number of threads use one store, any number of nodes
  * one Redis.
  *
- * <p>Every change is one script on one partition, see {@link Partitions}; it changes the entry, its indexes and the audit together, by
- * the server's clock. {@link Batch} says how a list travels. What a failover can lose is in docs/reference/redis.md.
+ * <p>Every change is decided by {@link dev.onlyonce.store.Life} and made by one script on one partition, see {@link Partitions}, if the entry
+ * is as expected: the entry, its indexes and the audit together, by the server's clock. {@link Batch} says how. What a failover can lose is in docs/reference/redis.md.
  */
 public final class RedisStore implements Store {
     /** Results larger than this would hold up everybody else on the server. */
@@ -56,15 +53,15 @@ public final class RedisStore implements Store {
     private final ServerCheck check;
     private final LargeEntries large;
     private final ResultSealing sealing;
-    private final Verbs verbs;
+    private final Claims claims = new Claims();
+    private final Swaps swaps;
     private final Batch batch;
+    private final Reads reads;
     private final Layout layout;
     private final StoreGate gate;
     private final Listing listing;
     private final AuditStreams audit;
     private final Upkeep upkeep;
-    private final Script evict;
-    private final Script now;
     private final FailoverRisks risks;
 
     private RedisStore(Builder builder) {
@@ -80,21 +77,22 @@ public final class RedisStore implements Store {
         layout = layout(builder, pipeline);
         Partitions partitions = layout.partitions();
         sealing = new ResultSealing(builder.encryption);
-        verbs = new Verbs(builder.clock);
         long auditMax = Math.max(1, builder.auditRecordsMax / partitions.count());
         Replicas replicas =
                 new Replicas(link, partitions, new Replicas.Wanted(builder.replicas, builder.fsynced, builder.timeout));
         risks = new FailoverRisks(link, builder.replicas, builder.acceptDataLoss);
         StoreGate opened = gate(new Marks(pipeline, partitions));
         gate = opened;
-        Batch.Settings settings = new Batch.Settings(
-                auditMax, builder.audit, replicas, large, () -> opened.id().orElse("none"));
-        batch = new Batch(link, pipeline, partitions, settings);
-        listing = new Listing(pipeline, partitions, batch, verbs);
-        audit = new AuditStreams(pipeline, partitions, AuditStreams.Scripts.of(builder.clock));
-        upkeep = new Upkeep(pipeline, partitions, batch, builder.clock);
-        evict = Script.of("evict", builder.clock);
-        now = Script.of("now", builder.clock);
+        swaps = new Swaps(
+                link,
+                pipeline,
+                partitions,
+                new Swaps.Settings(auditMax, () -> opened.id().orElse("none"), builder.clock));
+        batch = new Batch(link, swaps, replicas, builder.audit);
+        reads = new Reads(link, swaps, replicas, large);
+        listing = new Listing(pipeline, partitions, reads);
+        audit = new AuditStreams(pipeline, partitions, swaps);
+        upkeep = new Upkeep(pipeline, partitions, batch, Script.of("due", builder.clock));
         checkRights(builder, pipeline, replicas);
     }
 
@@ -186,7 +184,9 @@ public final class RedisStore implements Store {
     public List<ClaimResult> claim(List<ClaimRequest> requests) {
         gate.check();
         requests.forEach(RedisStore::check);
-        return batch.write(verbs.claim, requests).stream().map(sealing::open).toList();
+        return batch.write(new Verbs.Claim(claims), requests).stream()
+                .map(sealing::open)
+                .toList();
     }
 
     private static void check(ClaimRequest claim) {
@@ -200,21 +200,21 @@ public final class RedisStore implements Store {
     @Override
     public List<SettleResult> settle(List<Settlement> settlements) {
         gate.check();
-        return batch.write(verbs.settle, settlements.stream().map(sealing::seal).toList());
+        return batch.write(
+                new Verbs.Settle(claims),
+                settlements.stream().map(sealing::seal).toList());
     }
 
     @Override
     public List<RenewResult> renew(List<Renewal> renewals) {
         gate.check();
-        return batch.write(verbs.renew, renewals);
+        return batch.write(new Verbs.Renew(claims), renewals);
     }
 
     @Override
     public List<Optional<Entry>> find(List<EntryId> ids) {
         gate.check();
-        return batch.readAcknowledged(verbs.find(0), ids).stream()
-                .map(entry -> entry.map(sealing::open))
-                .toList();
+        return reads.find(ids).stream().map(entry -> entry.map(sealing::open)).toList();
     }
 
     @Override
@@ -233,29 +233,13 @@ public final class RedisStore implements Store {
     public List<SettleResult> resolve(List<Resolution> resolutions) {
         gate.check();
         return batch.write(
-                verbs.resolve, resolutions.stream().map(sealing::seal).toList());
+                new Verbs.Resolve(), resolutions.stream().map(sealing::seal).toList());
     }
 
     @Override
     public Optional<Transition> evict(EntryId id, String who, String reason) {
         gate.check();
-        Batch.Verb<EntryId, Optional<Transition>> verb = new Batch.Verb<>(
-                evict,
-                each -> each,
-                each -> List.of(bytes(AuditText.who(who)), StoredEntry.text(AuditText.why(reason))),
-                (each, answer, now) -> evicted(each, (List<?>) answer, who, reason),
-                Optional.empty());
-        return batch.write(verb, List.of(id)).get(0);
-    }
-
-    private static Optional<Transition> evicted(EntryId id, @Nullable List<?> answer, String who, String reason) {
-        if (answer == null || answer.isEmpty()) {
-            return Optional.empty();
-        }
-        String operation = new String((byte[]) answer.get(0), StandardCharsets.UTF_8);
-        int attempt = ((Long) answer.get(2)).intValue();
-        return Optional.of(
-                new Transition(id, operation, Verbs.state((Long) answer.get(1)), null, attempt, who, reason));
+        return batch.write(new Verbs.Evict(who, reason), List.of(id)).get(0);
     }
 
     @Override
@@ -263,7 +247,7 @@ public final class RedisStore implements Store {
         return listing.list(query).stream().map(sealing::open).toList();
     }
 
-    /** Counts ids; those whose memory Redis has freed by itself are counted until the next purge. */
+    /** Counts what the indexes have; an entry that somebody has deleted is counted until the next purge. */
     @Override
     public int countStored(@Nullable String tenant, int max) {
         return listing.count(tenant, max);
@@ -287,7 +271,7 @@ public final class RedisStore implements Store {
 
     @Override
     public Optional<Instant> now() {
-        return Optional.of(layout.now(now));
+        return Optional.of(swaps.now());
     }
 
     /** In every partition. */

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -185,16 +186,17 @@ final class Replicas {
      * Waits for the masters of these partitions.
      *
      * @param generation of the link before the first write
+     * @param isAllWritten whether every answer rests on a change that this call has made
      * @return {@link StoreOutcomeUnknown} for each partition that too few replicas may have
      */
-    Map<Integer, StoreException> await(Collection<Integer> written, int generation) {
+    Map<Integer, StoreException> await(Collection<Integer> written, int generation, boolean isAllWritten) {
         Map<Integer, StoreException> missing = new HashMap<>();
         if (wanted.isNothing()) {
             return missing;
         }
+        boolean isMarked = link.isCluster() || !isAllWritten;
         List<Wait> waits = new ArrayList<>();
-        masters(written, missing)
-                .forEach((master, its) -> waits.add(wait(master, its, partitions.key(its.get(0), MARK))));
+        masters(written, missing).forEach((master, its) -> waits.add(wait(master, its, isMarked)));
         for (Wait wait : waits) {
             try {
                 check(wait);
@@ -227,18 +229,21 @@ final class Replicas {
     private record Wait(
             StatefulRedisConnection<byte[], byte[]> master,
             List<Integer> partitions,
-            RedisFuture<?> marked,
+            Optional<RedisFuture<?>> marked,
             RedisFuture<List<Object>> acknowledged) {}
 
     /**
-     * From 7.2 on, WAIT is for the last write of this connection, and a repeated call may have written nothing. The key is gone at
-     * once: a master that moves its slot elsewhere then refuses it, as it must.
+     * From 7.2 on, WAIT is for the last write of this connection, and what was read somebody else may have written: then a mark is written
+     * first. The key is gone at once. In a cluster always: a master that moves its slot elsewhere refuses it, as it must.
      */
-    private Wait wait(StatefulRedisConnection<byte[], byte[]> master, List<Integer> partitions, byte[] mark) {
+    private Wait wait(StatefulRedisConnection<byte[], byte[]> master, List<Integer> partitions, boolean isMarked) {
+        byte[] mark = this.partitions.key(partitions.get(0), MARK);
         return new Wait(
                 master,
                 partitions,
-                master.async().eval(WRITE_MARK, ScriptOutputType.STATUS, mark),
+                isMarked
+                        ? Optional.of(master.async().eval(WRITE_MARK, ScriptOutputType.STATUS, mark))
+                        : Optional.empty(),
                 send(master, millis()));
     }
 
@@ -249,7 +254,9 @@ final class Replicas {
 
     private void check(Wait wait) {
         try {
-            var unused = wait.marked.get(wanted.timeout.toNanos(), TimeUnit.NANOSECONDS);
+            if (wait.marked.isPresent()) {
+                var unused = wait.marked.get().get(wanted.timeout.toNanos(), TimeUnit.NANOSECONDS);
+            }
             List<Object> answer = wait.acknowledged.get(wanted.timeout.toNanos(), TimeUnit.NANOSECONDS);
             if (!wanted.isMet(answer)) {
                 lacking.putIfAbsent(wait.master, new Lack());

@@ -70,17 +70,21 @@ record Reply(List<Object> values, @Nullable StoreException failure) {
                         : new StoreOutcomeUnknown("Redis did not answer: " + message, cause));
     }
 
-    /** The failure of an item that a script could not do; null for an answer. It changed nothing, see {@code entry.lua}. */
+    /** The values, or {@link StoreUnavailable}: a read that fails changed nothing. */
+    static List<Object> checkRead(Reply reply) {
+        StoreException failure = reply.failure;
+        if (failure != null) {
+            throw new StoreUnavailable(String.valueOf(failure.getMessage()), failure);
+        }
+        return reply.values;
+    }
+
+    /** The failure of an item that the script could not do; null for an answer. It changed nothing, see {@code swap.lua}. */
     static @Nullable StoreException failure(@Nullable Object answer) {
         return answer instanceof List<?> parts && parts.size() == 2 && parts.get(0) instanceof byte[]
                 ? new StoreUnavailable(
                         "Redis refuses: " + new String((byte[]) parts.get(1), StandardCharsets.UTF_8), null)
                 : null;
-    }
-
-    /** Whether an entry was not answered because it is large. */
-    static boolean isLarge(@Nullable Object answer) {
-        return answer instanceof List<?> parts && parts.size() == 1 && parts.get(0) instanceof Long;
     }
 
     /** Whether only this item was refused, whatever the server does with others: its entry, or a key of its partition, is no such thing. */

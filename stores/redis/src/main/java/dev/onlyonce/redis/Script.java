@@ -18,12 +18,12 @@ import java.util.Optional;
 record Script(byte[] text, byte[] digest) {
 
     /**
-     * Reads a script from the resource with its name; what all scripts share comes before it.
+     * Reads a script that asks the time from the resource with its name.
      *
      * @param clock the text of a function {@code now}; the server's clock if there is none
      */
     static Script of(String name, Optional<String> clock) {
-        return ofText(clock.orElseGet(() -> resource("clock")) + resource("entry") + resource(name));
+        return ofText(clock.orElseGet(() -> resource("clock")) + resource(name));
     }
 
     /** Reads a script that stands alone. */

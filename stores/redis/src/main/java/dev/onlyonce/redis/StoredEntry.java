@@ -4,7 +4,6 @@ import static dev.onlyonce.redis.Partitions.bytes;
 
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.AuditRecord;
-import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.OnLeaseLost;
@@ -18,17 +17,43 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The form in which entries are stored; {@code entry.lua} describes and writes it. */
-final class StoredEntry {
+/**
+ * An entry as it is stored, and its bytes. Numbers begin with their highest byte:
+ *
+ * <pre>
+ *   0 format         1 state          2 flags          3 attempt, 4 bytes
+ *   7 created       15 leased until                                                    doubles, in µs
+ *  23 token, 16 bytes
+ *  39 settled (0: not)               47 expires (0: does not)                          doubles, in µs
+ *  55 lease policy  56 lease         64 retention     72 tombstone                     doubles, in ms
+ *  80 fingerprint, 36 bytes         116 operation, owner and target, each with its length in 2 bytes
+ * </pre>
+ *
+ * Then follow why it was settled, with its length, if the entry is the record of that, and the result, to the end.
+ *
+ * @param entry as it was written, whether or not its retention is over
+ * @param ownReason why it was settled, if the audit has no record of that: the entry is the record
+ * @param isFirst whether the audit has no record of the entry's first change: it goes with the second one
+ * @param raw the bytes up to the result; it may be there too, or its beginning
+ */
+record StoredEntry(Entry entry, @Nullable String ownReason, boolean isFirst, byte[] raw) {
     /** Everything but the result fits: two names and a reason of at most 765 and 1500 bytes, a target and 130 bytes. */
     static final int HEAD_BYTES = 4096;
 
-    /** What failures say of an entry that a newer release wrote, as {@code entry.lua} does. */
+    /** Whatever changes an entry changes one of these first bytes. */
+    static final int REVISION_BYTES = 55;
+
+    static final int CREATED_AT = 7;
+    static final int LEASE_AT = CREATED_AT + Double.BYTES;
+    static final int TOKEN_AT = LEASE_AT + Double.BYTES;
+    static final int SETTLED_AT = TOKEN_AT + 2 * Long.BYTES;
+
+    /** What failures say of an entry that a newer release wrote. */
     static final String FOREIGN = "written by another release";
     /** And of one that somebody has damaged. */
     static final String UNREADABLE = " cannot be read";
@@ -38,42 +63,33 @@ final class StoredEntry {
     private static final int RESULT_FLAG = 2;
     private static final int FIRST_FLAG = 4;
     private static final int OWN_FLAG = 8;
-    private static final int TOKEN_BYTES = 16;
-    /** Format, state, flags and attempt. */
-    private static final int HEAD_START_BYTES = 3 + Integer.BYTES;
-    /** Of the tail, without its texts. */
-    private static final int TAIL_BYTES = TOKEN_BYTES
-            + 2 * Double.BYTES
-            + 1
-            + 3 * Double.BYTES
-            + Integer.BYTES
-            + Fingerprint.DIGEST_BYTES
-            + 3 * Short.BYTES;
-
-    private static final int CREATED_AT = HEAD_START_BYTES;
-    private static final int SETTLED_AT = CREATED_AT + 2 * Double.BYTES + TOKEN_BYTES;
-    private static final int NAMES_AT =
-            SETTLED_AT + 2 * Double.BYTES + 1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES;
+    private static final UUID NO_TOKEN = new UUID(0, 0);
+    /** Without texts and result. */
+    private static final int FIXED_BYTES =
+            REVISION_BYTES + 1 + 3 * Double.BYTES + Integer.BYTES + Fingerprint.DIGEST_BYTES;
 
     private static final int MICROS = 1_000_000;
 
-    private StoredEntry() {}
-
-    /** The entry as readers see it at this time; empty if nothing is stored, or it is past its retention and tombstone. */
-    static Optional<Entry> read(EntryId id, byte @Nullable [] raw, Instant now) {
-        if (raw == null || raw.length == 0) {
-            return Optional.empty();
+    /**
+     * Reads bytes.
+     *
+     * @param raw at least up to the result
+     * @param now when they were read
+     * @throws StoreUnavailable if they are not an entry
+     */
+    static StoredEntry of(EntryId id, byte[] raw, Instant now) {
+        if (raw[0] != FORMAT) {
+            throw new StoreUnavailable("The entry " + id + " was " + FOREIGN, null);
         }
-        ByteBuffer in = ByteBuffer.wrap(raw);
-        checkFormat(id, in);
         try {
-            return read(id, in, now);
+            return read(id, raw, now);
         } catch (RuntimeException e) {
             throw new StoreUnavailable("The entry " + id + UNREADABLE + ": " + e, e);
         }
     }
 
-    private static Optional<Entry> read(EntryId id, ByteBuffer in, Instant now) {
+    private static StoredEntry read(EntryId id, byte[] raw, Instant now) {
+        ByteBuffer in = ByteBuffer.wrap(raw, 1, raw.length - 1);
         State state = State.of(in.get());
         int flags = in.get();
         int attempt = in.getInt();
@@ -84,24 +100,18 @@ final class StoredEntry {
         Instant expires = optional(in.getDouble());
         OnLeaseLost onLeaseLost = OnLeaseLost.of(in.get());
         Terms terms = new Terms(millis(in), onLeaseLost, millis(in), millis(in));
-        if (isGone(state, expires, terms, now)) {
-            return Optional.empty();
-        }
         int version = in.getInt();
         byte[] digest = new byte[Fingerprint.DIGEST_BYTES];
         in.get(digest);
         String operation = text(in);
         String owner = text(in);
         String target = text(in);
-        if ((flags & OWN_FLAG) != 0) {
-            skipText(in);
-        }
-        boolean expired = state.isAnswered() && expires != null && !expires.isAfter(now);
-        return Optional.of(new Entry(
+        String ownReason = (flags & OWN_FLAG) == 0 ? null : text(in);
+        Entry entry = new Entry(
                 id,
                 operation,
                 Fingerprint.stored(version, digest, target.isEmpty() ? null : target),
-                expired ? State.EXPIRED : state,
+                state,
                 (flags & TOKEN_FLAG) == 0 ? null : token,
                 owner,
                 attempt,
@@ -110,104 +120,110 @@ final class StoredEntry {
                 leaseUntil,
                 settled,
                 expires,
-                expired || (flags & RESULT_FLAG) == 0 ? null : rest(in),
-                now));
+                (flags & RESULT_FLAG) == 0 ? null : Arrays.copyOfRange(raw, in.position(), raw.length),
+                now);
+        return new StoredEntry(entry, ownReason, (flags & FIRST_FLAG) != 0, raw);
     }
 
-    private static void checkFormat(EntryId id, ByteBuffer in) {
-        if (in.get() != FORMAT) {
-            throw new StoreUnavailable("The entry " + id + " was " + FOREIGN, null);
+    /** The entry with its bytes, without the result. */
+    static StoredEntry of(Entry entry, @Nullable String ownReason, boolean isFirst) {
+        Terms terms = entry.terms();
+        String target = entry.fingerprint().target();
+        byte[][] texts = {bytes(entry.operation()), bytes(entry.owner()), bytes(target == null ? "" : target), {}, {}};
+        int textCount = 3;
+        int length = FIXED_BYTES;
+        if (ownReason != null) {
+            texts[textCount++] = bytes(ownReason);
         }
+        for (int i = 0; i < textCount; i++) {
+            length += Short.BYTES + texts[i].length;
+        }
+        UUID token = entry.token() == null ? NO_TOKEN : entry.token();
+        ByteBuffer out = ByteBuffer.allocate(length)
+                .put((byte) FORMAT)
+                .put((byte) entry.state().code())
+                .put(flags(entry, ownReason != null, isFirst))
+                .putInt(entry.attempt())
+                .putDouble(number(entry.createdAt()))
+                .putDouble(number(entry.leaseUntil()))
+                .putLong(token.getMostSignificantBits())
+                .putLong(token.getLeastSignificantBits())
+                .putDouble(entry.settledAt() == null ? 0 : number(entry.settledAt()))
+                .putDouble(entry.expiresAt() == null ? 0 : number(entry.expiresAt()))
+                .put((byte) terms.onLeaseLost().code())
+                .putDouble((double) terms.lease().toMillis())
+                .putDouble((double) terms.retention().toMillis())
+                .putDouble((double) terms.tombstone().toMillis())
+                .putInt(entry.fingerprint().version())
+                .put(entry.fingerprint().digest());
+        for (int i = 0; i < textCount; i++) {
+            out.putShort((short) texts[i].length).put(texts[i]);
+        }
+        return new StoredEntry(entry, ownReason, isFirst, out.array());
+    }
+
+    private static byte flags(Entry entry, boolean isOwn, boolean isFirst) {
+        return (byte) ((entry.token() == null ? 0 : TOKEN_FLAG)
+                | (entry.result() == null ? 0 : RESULT_FLAG)
+                | (isFirst ? FIRST_FLAG : 0)
+                | (isOwn ? OWN_FLAG : 0));
+    }
+
+    /** An open claim as the script has written it at this time: created or not with the lease that it was given then. */
+    StoredEntry claimedAt(Instant at, Instant leaseUntil, boolean isCreated) {
+        byte[] written = raw.clone();
+        ByteBuffer out = ByteBuffer.wrap(written);
+        Instant created = isCreated ? at : entry.createdAt();
+        out.putDouble(CREATED_AT, number(created)).putDouble(LEASE_AT, number(leaseUntil));
+        Entry claimed = new Entry(
+                entry.id(),
+                entry.operation(),
+                entry.fingerprint(),
+                entry.state(),
+                entry.token(),
+                entry.owner(),
+                entry.attempt(),
+                entry.terms(),
+                created,
+                leaseUntil,
+                null,
+                null,
+                null,
+                at);
+        return new StoredEntry(claimed, null, isFirst, written);
+    }
+
+    /** What the stored bytes begin with, unless the entry has changed. */
+    byte[] revision() {
+        return Arrays.copyOf(raw, REVISION_BYTES);
     }
 
     /**
      * What the audit has no record of, because the entry is the record: its first change until there is a second one, and an ordinary
      * settlement if those are not recorded. Whether or not the entry is past its retention.
      */
-    static List<AuditRecord> ownRecords(EntryId id, byte @Nullable [] raw) {
-        if (raw == null || raw.length == 0) {
-            return List.of();
-        }
-        ByteBuffer in = ByteBuffer.wrap(raw);
-        checkFormat(id, in);
-        State state = State.of(in.get());
-        int flags = in.get();
-        int attempt = in.getInt();
-        Instant created = instant(in.getDouble(CREATED_AT));
-        Instant settled = instant(in.getDouble(SETTLED_AT));
-        in.position(NAMES_AT);
-        String operation = text(in);
-        String owner = text(in);
-        boolean isSettled = (flags & OWN_FLAG) != 0;
-        long number = AuditStreams.ownNumber(isSettled ? settled : created);
+    List<AuditRecord> ownRecords() {
+        boolean isSettled = ownReason != null;
+        Instant settled = entry.settledAt() == null ? entry.createdAt() : entry.settledAt();
+        long number = AuditStreams.ownNumber(isSettled ? settled : entry.createdAt());
         List<AuditRecord> records = new ArrayList<>();
-        if ((flags & FIRST_FLAG) != 0) {
-            State first = state == State.PENDING ? state : State.PROCESSING;
-            records.add(new AuditRecord(number, AuditStreams.first(id, operation, first, owner), created));
+        if (isFirst) {
+            State first = entry.state() == State.PENDING ? State.PENDING : State.PROCESSING;
+            records.add(new AuditRecord(
+                    number,
+                    AuditStreams.first(entry.id(), entry.operation(), first, entry.owner()),
+                    entry.createdAt()));
         }
-        if (isSettled) {
-            skipText(in);
-            Transition settlement = new Transition(id, operation, State.PROCESSING, state, attempt, owner, text(in));
-            records.add(new AuditRecord(number, settlement, settled));
+        if (ownReason != null) {
+            records.add(new AuditRecord(number, ownSettlement(ownReason), settled));
         }
         return records;
     }
 
-    private static boolean isGone(State state, @Nullable Instant expires, Terms terms, Instant now) {
-        return expires != null && !(state == State.RETRYABLE ? expires : expires.plus(terms.tombstone())).isAfter(now);
-    }
-
-    /** What a claim brings for a new entry, before its times. */
-    static byte[] head(ClaimRequest claim) {
-        return ByteBuffer.allocate(HEAD_START_BYTES)
-                .put((byte) FORMAT)
-                .put((byte) claim.start().code())
-                .put((byte) (TOKEN_FLAG | FIRST_FLAG))
-                .putInt(claim.start() == State.PROCESSING ? 1 : 0)
-                .array();
-    }
-
-    /** And after them: token, two times that it does not have yet, terms, fingerprint, operation, owner, target. */
-    static byte[] tail(ClaimRequest claim) {
-        Terms terms = claim.terms();
-        String target = claim.fingerprint().target();
-        byte[] operation = bytes(claim.operation());
-        byte[] owner = bytes(claim.owner());
-        byte[] about = bytes(target == null ? "" : target);
-        return ByteBuffer.allocate(TAIL_BYTES + operation.length + owner.length + about.length)
-                .putLong(claim.token().getMostSignificantBits())
-                .putLong(claim.token().getLeastSignificantBits())
-                .putDouble(0)
-                .putDouble(0)
-                .put((byte) terms.onLeaseLost().code())
-                .putDouble((double) terms.lease().toMillis())
-                .putDouble((double) terms.retention().toMillis())
-                .putDouble((double) terms.tombstone().toMillis())
-                .putInt(claim.fingerprint().version())
-                .put(claim.fingerprint().digest())
-                .putShort((short) operation.length)
-                .put(operation)
-                .putShort((short) owner.length)
-                .put(owner)
-                .putShort((short) about.length)
-                .put(about)
-                .array();
-    }
-
-    static byte[] token(UUID token) {
-        return ByteBuffer.allocate(TOKEN_BYTES)
-                .putLong(token.getMostSignificantBits())
-                .putLong(token.getLeastSignificantBits())
-                .array();
-    }
-
-    /** Text with its length in two bytes before it. */
-    static byte[] text(String text) {
-        byte[] bytes = bytes(text);
-        return ByteBuffer.allocate(Short.BYTES + bytes.length)
-                .putShort((short) bytes.length)
-                .put(bytes)
-                .array();
+    /** The settlement that the entry is the record of. */
+    Transition ownSettlement(String reason) {
+        return new Transition(
+                entry.id(), entry.operation(), State.PROCESSING, entry.state(), entry.attempt(), entry.owner(), reason);
     }
 
     static String text(ByteBuffer in) {
@@ -216,19 +232,12 @@ final class StoredEntry {
         return new String(text, StandardCharsets.UTF_8);
     }
 
-    private static void skipText(ByteBuffer in) {
-        int length = Short.toUnsignedInt(in.getShort());
-        in.position(in.position() + length);
-    }
-
-    private static byte[] rest(ByteBuffer in) {
-        byte[] rest = new byte[in.remaining()];
-        in.get(rest);
-        return rest;
-    }
-
     private static Duration millis(ByteBuffer in) {
-        return Duration.ofMillis((long) in.getDouble());
+        double millis = in.getDouble();
+        if (Double.isNaN(millis)) {
+            throw new IllegalArgumentException("its terms are damaged");
+        }
+        return Duration.ofMillis((long) millis);
     }
 
     private static @Nullable Instant optional(double micros) {
@@ -242,6 +251,10 @@ final class StoredEntry {
 
     static Instant instant(long micros) {
         return Instant.ofEpochSecond(micros / MICROS, micros % MICROS * 1000);
+    }
+
+    static double number(Instant instant) {
+        return (double) micros(instant);
     }
 
     static long micros(Instant instant) {

@@ -1,19 +1,23 @@
 package dev.onlyonce.redis;
 
+import dev.onlyonce.store.Decision;
+import dev.onlyonce.store.Decision.Unchanged;
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.Life;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.StoreTime;
 import dev.onlyonce.store.Transition;
-import java.nio.charset.StandardCharsets;
+import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +28,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>Asks every partition in one pipeline which entries are due. Most of the time those are none.
- *   <li>Takes as many as the limit allows, from a random partition on, and has each one looked at again and changed, in one script.
+ *   <li>Takes as many as the limit allows, from a random partition on, and reads each one and changes it if it has not changed since.
  *   <li>Entries that cannot be read are put off, so that they do not hide those behind them, and the call goes on with the next ones.
  * </ol>
  *
@@ -34,10 +38,6 @@ final class Upkeep {
     private static final Logger log = LoggerFactory.getLogger(Upkeep.class);
     /** How many entries of a partition are asked for together: more than the engine wants of all. */
     private static final int PARTITION_MAX = 1000;
-
-    private static final List<byte[]> UNUSED = List.of(new byte[0]);
-    /** Ends nothing: what a sweep ends must be told. */
-    private static final List<byte[]> SHORTEN = List.of(Verbs.number(1));
 
     /** How often a call goes on with the next entries, because some could not be read. */
     private static final int ROUNDS_MAX = 10;
@@ -50,52 +50,118 @@ final class Upkeep {
     /** How many leases of a partition each sweep looks at: longer ones may end later than those that a short jump has made too long. */
     private static final int LATEST = 20;
 
-    /** The clock of each partition at its last sweep. */
+    /** The clock of each partition when it was last asked what is due. */
+    private final Map<Integer, Long> asked = new ConcurrentHashMap<>();
+    /** And at its last sweep. */
     private final Map<Integer, Long> clocks = new ConcurrentHashMap<>();
 
     private final Pipeline pipeline;
     private final Partitions partitions;
     private final Batch batch;
     private final Script due;
-    private final Script postpone;
-    private final Batch.Verb<EntryId, Done<Optional<Transition>>> sweep;
-    private final Batch.Verb<EntryId, Done<Optional<Transition>>> shorten;
-    private final Batch.Verb<EntryId, Done<Integer>> purge;
     private final IndexMembers members;
 
-    /** What became of an entry, or why nothing did. */
-    private record Done<A>(A answer, @Nullable StoreException failure) {}
+    /**
+     * What became of an entry, or why nothing did.
+     *
+     * @param isGone whether the index had a member whose entry somebody has deleted
+     */
+    private record Done<A>(
+            A answer, boolean isGone, @Nullable StoreException failure) {
+        static <A> Done<A> of(A answer) {
+            return new Done<>(answer, false, null);
+        }
+    }
 
-    Upkeep(Pipeline pipeline, Partitions partitions, Batch batch, Optional<String> clock) {
+    Upkeep(Pipeline pipeline, Partitions partitions, Batch batch, Script due) {
         this.pipeline = pipeline;
         this.partitions = partitions;
         this.batch = batch;
         this.members = new IndexMembers(pipeline, partitions);
-        this.due = Script.of("due", clock);
-        this.postpone = Script.of("postpone", clock);
-        this.sweep = sweeping(clock, UNUSED);
-        this.shorten = sweeping(clock, SHORTEN);
-        this.purge = new Batch.Verb<>(
-                Script.of("purge", clock),
-                Function.identity(),
-                id -> UNUSED,
-                (id, answer, now) -> new Done<>(answer instanceof Long count ? count.intValue() : 0, null),
-                Optional.of(failure -> new Done<>(0, failure)));
+        this.due = due;
     }
 
-    private static Batch.Verb<EntryId, Done<Optional<Transition>>> sweeping(
-            Optional<String> clock, List<byte[]> argument) {
-        return new Batch.Verb<>(
-                Script.of("sweep", clock),
-                Function.identity(),
-                id -> argument,
-                (id, answer, now) -> new Done<>(swept(id, (List<?>) answer), null),
-                Optional.of(failure -> new Done<>(Optional.empty(), failure)));
+    /** A rule for entries that an index has shown. */
+    private interface DueVerb<A> extends Verb<EntryId, Done<A>> {
+        @Override
+        default EntryId id(EntryId request) {
+            return request;
+        }
+    }
+
+    /**
+     * Ends claims whose lease is over.
+     *
+     * @param isTold false to shorten leases and end nothing: what a sweep ends must be told
+     */
+    private record Sweep(boolean isTold) implements DueVerb<Optional<Transition>> {
+        private static final Done<Optional<Transition>> NOTHING = Done.of(Optional.empty());
+
+        @Override
+        public Decision<Done<Optional<Transition>>> decide(@Nullable Entry stored, EntryId request, StoreTime now) {
+            if (stored == null) {
+                return new Unchanged<>(new Done<>(Optional.empty(), true, null));
+            }
+            Decision<Optional<Transition>> decision = Life.sweep(stored, false, now);
+            return decision.answer().isPresent() && !isTold
+                    ? new Unchanged<>(NOTHING)
+                    : with(decision, Done.of(decision.answer()));
+        }
+
+        @Override
+        public Optional<Done<Optional<Transition>>> refused(StoreException failure) {
+            return Optional.of(new Done<>(Optional.empty(), false, failure));
+        }
+
+        @Override
+        public Optional<Swap> repair(EntryId request, Known known) {
+            Entry stored = known.stored();
+            if (stored == null || !Changes.index(stored.state()).equals(Partitions.LEASES)) {
+                return Optional.of(Swap.moved(known.revision(), Partitions.LEASES, Swap.Shape.NO_INDEX, 0));
+            }
+            return stored.leaseUntil().isAfter(known.at())
+                    ? Optional.of(Verbs.inLeases(known, stored.leaseUntil()))
+                    : Optional.empty();
+        }
+    }
+
+    /** Deletes what is past everything. */
+    private record Purge() implements DueVerb<Integer> {
+        @Override
+        public Decision<Done<Integer>> decide(@Nullable Entry stored, EntryId request, StoreTime now) {
+            if (stored == null) {
+                return new Unchanged<>(new Done<>(0, true, null));
+            }
+            Decision<Boolean> decision = Life.purge(stored, now);
+            return with(decision, Done.of(decision.answer() ? 1 : 0));
+        }
+
+        @Override
+        public Optional<Done<Integer>> refused(StoreException failure) {
+            return Optional.of(new Done<>(0, false, failure));
+        }
+
+        @Override
+        public Optional<Swap> repair(EntryId request, Known known) {
+            Entry stored = known.stored();
+            if (stored == null || stored.expiresAt() == null) {
+                return Optional.of(Swap.moved(known.revision(), Partitions.EXPIRIES, Swap.Shape.NO_INDEX, 0));
+            }
+            Instant next = stored.state() == State.EXPIRED ? Life.goneAt(stored).orElseThrow() : stored.expiresAt();
+            return Optional.of(
+                    Swap.moved(known.revision(), Swap.Shape.NO_INDEX, Partitions.EXPIRIES, StoredEntry.micros(next)));
+        }
+    }
+
+    private static <A, B> Decision<B> with(Decision<A> decision, B answer) {
+        return decision instanceof Decision.Change<A> change
+                ? new Decision.Change<>(answer, change.next(), change.audit(), change.at())
+                : new Unchanged<>(answer);
     }
 
     List<Transition> sweep(int limit) {
         shortenWhereNeeded();
-        return eachDue(Partitions.LEASES, sweep, limit).stream()
+        return eachDue(Partitions.LEASES, new Sweep(true), limit).stream()
                 .flatMap(Optional::stream)
                 .toList();
     }
@@ -124,7 +190,7 @@ final class Upkeep {
                 clocks.put(partition, now);
             }
         }
-        var unused = batch.write(shorten, last);
+        var unused = batch.write(new Sweep(false), last);
     }
 
     private void shorten(int partition) {
@@ -138,7 +204,7 @@ final class Upkeep {
                 throw reply.failure();
             }
             List<?> found = (List<?>) reply.values().get(1);
-            var unused = batch.write(shorten, members.ids(partition, Partitions.LEASES, found));
+            var unused = batch.write(new Sweep(false), members.ids(partition, Partitions.LEASES, found));
             if (found.size() < SHORTENED_TOGETHER) {
                 return;
             }
@@ -146,27 +212,12 @@ final class Upkeep {
     }
 
     int purge(int limit) {
-        return eachDue(Partitions.EXPIRIES, purge, limit).stream()
+        return eachDue(Partitions.EXPIRIES, new Purge(), limit).stream()
                 .mapToInt(Integer::intValue)
                 .sum();
     }
 
-    private static Optional<Transition> swept(EntryId id, @Nullable List<?> answer) {
-        if (answer == null || answer.isEmpty()) {
-            return Optional.empty();
-        }
-        State from = State.of(((Long) answer.get(1)).intValue());
-        return Optional.of(new Transition(
-                id,
-                new String((byte[]) answer.get(0), StandardCharsets.UTF_8),
-                from,
-                State.of(((Long) answer.get(2)).intValue()),
-                ((Long) answer.get(3)).intValue(),
-                "sweeper",
-                from == State.PENDING ? "nobody took it in time" : "the lease ran out"));
-    }
-
-    private <A> List<A> eachDue(String index, Batch.Verb<EntryId, Done<A>> verb, int limit) {
+    private <A> List<A> eachDue(String index, DueVerb<A> verb, int limit) {
         List<A> answers = new ArrayList<>();
         boolean isHidden = true;
         for (int round = 0; isHidden && answers.size() < limit && round < ROUNDS_MAX; round++) {
@@ -176,7 +227,9 @@ final class Upkeep {
             List<EntryId> bad = new ArrayList<>();
             for (int i = 0; i < all.size(); i++) {
                 StoreException failure = all.get(i).failure();
-                if (failure == null) {
+                if (all.get(i).isGone()) {
+                    isHidden = true;
+                } else if (failure == null) {
                     answers.add(all.get(i).answer());
                 } else if (Reply.isOfItem(failure)) {
                     if (bad.isEmpty()) {
@@ -192,22 +245,23 @@ final class Upkeep {
 
     /** Puts them behind those that are due; they stay in the index. Returns whether there were any. */
     private boolean postpone(String index, List<EntryId> bad) {
-        Map<Integer, List<byte[]>> arguments = new TreeMap<>();
-        for (EntryId id : bad) {
-            arguments
-                    .computeIfAbsent(
-                            partitions.of(id), of -> new ArrayList<>(List.of(Verbs.number(POSTPONED.toMillis()))))
-                    .add(Partitions.member(id));
-        }
-        List<Request> requests = new ArrayList<>();
-        arguments.forEach((partition, of) ->
-                requests.add(Request.script(postpone, List.of(partitions.key(partition, index)), of)));
         if (bad.isEmpty()) {
             return false;
         }
         log.error("{} such entries in {} are put off for {} minutes", bad.size(), index, POSTPONED.toMinutes());
         // What cannot be written now is tried again with the next call.
-        var unused = pipeline.send(requests);
+        var unused = pipeline.send(bad.stream()
+                .map(id -> {
+                    int partition = partitions.of(id);
+                    long now = asked.getOrDefault(partition, 0L);
+                    return Request.command(
+                            CommandType.ZADD,
+                            partitions.key(partition, index),
+                            Partitions.bytes("XX"),
+                            Verbs.number(now + POSTPONED.toMillis() * 1000),
+                            Partitions.member(id));
+                })
+                .toList());
         return true;
     }
 
@@ -224,6 +278,7 @@ final class Upkeep {
             int partition = (first + i) % partitions.count();
             Reply reply = replies.get(partition);
             if (reply.failure() == null) {
+                asked.put(partition, (Long) reply.values().get(0));
                 List<?> found = (List<?>) reply.values().get(1);
                 List<EntryId> its = members.ids(partition, index, found);
                 isDamaged |= its.size() < found.size();

@@ -78,7 +78,7 @@ class DamagedIndexTest {
         for (int partition = 0; partition < clock.partitions().count(); partition++) {
             // Of the last one it may be a member in truth.
             if (clock.partitions().of(garbage) != partition || !text.startsWith("acme")) {
-                for (String index : List.of("leases", "expiries", "ids", "unknown")) {
+                for (String index : List.of("leases", "expiries", "unknown")) {
                     redis.zadd(key(partition, index), 0, garbage);
                 }
             }
@@ -93,7 +93,7 @@ class DamagedIndexTest {
             assertThat(exceptions.audit(AuditQuery.all(10))).isNotEmpty();
         }
         for (int partition = 0; partition < clock.partitions().count(); partition++) {
-            for (String index : List.of("leases", "expiries", "ids", "unknown")) {
+            for (String index : List.of("leases", "expiries", "unknown")) {
                 if (clock.partitions().of(garbage) != partition || !text.startsWith("acme")) {
                     assertThat(redis.zscore(key(partition, index), garbage)).isNull();
                 }
@@ -110,7 +110,7 @@ class DamagedIndexTest {
         for (int i = 0; i < 2 * GARBAGE; i++) {
             byte[] garbage = ("aaa-" + i).getBytes(StandardCharsets.UTF_8);
             redis.zadd(key(partition, "leases"), 0, garbage);
-            redis.zadd(key(partition, "ids"), 0, garbage);
+            redis.zadd(key(partition, "expiries"), 0, garbage);
         }
         clock.advance(Duration.ofHours(2));
         assertThat(store.list(EntryQuery.all(10))).extracting(Entry::id).containsExactly(claim.id());

@@ -60,7 +60,7 @@ final class RedisClock implements AutoCloseable {
         List<Request> requests = IntStream.range(0, partitions.count())
                 .mapToObj(partition -> Request.command(type, partitions.key(partition, "clock"), Verbs.number(micros)))
                 .toList();
-        pipeline.send(requests).forEach(Batch::checkRead);
+        pipeline.send(requests).forEach(Reply::checkRead);
     }
 
     /** A node of its own for each number; all follow this clock. Kept for the next test: closing it does nothing. */

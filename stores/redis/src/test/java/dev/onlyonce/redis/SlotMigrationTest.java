@@ -70,7 +70,7 @@ class SlotMigrationTest {
         private final Node to;
 
         Move(int partition) {
-            slot = SlotHash.getSlot(PARTITIONS.key(partition, Partitions.IDS));
+            slot = SlotHash.getSlot(PARTITIONS.key(partition, Partitions.LEASES));
             int master = (int) (((long) slot * MASTERS) / SLOTS);
             from = nodes.get(owner(master));
             to = nodes.get((nodes.indexOf(from) + 1) % MASTERS);

@@ -1,1 +1,0 @@
-return string.format('%.0f', now())
