@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
 final class DemoCommand implements Callable<Integer> {
     private static final String SECRET = "whsec_" + UUID.randomUUID();
     private static final int PORT_TRIES_MAX = 100;
+    private static final int KILLED = 137;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -126,7 +127,11 @@ final class DemoCommand implements Callable<Integer> {
 
     private Provider startProvider(URI hooks) {
         try {
-            return Provider.start(ProviderOptions.in(data).port(providerPort).webhooks(hooks, SECRET));
+            return Provider.start(ProviderOptions.in(data)
+                    .port(providerPort)
+                    .webhooks(hooks, SECRET)
+                    // As kill -9 would end it.
+                    .callerDies(() -> Runtime.getRuntime().halt(KILLED)));
         } catch (IllegalStateException e) {
             throw new CannotRun(
                     CannotRun.FAILED, e.getMessage() + "; --provider-port and --data name another port and folder");

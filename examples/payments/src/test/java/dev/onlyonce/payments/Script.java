@@ -142,6 +142,14 @@ final class Script {
             return text();
         }
 
+        /** The exit code, once it has ended by itself. */
+        int ended() throws InterruptedException {
+            if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("The demo does not end");
+            }
+            return process.exitValue();
+        }
+
         @Override
         public void close() {
             process.destroyForcibly();

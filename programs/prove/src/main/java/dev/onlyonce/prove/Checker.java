@@ -57,7 +57,9 @@ final class Checker {
                                 + " s after the last fault: the key is stuck"
                                 + (item.answers() > 0 ? ", or an acknowledged result is lost" : ""));
             }
-            audited(item.work, life, audit.getOrDefault(item.work, List.of()));
+            if (item.work.way() != Work.Way.CONSUMED) {
+                audited(item.work, life, audit.getOrDefault(item.work, List.of()));
+            }
         }
         return violations;
     }
@@ -67,7 +69,7 @@ final class Checker {
         Map<Work, Life> lives = history.lives();
         for (Item item : items) {
             Life life = lives.get(item.work);
-            if (life != null && item.work.way() != Work.Way.TRANSACTIONAL) {
+            if (life != null && !item.work.way().isInTables()) {
                 effects(item.work, life);
                 answers(item.work, life);
                 misuse(item.work, life);
@@ -85,7 +87,7 @@ final class Checker {
      * and nothing else may rest on it: an answer that any client got as the first one is not among these.
      */
     private void forgetUndone(Work work, Life life) {
-        if (work.way() == Work.Way.TRANSACTIONAL && history.failedOver() > 0) {
+        if (work.way().isInTables() && history.failedOver() > 0) {
             Set<String> kept = new HashSet<>();
             life.effects.forEach(effect -> kept.add(effect.id()));
             life.asked.stream().filter(asked -> !asked.replayed()).forEach(asked -> kept.add(asked.answer()));
@@ -120,7 +122,7 @@ final class Checker {
         Set<String> different = new HashSet<>();
         for (Asked asked : life.asked) {
             if (asked.isAnswered() && different.add(asked.answer())) {
-                for (String id : asked.answer().split(" ", -1)) {
+                for (String id : asked.answer().replace("\"", "").split(" ", -1)) {
                     if (!ids.contains(id)) {
                         violated(work, "an answer without its effect, or with another tenant's: " + asked.answer());
                     }

@@ -23,6 +23,10 @@ import java.util.concurrent.locks.LockSupport;
  * what makes an absence certain.
  */
 final class Ledger implements AutoCloseable {
+    /** The path of the service behind gateways, and that of their look-ups. */
+    static final String PROXIED = "pay";
+
+    static final String SEEK = "seek";
     static final String TENANT = "Tenant";
     static final String WAY = "Way";
     static final String NAME = "Name";
@@ -49,6 +53,8 @@ final class Ledger implements AutoCloseable {
         server.setExecutor(threads);
         server.createContext("/effect", this::effect);
         server.createContext("/find", this::find);
+        server.createContext("/" + PROXIED, this::pay);
+        server.createContext("/" + SEEK, this::seek);
         server.start();
     }
 
@@ -88,6 +94,41 @@ final class Ledger implements AutoCloseable {
         } else {
             answer(exchange, 200, id);
         }
+    }
+
+    /** Executes what a gateway sends: whatever arrives, at any time. */
+    private void pay(HttpExchange exchange) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
+        if (oneIn(IS_SLOW_ONE_IN)) {
+            LockSupport.parkNanos(random.nextInt(SLOW_MILLIS_MAX) * 1_000_000L);
+        }
+        Work work = new Work(header(exchange, TENANT), Work.Way.PROXIED, header(exchange, NAME));
+        String id = "effect-" + count.incrementAndGet();
+        synchronized (this) {
+            Effect made = new Effect(work, "", body, id, "a gateway", System.nanoTime());
+            effects.put(work.toString(), made);
+            history.add(made);
+        }
+        if (oneIn(DROPS_ONE_IN)) {
+            exchange.close();
+        } else {
+            json(exchange, "\"" + id + "\"");
+        }
+    }
+
+    /** What became of a key, for the look-ups of gateways. */
+    private void seek(HttpExchange exchange) throws IOException {
+        String query = exchange.getRequestURI().getQuery();
+        Work work = new Work(
+                query.replaceAll(".*tenant=([^&]*).*", "$1"),
+                Work.Way.PROXIED,
+                query.replaceAll(".*key=([^&]*).*", "$1"));
+        json(exchange, find(work, "").map(id -> "{\"answer\":\"" + id + "\"}").orElse("{}"));
+    }
+
+    private static void json(HttpExchange exchange, String text) throws IOException {
+        exchange.getResponseHeaders().set("Content-Type", "application/json");
+        answer(exchange, 200, text);
     }
 
     private void find(HttpExchange exchange) throws IOException {

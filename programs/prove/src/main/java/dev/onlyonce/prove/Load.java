@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** Clients that keep their keys: each repeats its requests until they are answered, and some afterwards, at any node. */
 final class Load implements AutoCloseable {
     private static final List<String> TENANTS = List.of("acme", "globex", "initech");
+    private static final int ROUNDS_APART = 10_000;
     private static final int OPEN_MAX = 24;
     private static final int ANSWERS_WANTED = 3;
     private static final int EVICTABLE_ONE_IN = 2;
@@ -21,8 +22,9 @@ final class Load implements AutoCloseable {
 
     private final List<NodeProcess> nodes;
     private final History history;
-    private final boolean sql;
+    private final List<Work.Way> ways;
     private final Random random;
+    private final List<String> tenants;
     private final List<Item> open = new ArrayList<>();
     private final List<Item> done = Collections.synchronizedList(new ArrayList<>());
     private final List<Thread> threads = new ArrayList<>();
@@ -30,11 +32,15 @@ final class Load implements AutoCloseable {
     private int made;
     private volatile boolean stopped;
 
-    Load(List<NodeProcess> nodes, History history, boolean sql, long seed) {
+    Load(List<NodeProcess> nodes, History history, List<Work.Way> ways, long seed) {
         this.nodes = nodes;
         this.history = history;
-        this.sql = sql;
-        this.random = new Random(seed);
+        this.ways = ways;
+        this.random = new Random(seed + 3);
+        // Rounds may share a store.
+        this.tenants = TENANTS.stream()
+                .map(tenant -> tenant + "-" + seed % ROUNDS_APART)
+                .toList();
     }
 
     void start(int clients) {
@@ -75,7 +81,9 @@ final class Load implements AutoCloseable {
     }
 
     private void ask(Item item, String body) throws InterruptedException {
-        NodeProcess node = nodes.get(random(nodes.size()));
+        List<NodeProcess> able =
+                nodes.stream().filter(node -> node.executes(item.work.way())).toList();
+        NodeProcess node = able.get(random(able.size()));
         if (node.isUp()) {
             long since = item.asks();
             Asked asked = node.ask(item.work, body);
@@ -97,15 +105,19 @@ final class Load implements AutoCloseable {
     private synchronized Item pick() {
         if (open.size() < OPEN_MAX) {
             int number = made++;
-            Work.Way[] ways = sql ? Work.Way.values() : new Work.Way[] {Work.Way.LEASED};
-            Work.Way way = ways[number / TENANTS.size() % ways.length];
+            Work.Way way = ways.get(number / tenants.size() % ways.size());
             // All tenants use the same keys.
-            String name = "k-" + number / TENANTS.size();
+            String name = "k-" + number / tenants.size();
             boolean evictable =
                     (way == Work.Way.LEASED || way == Work.Way.TRANSACTIONAL) && random.nextInt(EVICTABLE_ONE_IN) == 0;
-            Item item = new Item(new Work(TENANTS.get(number % TENANTS.size()), way, name), evictable);
+            Item item = new Item(new Work(tenants.get(number % tenants.size()), way, name), evictable);
             open.add(item);
             return item;
+        }
+        // Nobody knows what became of it: a good time for a misuse.
+        List<Item> unknown = open.stream().filter(Item::isUnknown).toList();
+        if (!unknown.isEmpty() && random.nextInt(4) == 0) {
+            return unknown.get(random.nextInt(unknown.size()));
         }
         // At times a retry comes late.
         return !done.isEmpty() && random.nextInt(10) == 0
@@ -136,6 +148,14 @@ final class Load implements AutoCloseable {
         List<Item> awaited = items.stream().filter(Item::isAwaited).toList();
         List<Item> these = awaited.isEmpty() ? items : awaited;
         return these.isEmpty() ? Optional.empty() : Optional.of(these.get(random.nextInt(these.size())));
+    }
+
+    /** Something that an operator may settle by hand. */
+    synchronized Optional<Item> unknown() {
+        List<Item> items = all().stream()
+                .filter(item -> item.work.way() == Work.Way.LEASED && item.isUnknown())
+                .toList();
+        return items.isEmpty() ? Optional.empty() : Optional.of(items.get(random.nextInt(items.size())));
     }
 
     /** Its key is as new: clients go on asking. */

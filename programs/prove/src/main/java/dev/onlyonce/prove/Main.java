@@ -1,13 +1,19 @@
 package dev.onlyonce.prove;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -26,7 +32,9 @@ public final class Main implements Callable<Integer> {
             split = ",",
             paramLabel = "STORE",
             defaultValue = "postgres-standby",
-            description = "postgres, postgres-standby, sqlite or redis; several with commas. Default: ${DEFAULT-VALUE}")
+            description =
+                    "postgres, postgres-standby, mysql, mariadb, sqlite, redis, redis-sentinel, redis-cluster, dynamodb or"
+                            + " cassandra; several with commas. Default: ${DEFAULT-VALUE}")
     private List<String> stores = List.of();
 
     @Option(
@@ -36,7 +44,7 @@ public final class Main implements Callable<Integer> {
     private int minutes;
 
     @Option(names = "--seed", paramLabel = "N", description = "Of the first round. Default: any")
-    private long seed = new Random().nextInt(1_000_000);
+    private long seed = -1;
 
     @Option(
             names = "--round",
@@ -67,38 +75,108 @@ public final class Main implements Callable<Integer> {
                     + " read-as-acknowledgement or released-on-exception.")
     private String plant = "none";
 
-    @Option(names = "--calm", description = "Only nodes fail: neither networks nor the store.")
-    private boolean calm;
+    @Option(
+            names = "--focus",
+            defaultValue = "ALL",
+            description = "What fails: ALL, PAUSES of nodes alone, or FAILOVERS. Default: ${DEFAULT-VALUE}")
+    private Focus focus = Focus.ALL;
 
     @Option(names = "--report", paramLabel = "DIR", description = "Where reports go. Default: a temporary folder")
     private Path folder = Path.of(System.getProperty("java.io.tmpdir"), "onlyonce-prove");
 
+    @Option(
+            names = "--gateways",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Gateways before a service that knows nothing of keys. Default: ${DEFAULT-VALUE}")
+    private int gateways;
+
+    @Option(
+            names = "--other-build",
+            paramLabel = "CLASSPATH",
+            defaultValue = "",
+            description = "Of another build of this module: nodes change between both when they start again.")
+    private String otherBuild = "";
+
+    @Option(
+            names = "--checklist",
+            description = "Checks what the checklists of the field ask for, item by item, instead of rounds.")
+    private boolean checklist;
+
+    @Option(
+            names = "--scale",
+            paramLabel = "KEYS",
+            description = "Measures what this number of live keys costs on PostgreSQL, instead of rounds.")
+    private long scale;
+
+    private final Random random = new Random();
+    private final Map<String, Long> total = new TreeMap<>();
+    private int rounds;
+    private int violations;
+
     private Main() {}
 
     public static void main(String[] arguments) {
+        System.setProperty("logback.configurationFile", "prove-logback.xml");
         System.exit(new CommandLine(new Main()).execute(arguments));
     }
 
     @Override
     public Integer call() throws Exception {
-        long end = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
-        Map<String, Long> total = new LinkedHashMap<>();
-        int rounds = 0;
-        int violations = 0;
-        do {
-            String store = stores.get(rounds % stores.size());
-            Round.Plan plan = new Round.Plan(
-                    store, seed + rounds, nodes, clients, Duration.ofSeconds(roundSeconds), Plant.of(plant), calm);
-            Path reports = Files.createDirectories(folder.resolve(store + "-" + plan.seed()));
-            Round.Result result = new Round(plan, reports).run();
-            Report.text(result).forEach(System.out::println);
-            System.out.println("  " + Report.write(result));
-            result.figures()
-                    .forEach((name, value) -> total.merge(name, value, name.startsWith("ms") ? Math::max : Long::sum));
-            violations += result.violations().size();
-            rounds++;
-        } while (System.nanoTime() - end < 0);
+        if (checklist) {
+            return check();
+        }
+        if (scale > 0) {
+            new Scale(scale, System.out::println).run();
+            return 0;
+        }
+        ExecutorService threads = Executors.newCachedThreadPool();
+        List<Future<?>> running = new ArrayList<>();
+        for (String store : stores) {
+            running.add(threads.submit(() -> prove(store)));
+        }
+        for (Future<?> each : running) {
+            each.get();
+        }
+        threads.shutdown();
         System.out.println(rounds + " rounds: " + Report.figures(total) + ", violations " + violations);
         return violations == 0 ? 0 : VIOLATED;
+    }
+
+    private Integer check() throws IOException {
+        List<Checklist.Result> results = Checklist.run(
+                Files.createTempDirectory("onlyonce-checklist"),
+                result -> System.out.printf(
+                        "%s  %s%n      %s%n",
+                        result.passed() ? "pass" : "FAIL", result.item().title(), result.evidence()));
+        long passed = results.stream().filter(Checklist.Result::passed).count();
+        System.out.println(passed + " of " + results.size() + " passed");
+        return passed == results.size() ? 0 : VIOLATED;
+    }
+
+    /** Rounds on one store, one after the other; other stores run beside it. */
+    private @Nullable Void prove(String store) throws Exception {
+        long end = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
+        long next = seed < 0 ? random.nextInt(1_000_000) : seed;
+        do {
+            Round.Plan plan = new Round.Plan(
+                    store,
+                    next++,
+                    Duration.ofSeconds(roundSeconds),
+                    new Round.Crew(nodes, gateways, clients, otherBuild),
+                    new Round.Aim(Plant.of(plant), focus));
+            Path reports = Files.createDirectories(folder.resolve(store + "-" + plan.seed()));
+            told(new Round(plan, reports).run());
+        } while (System.nanoTime() - end < 0);
+        return null;
+    }
+
+    private synchronized void told(Round.Result result) {
+        Report.text(result).forEach(System.out::println);
+        System.out.println("  " + Report.write(result));
+        result.figures()
+                .forEach((name, value) -> total.merge(name, value, name.startsWith("ms") ? Math::max : Long::sum));
+        violations += result.violations().size();
+        rounds++;
     }
 }

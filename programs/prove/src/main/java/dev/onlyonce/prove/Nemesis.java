@@ -11,22 +11,30 @@ final class Nemesis {
     private static final int GAP_MILLIS_MAX = 1_500;
     private static final int SHORT_GAP_MILLIS_MAX = 600;
     private static final int PAUSE_MILLIS_MIN = 500;
+    private static final int LONG_PAUSE_MILLIS_MIN = 2_000;
+    private static final int JUMP_MINUTES_MAX = 60;
 
     private final History history;
     private final List<NodeProcess> nodes;
     private final List<Disaster> disasters;
+    private final Focus focus;
     private final long seed;
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean stopped;
 
     /**
-     * @param disasters of the store and the networks; with none, nodes are paused all the time and not killed
+     * @param disasters of the store and the networks
      */
-    Nemesis(History history, List<NodeProcess> nodes, List<Disaster> disasters, long seed) {
+    Nemesis(History history, List<NodeProcess> nodes, List<Disaster> disasters, Round.Plan plan) {
         this.history = history;
         this.nodes = nodes;
-        this.disasters = disasters;
-        this.seed = seed;
+        this.focus = plan.aim().focus();
+        this.disasters = switch (focus) {
+            case ALL -> disasters;
+            case PAUSES -> List.of();
+            case FAILOVERS -> disasters.stream().filter(Disaster::once).toList();
+        };
+        this.seed = plan.seed();
     }
 
     void start() {
@@ -39,7 +47,7 @@ final class Nemesis {
 
     private List<Disaster> ofNodes(Random random) {
         return List.of(
-                new Disaster("kill -9 of a node", disasters.isEmpty() ? 0 : 2, () -> {
+                new Disaster("kill -9 of a node", focus == Focus.ALL ? 2 : 0, () -> {
                     NodeProcess node = any(random);
                     note("kills " + node.name());
                     node.kill();
@@ -47,12 +55,18 @@ final class Nemesis {
                 }),
                 new Disaster("a pause of a node", 3, () -> {
                     NodeProcess node = any(random);
-                    int millis =
-                            PAUSE_MILLIS_MIN + random.nextInt((int) Timing.PAUSE_MAX.toMillis() - PAUSE_MILLIS_MIN);
+                    int min = focus == Focus.PAUSES ? LONG_PAUSE_MILLIS_MIN : PAUSE_MILLIS_MIN;
+                    int millis = min + random.nextInt((int) Timing.PAUSE_MAX.toMillis() - min);
                     note("stops " + node.name() + " for " + millis + " ms");
                     node.signal("STOP");
                     Pause.millis(millis);
                     node.signal("CONT");
+                }),
+                new Disaster("a jump of a node's clock", focus == Focus.ALL ? 1 : 0, () -> {
+                    NodeProcess node = any(random);
+                    int minutes = random.nextInt(2 * JUMP_MINUTES_MAX) - JUMP_MINUTES_MAX;
+                    note("sets the clock of " + node.name() + " by " + minutes + " minutes");
+                    node.jump(minutes);
                 }));
     }
 
@@ -73,7 +87,10 @@ final class Nemesis {
         });
         Thread thread = new Thread(() -> {
             while (!stopped) {
-                Pause.millis(random.nextInt(disasters.isEmpty() ? SHORT_GAP_MILLIS_MAX : GAP_MILLIS_MAX));
+                Pause.millis(random.nextInt(focus == Focus.PAUSES ? SHORT_GAP_MILLIS_MAX : GAP_MILLIS_MAX));
+                if (left.isEmpty()) {
+                    return;
+                }
                 Disaster disaster = left.get(random.nextInt(left.size()));
                 if (disaster.once()) {
                     left.removeIf(Disaster::once);

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.onlyonce.Outcome;
+import dev.onlyonce.OutcomeException;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
@@ -14,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.concurrent.Executors;
 
 /**
@@ -25,6 +27,8 @@ public final class NodeMain {
     static final String TENANT = "Tenant";
     static final String WAY = "Way";
     static final String KEY = "Idempotency-Key";
+    static final String JUMP = "/clock";
+    static final String MINUTES = "Minutes";
     static final String REPLAYED = "Idempotent-Replayed";
 
     private NodeMain() {}
@@ -33,10 +37,15 @@ public final class NodeMain {
         String name = arguments[0];
         StoreAccess access = open(arguments[1]);
         Store store = Plant.of(arguments[4]).in(access.store());
-        Ways ways = new Ways(name, store, access, new LedgerClient(Integer.parseInt(arguments[2]), name));
+        JumpingTime time = new JumpingTime();
+        Ways ways = new Ways(name, store, access, new LedgerClient(Integer.parseInt(arguments[2]), name), time);
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(Executors.newCachedThreadPool());
         server.createContext("/", exchange -> serve(exchange, ways));
+        server.createContext(JUMP, exchange -> {
+            time.set(Duration.ofMinutes(Long.parseLong(Ledger.header(exchange, MINUTES))));
+            Ledger.answer(exchange, 200, "set");
+        });
         server.start();
         Path file = Path.of(arguments[3]);
         Path made = Files.writeString(
@@ -70,6 +79,8 @@ public final class NodeMain {
                     Work.Way.valueOf(Ledger.header(exchange, WAY)),
                     Ledger.header(exchange, KEY));
             answer = answer(ways.execute(work, body));
+        } catch (OutcomeException e) {
+            answer = answer(e.outcome());
         } catch (StoreOutcomeUnknown e) {
             answer = new Answer(503, "outcome_unknown " + e.getMessage());
         } catch (StoreException e) {
@@ -89,40 +100,40 @@ public final class NodeMain {
         }
     }
 
-    private static Answer answer(Outcome<String> outcome) {
-        return outcome.fold(new Outcome.Cases<String, Answer>() {
+    private static <T> Answer answer(Outcome<T> outcome) {
+        return outcome.fold(new Outcome.Cases<T, Answer>() {
             @Override
-            public Answer executed(Outcome.Executed<String> executed) {
-                return new Answer(200, executed.value());
+            public Answer executed(Outcome.Executed<T> executed) {
+                return new Answer(200, String.valueOf(executed.value()));
             }
 
             @Override
-            public Answer replayed(Outcome.Replayed<String> replayed) {
-                return new Answer(200, replayed.value(), true);
+            public Answer replayed(Outcome.Replayed<T> replayed) {
+                return new Answer(200, String.valueOf(replayed.value()), true);
             }
 
             @Override
-            public Answer failed(Outcome.Failed<String> failed) {
+            public Answer failed(Outcome.Failed<T> failed) {
                 return new Answer(402, failed.failure().code());
             }
 
             @Override
-            public Answer inFlight(Outcome.InFlight<String> inFlight) {
+            public Answer inFlight(Outcome.InFlight<T> inFlight) {
                 return new Answer(409, "in_progress");
             }
 
             @Override
-            public Answer mismatched(Outcome.Mismatched<String> mismatched) {
+            public Answer mismatched(Outcome.Mismatched<T> mismatched) {
                 return new Answer(422, "mismatch");
             }
 
             @Override
-            public Answer unknown(Outcome.Unknown<String> unknown) {
+            public Answer unknown(Outcome.Unknown<T> unknown) {
                 return new Answer(409, "outcome_unknown");
             }
 
             @Override
-            public Answer expired(Outcome.Expired<String> expired) {
+            public Answer expired(Outcome.Expired<T> expired) {
                 return new Answer(410, "expired");
             }
         });

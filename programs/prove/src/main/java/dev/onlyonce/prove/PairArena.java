@@ -21,10 +21,10 @@ final class PairArena implements Arena {
     private volatile boolean cut;
     private volatile boolean failedOver;
 
-    PairArena(int nodes, long seed) {
-        random = new Random(seed);
-        toPrimary = new Networks(primary, nodes, random);
-        toStandby = new Networks(standby, nodes, random);
+    PairArena(Setting setting) {
+        random = new Random(setting.seed());
+        toPrimary = new Networks(primary, setting.nodes(), random);
+        toStandby = new Networks(standby, setting.nodes(), random);
         SqlFaults.run(primary, Ways.CREATE);
     }
 
@@ -57,8 +57,12 @@ final class PairArena implements Arena {
     @Override
     public List<Disaster> disasters() {
         List<Disaster> all = new ArrayList<>(toPrimary.disasters());
-        all.add(new Disaster("end the sessions of the primary", 1, () -> SqlFaults.run(primary, SqlFaults.TERMINATE)));
-        all.add(new Disaster("cancel what the primary is doing", 1, () -> SqlFaults.run(primary, SqlFaults.CANCEL)));
+        all.add(new Disaster(
+                "end the sessions of the primary",
+                1,
+                () -> SqlFaults.runEach(primary, SqlFaults.POSTGRES.terminate())));
+        all.add(new Disaster(
+                "cancel what the primary is doing", 1, () -> SqlFaults.runEach(primary, SqlFaults.POSTGRES.cancel())));
         all.add(new Disaster("use up the connections of the primary", 1, () -> SqlFaults.exhaust(primary)));
         all.add(new Disaster("take the standby away for a while", 1, this::standbyAway));
         all.add(new Disaster("kill the primary, " + FAILOVER, 3, true, this::failOver));

@@ -1,6 +1,7 @@
 package dev.onlyonce.prove;
 
 import dev.onlyonce.testservers.RedisServer;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -12,12 +13,14 @@ final class RedisArena implements Arena {
     private final RedisServer server = RedisServer.start();
     private final Networks networks;
     private final Random random;
+    private final ServerProcesses processes;
     private boolean killed;
     private boolean frozen;
 
-    RedisArena(int nodes, long seed) {
-        random = new Random(seed);
-        networks = new Networks(JDBC + server.url() + "/0", nodes, random);
+    RedisArena(Setting setting) {
+        random = new Random(setting.seed());
+        networks = new Networks(JDBC + server.url() + "/0", setting.nodes(), random);
+        processes = new ServerProcesses(String.valueOf(server.port()));
     }
 
     @Override
@@ -45,6 +48,7 @@ final class RedisArena implements Arena {
         List<Disaster> all = new ArrayList<>(networks.disasters());
         all.add(new Disaster("kill the server and start it again", 2, this::killed));
         all.add(new Disaster("stop the server's process for a while", 2, this::frozen));
+        all.add(new Disaster("let the server's writes fail for a while, as on a full disk", 1, this::unwritable));
         all.add(new Disaster(
                 "end all clients of the server", 2, () -> server.command("CLIENT", "KILL", "TYPE", "normal")));
         all.add(new Disaster("let the server evict entries for a while (maxmemory-policy)", 1, () -> {
@@ -59,6 +63,17 @@ final class RedisArena implements Arena {
         killed = true;
         server.kill();
         Pause.millis(random.nextInt(1_500));
+        server.restart();
+        killed = false;
+    }
+
+    /** Redis ends when it cannot write its log. */
+    private synchronized void unwritable() throws IOException, InterruptedException {
+        killed = true;
+        processes.failWrites();
+        Pause.millis(random.nextInt(2_000));
+        processes.healWrites();
+        server.kill();
         server.restart();
         killed = false;
     }

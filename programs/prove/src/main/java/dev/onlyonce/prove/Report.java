@@ -24,16 +24,17 @@ final class Report {
     static List<String> text(Round.Result result) {
         List<String> lines = new ArrayList<>();
         Round.Plan plan = result.plan();
-        lines.add("%s, seed %d, %d nodes, %d clients, %d s of faults%s"
+        lines.add("%s, seed %d, %d nodes, %d gateways, %d clients, %d s of faults%s"
                 .formatted(
                         plan.store(),
                         plan.seed(),
-                        plan.nodes(),
-                        plan.clients(),
+                        plan.crew().nodes(),
+                        plan.crew().gateways(),
+                        plan.crew().clients(),
                         plan.load().toSeconds(),
-                        plan.plant() == Plant.NONE
+                        plan.aim().plant() == Plant.NONE
                                 ? ""
-                                : ", planted: " + plan.plant().label()));
+                                : ", planted: " + plan.aim().plant().label()));
         lines.add("  " + figures(result.figures()));
         if (result.violations().isEmpty()) {
             lines.add("  no violation");

@@ -1,12 +1,10 @@
 package dev.onlyonce.prove;
 
-import dev.onlyonce.Onlyonce;
 import dev.onlyonce.prove.Seen.Asked;
 import dev.onlyonce.prove.Seen.Effect;
 import dev.onlyonce.prove.Seen.Evicted;
 import dev.onlyonce.prove.Seen.Fault;
 import dev.onlyonce.store.AuditRecord;
-import dev.onlyonce.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,9 +35,20 @@ final class Round {
     /**
      * @param seed decides about everything that chance decides here
      * @param load how long faults happen
-     * @param calm whether only nodes fail, and neither networks nor the store
      */
-    record Plan(String store, long seed, int nodes, int clients, Duration load, Plant plant, boolean calm) {}
+    record Plan(String store, long seed, Duration load, Crew crew, Aim aim) {}
+
+    /**
+     * Who takes part.
+     *
+     * @param nodes processes that embed the library
+     * @param gateways processes of the gateway, before a service that knows nothing of keys
+     * @param otherBuild the class path of another build; nodes change between both when they start again. Empty for none
+     */
+    record Crew(int nodes, int gateways, int clients, String otherBuild) {}
+
+    /** A planted fault, and what the nemesis acts on. */
+    record Aim(Plant plant, Focus focus) {}
 
     /** The figures of a round, and what is wrong. */
     record Result(
@@ -47,6 +56,8 @@ final class Round {
 
     private static final int EVICTIONS_EVERY_MILLIS = 100;
     /** In evictions. */
+    private static final int RESOLVES_EVERY = 5;
+
     private static final int CHECKED_EVERY = 10;
 
     private final Plan plan;
@@ -61,49 +72,68 @@ final class Round {
     Result run() throws IOException, InterruptedException, SQLException {
         Files.createDirectories(folder);
         List<NodeProcess> nodes = new ArrayList<>();
-        try (Arena arena = arena();
+        try (Arena arena = Arena.open(
+                        plan.store,
+                        new Arena.Setting(Math.max(plan.crew.nodes, plan.crew.gateways), plan.seed, folder));
                 Ledger ledger = new Ledger(history, plan.seed + 2);
-                Operating operating = new Operating(arena.directUrl());
-                Load load = new Load(nodes, history, arena.isSql(), plan.seed + 3)) {
-            for (int i = 0; i < plan.nodes; i++) {
-                NodeProcess node = new NodeProcess("node-" + i, arena.url(i), ledger.port(), plan.plant, folder);
-                nodes.add(node);
+                Operating operating = new Operating(arena.directUrl(), ledger, history);
+                Load load = new Load(nodes, history, ways(arena), plan.seed)) {
+            for (int i = 0; i < plan.crew.nodes; i++) {
+                NodeProgram program = NodeProgram.of("node-" + i, arena.url(i), ledger.port(), plan.aim.plant, folder);
+                nodes.add(new NodeProcess("node-" + i, program, builds(), folder));
+            }
+            for (int i = 0; i < plan.crew.gateways; i++) {
+                GatewayProgram program = GatewayProgram.of("gateway-" + i, arena.url(i), ledger.port(), folder);
+                nodes.add(new NodeProcess("gateway-" + i, program, List.of(NodeProcess.build()), folder));
+            }
+            for (NodeProcess node : nodes) {
                 node.start();
             }
             awaitUp(nodes);
-            load.start(plan.clients);
-            Nemesis nemesis = new Nemesis(history, nodes, plan.calm ? List.of() : arena.disasters(), plan.seed);
+            load.start(plan.crew.clients);
+            Nemesis nemesis = new Nemesis(history, nodes, arena.disasters(), plan);
             nemesis.start();
-            operate(operating, ledger, load, nodes);
+            operate(operating, load, nodes);
             nemesis.stop(arena);
             load.stop();
             awaitUp(nodes);
             List<Checker.Violation> early =
-                    plan.plant == Plant.NONE ? List.of() : new Checker(history, load.all(), Map.of()).checkSoFar();
+                    plan.aim.plant == Plant.NONE ? List.of() : new Checker(history, load.all(), Map.of()).checkSoFar();
             if (!early.isEmpty()) {
-                return new Result(plan, history, early, figures(load, 0, 0), folder);
+                return new Result(plan, history, early, figures(load, operating, 0, 0), folder);
             }
             long ended = load.drain();
-            Map<Work, List<AuditRecord>> audit = audit(operating, load);
+            Map<Work, List<AuditRecord>> audit = new HashMap<>();
+            load.all().stream()
+                    .filter(item -> item.work.way() != Work.Way.CONSUMED)
+                    .forEach(item -> audit.put(item.work, operating.audit(item.work)));
             if (arena.isSql()) {
                 readEffects(arena);
             }
             Checker checker = new Checker(history, load.all(), audit);
             List<Checker.Violation> violations = checker.check();
-            return new Result(plan, history, violations, figures(load, checker.undone(), ended), folder);
+            return new Result(plan, history, violations, figures(load, operating, checker.undone(), ended), folder);
         } finally {
             nodes.forEach(NodeProcess::close);
         }
     }
 
-    private Arena arena() {
-        return switch (plan.store) {
-            case "postgres" -> new PostgresArena(plan.nodes, plan.seed);
-            case "postgres-standby" -> new PairArena(plan.nodes, plan.seed);
-            case "sqlite" -> new SqliteArena(folder);
-            case "redis" -> new RedisArena(plan.nodes, plan.seed);
-            default -> throw new IllegalArgumentException("no such store: " + plan.store);
-        };
+    private List<Work.Way> ways(Arena arena) {
+        List<Work.Way> ways = new ArrayList<>(List.of(Work.Way.LEASED));
+        if (arena.isSql()) {
+            ways.addAll(List.of(Work.Way.TRANSACTIONAL, Work.Way.STEPPED, Work.Way.QUEUED, Work.Way.CONSUMED));
+        }
+        if (plan.crew.gateways > 0) {
+            ways.add(Work.Way.PROXIED);
+        }
+        return ways;
+    }
+
+    /** This one, and one to upgrade from or to. */
+    private List<String> builds() {
+        return plan.crew.otherBuild.isEmpty()
+                ? List.of(NodeProcess.build())
+                : List.of(plan.crew.otherBuild, NodeProcess.build());
     }
 
     private static void awaitUp(List<NodeProcess> nodes) throws IOException {
@@ -115,16 +145,19 @@ final class Round {
         }
     }
 
-    /** An operator evicts while the load lasts; the store may be down. */
-    private void operate(Operating store, Ledger ledger, Load load, List<NodeProcess> nodes) throws IOException {
+    /** An operator evicts and resolves while the load lasts. */
+    private void operate(Operating store, Load load, List<NodeProcess> nodes) throws IOException {
         long end = System.nanoTime() + plan.load.toNanos();
         for (int turn = 1; System.nanoTime() - end < 0 && !(turn % CHECKED_EVERY == 0 && isRefuted(load)); turn++) {
             for (NodeProcess node : nodes) {
                 node.look();
             }
             Optional<Item> item = load.evictable();
-            if (item.isPresent() && evict(store, ledger, item.get().work)) {
+            if (item.isPresent() && store.evict(item.get().work)) {
                 load.reopen(item.get());
+            }
+            if (turn % RESOLVES_EVERY == 0) {
+                load.unknown().ifPresent(unknown -> store.resolve(unknown.work));
             }
             Pause.millis(EVICTIONS_EVERY_MILLIS);
         }
@@ -132,83 +165,24 @@ final class Round {
 
     /** Whether a planted fault has been found already. What tables tell is known only in the end. */
     private boolean isRefuted(Load load) {
-        return plan.plant != Plant.NONE
+        return plan.aim.plant != Plant.NONE
                 && !new Checker(history, load.all(), Map.of()).checkSoFar().isEmpty();
     }
 
-    /** Returns whether the key may be used as new. */
-    private boolean evict(Operating store, Ledger ledger, Work work) {
-        long begun = System.nanoTime();
-        boolean certain = true;
-        try {
-            if (!store.once().operator().evict(work.key(), "prover", "to see what follows")) {
-                return false;
-            }
-            ledger.reverse(work, begun);
-        } catch (RuntimeException e) {
-            certain = false;
-        }
-        history.add(new Evicted(work, begun, System.nanoTime(), certain));
-        return true;
-    }
-
-    /** The store for an operator, opened when it is needed first. */
-    private static final class Operating implements AutoCloseable {
-        private final StoreAccess access;
-        private final Onlyonce once;
-
-        Operating(String url) {
-            access = StoreAccess.open(url);
-            once = Onlyonce.builder(access.store())
-                    .node("operator")
-                    .sweepEvery(Duration.ofSeconds(1))
-                    .build();
-        }
-
-        Onlyonce once() {
-            return once;
-        }
-
-        @Override
-        public void close() {
-            once.close();
-            access.close();
-        }
-    }
-
-    private static Map<Work, List<AuditRecord>> audit(Operating store, Load load) {
-        Map<Work, List<AuditRecord>> audit = new HashMap<>();
-        load.all().forEach(item -> audit.put(item.work, history(store, item.work)));
-        return audit;
-    }
-
-    private static List<AuditRecord> history(Operating store, Work work) {
-        for (int i = 0; ; i++) {
-            try {
-                return store.once().operator().history(work.key());
-            } catch (StoreException e) {
-                if (i == 20) {
-                    throw e;
-                }
-                Pause.millis(200);
-            }
-        }
-    }
-
-    /** The effects of transactions, from the application's own table. */
+    /** The effects of transactions and messages, from the application's own table. */
     private void readEffects(Arena arena) throws SQLException {
         try (Connection connection = DriverManager.getConnection(arena.directUrl());
                 Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT tenant, name, body, id, node FROM prove_effect")) {
+                ResultSet row = statement.executeQuery("SELECT tenant, way, name, body, id, node FROM prove_effect")) {
             while (row.next()) {
-                Work work = new Work(row.getString(1), Work.Way.TRANSACTIONAL, row.getString(2));
+                Work work = new Work(row.getString(1), Work.Way.valueOf(row.getString(2)), row.getString(3));
                 history.add(
-                        new Effect(work, "", row.getString(3), row.getString(4), row.getString(5), Checker.NO_TIME));
+                        new Effect(work, "", row.getString(4), row.getString(5), row.getString(6), Checker.NO_TIME));
             }
         }
     }
 
-    private Map<String, Long> figures(Load load, long undone, long ended) {
+    private Map<String, Long> figures(Load load, Operating operating, long undone, long ended) {
         Map<String, Long> figures = new LinkedHashMap<>();
         List<Asked> asked = history.of(Asked.class);
         figures.put("keys", (long) load.all().size());
@@ -225,6 +199,7 @@ final class Round {
         figures.put("misuses", asked.stream().filter(Asked::isMisuse).count());
         figures.put("effects", (long) history.of(Effect.class).size());
         figures.put("evictions", (long) history.of(Evicted.class).size());
+        figures.put("resolved by hand", (long) operating.resolved());
         figures.put(
                 "faults",
                 history.of(Fault.class).stream()

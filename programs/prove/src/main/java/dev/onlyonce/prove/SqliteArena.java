@@ -1,15 +1,14 @@
 package dev.onlyonce.prove;
 
 import dev.onlyonce.testservers.SqliteFile;
-import java.nio.file.Path;
 import java.util.List;
 
 /** One SQLite file that all nodes share. Only nodes can fail. */
 final class SqliteArena implements Arena {
     private final String url;
 
-    SqliteArena(Path folder) {
-        url = SqliteFile.in(folder).jdbcUrl();
+    SqliteArena(Setting setting) {
+        url = SqliteFile.in(setting.folder()).jdbcUrl();
         try (StoreAccess created = StoreAccess.open(url)) {
             SqlFaults.run(created.url(), Ways.CREATE);
         }

@@ -37,7 +37,12 @@ record StoreAccess(Store store, String url, @Nullable HikariDataSource pool) imp
         StoreProvider provider = StoreProvider.of(url)
                 .orElseThrow(() -> new IllegalArgumentException(
                         StoreOptions.shown(url) + " is no URL of a store; write jdbc:postgresql://... or redis://..."));
-        return new StoreAccess(provider.open(new StoreOptions(url, null, null, null, true)), url, null);
+        return new StoreAccess(provider.open(new StoreOptions(url, user(url), user(url), null, true)), url, null);
+    }
+
+    /** DynamoDB Local wants any; the others need none. */
+    static @Nullable String user(String url) {
+        return url.startsWith("dynamodb:") ? "local" : null;
     }
 
     boolean isSql() {

@@ -10,6 +10,8 @@ final class Timing {
     static final Duration CACHE_FOR = Duration.ofSeconds(1);
     /** Longer than a pause and a call to the ledger. The ledger executes nothing later. */
     static final Duration CALL_MAX = Duration.ofSeconds(5);
+    /** The same for a gateway, whose calls have no deadline: a pause, a slow answer, and the time-out. */
+    static final Duration PROXIED_CALL_MAX = Duration.ofSeconds(8);
     /** Longer than a lease, so that others act meanwhile. */
     static final Duration PAUSE_MAX = Duration.ofSeconds(4);
     /**

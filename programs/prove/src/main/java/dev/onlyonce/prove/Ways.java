@@ -9,6 +9,8 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.sql.SqlStore;
+import dev.onlyonce.sql.inbox.Inbox;
+import dev.onlyonce.sql.inbox.InboxMessage;
 import dev.onlyonce.sql.outbox.Accepted;
 import dev.onlyonce.sql.outbox.Delivery;
 import dev.onlyonce.sql.outbox.DeliveryHandler;
@@ -20,10 +22,12 @@ import dev.onlyonce.sql.steps.Steps;
 import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Store;
+import dev.onlyonce.store.Time;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
@@ -32,10 +36,10 @@ import org.jspecify.annotations.Nullable;
 /** What a node does for a request: a payment, in each of the four ways. */
 final class Ways {
     static final String CREATE = "CREATE TABLE IF NOT EXISTS prove_effect ("
-            + "tenant varchar(20) NOT NULL, name varchar(40) NOT NULL, body varchar(80) NOT NULL,"
+            + "tenant varchar(40) NOT NULL, way varchar(20) NOT NULL, name varchar(40) NOT NULL, body varchar(80) NOT NULL,"
             + " id varchar(60) NOT NULL, node varchar(20) NOT NULL)";
     private static final String INSERT =
-            "INSERT INTO prove_effect (tenant, name, body, id, node) VALUES (?, ?, ?, ?, ?)";
+            "INSERT INTO prove_effect (tenant, way, name, body, id, node) VALUES (?, ?, ?, ?, ?, ?)";
     private static final List<String> STEPS = List.of("one", "two");
     private static final String CALL = "charge";
     private static final Duration AWAIT_MAX = Duration.ofSeconds(1);
@@ -47,15 +51,17 @@ final class Ways {
     private final Onlyonce once;
     private final @Nullable Transactions transactions;
     private final @Nullable Steps steps;
+    private final @Nullable Inbox inbox;
     private final @Nullable Outbox outbox;
 
-    Ways(String node, Store store, StoreAccess access, LedgerClient ledger) {
+    Ways(String node, Store store, StoreAccess access, LedgerClient ledger, Time time) {
         this.node = node;
         this.access = access;
         boolean sql = access.isSql();
         this.ledger = ledger;
         Onlyonce.Builder builder = Onlyonce.builder(store)
                 .node(node)
+                .time(time)
                 .lease(Timing.LEASE)
                 .callMax(Timing.CALL_MAX)
                 .cacheFor(Timing.CACHE_FOR)
@@ -78,6 +84,7 @@ final class Ways {
         once = builder.build();
         transactions = sql ? Transactions.of(once) : null;
         steps = sql ? Steps.of(once) : null;
+        inbox = sql ? Inbox.of(once) : null;
         outbox = sql
                 ? Outbox.builder(once)
                         .handler(CALL, new Charge())
@@ -121,6 +128,8 @@ final class Ways {
             case TRANSACTIONAL -> transactional(work, print, body);
             case STEPPED -> stepped(work, print, body);
             case QUEUED -> queued(work, print, body);
+            case CONSUMED -> consumed(work, print, body);
+            case PROXIED -> throw new IllegalArgumentException("a gateway does that");
         };
     }
 
@@ -147,10 +156,11 @@ final class Ways {
     private void insert(Connection tx, Work work, String body, String id) throws SQLException {
         try (PreparedStatement insert = tx.prepareStatement(INSERT)) {
             insert.setString(1, work.tenant());
-            insert.setString(2, work.name());
-            insert.setString(3, body);
-            insert.setString(4, id);
-            insert.setString(5, node);
+            insert.setString(2, work.way().name());
+            insert.setString(3, work.name());
+            insert.setString(4, body);
+            insert.setString(5, id);
+            insert.setString(6, node);
             insert.executeUpdate();
         }
     }
@@ -177,6 +187,17 @@ final class Ways {
             tx.commit();
         }
         return queue.await(work.key(), print, Codec.text(), AWAIT_MAX).orElseGet(accepted::outcome);
+    }
+
+    /** The answer is the acknowledgement. It names the effect, which has the name of the message. */
+    private Outcome<String> consumed(Work work, Fingerprint print, String body) throws Exception {
+        InboxMessage message = new InboxMessage(work.tenant(), work.name(), print);
+        String id = "applied-" + work.tenant() + "-" + work.name();
+        boolean applied = given(inbox).apply(message, tx -> {
+            insert(tx, work, body, id);
+            workABit();
+        });
+        return applied ? new Outcome.Executed<>(id, Instant.EPOCH) : new Outcome.Replayed<>(id, Instant.EPOCH);
     }
 
     private final class Charge implements DeliveryHandler {

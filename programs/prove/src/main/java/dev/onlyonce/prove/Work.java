@@ -9,7 +9,16 @@ record Work(String tenant, Way way, String name) {
         LEASED,
         TRANSACTIONAL,
         STEPPED,
-        QUEUED
+        QUEUED,
+        /** A service behind a gateway, which knows nothing of keys. */
+        PROXIED,
+        /** A message, which is delivered until it is acknowledged. */
+        CONSUMED;
+
+        /** Whether its effects are in the tables of the application. */
+        boolean isInTables() {
+            return this == TRANSACTIONAL || this == CONSUMED;
+        }
     }
 
     Key key() {

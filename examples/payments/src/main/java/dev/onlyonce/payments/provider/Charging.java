@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class Charging {
     /** A card that is always declined; all others are fine unless a fault strikes. */
     static final String DECLINED_SOURCE = "tok_declined";
+    /** A card after whose charge the process that asked dies, before it hears so. */
+    static final String DEADLY_SOURCE = "tok_caller_dies";
 
     private final Ledger ledger;
     private final Webhooks webhooks;
@@ -27,6 +29,7 @@ final class Charging {
     private final Duration keyLifetime;
     private final Map<String, Integer> attempts = Collections.synchronizedMap(new Attempts());
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
+    private final Runnable callerDies;
     private volatile Faults faults;
 
     /** Keeps the latest calls: a client that has not retried after this many others will not retry. */
@@ -46,6 +49,7 @@ final class Charging {
         this.time = time;
         this.keyLifetime = options.keyLifetime();
         this.faults = options.faults();
+        this.callerDies = options.callerDies();
     }
 
     void faults(Faults faults) {
@@ -109,6 +113,11 @@ final class Charging {
         }
         Movement done = ((Ledger.Made.Now) made).movement();
         count(done.kind() + "s_" + done.status());
+        if (DEADLY_SOURCE.equals(order.source())) {
+            count("caller_dies");
+            callerDies.run();
+            return Answer.never(Answer.Fate.DROPPED);
+        }
         webhooks.tell(done, now);
         return answer(done);
     }

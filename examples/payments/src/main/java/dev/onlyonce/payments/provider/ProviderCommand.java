@@ -66,7 +66,13 @@ public final class ProviderCommand implements Callable<Integer> {
         ProviderOptions options;
         try {
             options = new ProviderOptions(
-                    port, data, keyLifetime, new ProviderOptions.Webhook(webhookUrl, webhookSecret), Faults.of(faults));
+                    port,
+                    data,
+                    keyLifetime,
+                    new ProviderOptions.Webhook(webhookUrl, webhookSecret),
+                    Faults.of(faults),
+                    // Whoever asked is another process, and only hears no answer.
+                    () -> {});
         } catch (IllegalArgumentException e) {
             throw new ParameterException(requireNonNull(spec).commandLine(), String.valueOf(e.getMessage()), e);
         }

@@ -13,8 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param keyLifetime how long an idempotency key is honoured; zero: never, so that each repeat charges again
  * @param webhooks where webhooks go
  * @param faults the switches at the start
+ * @param callerDies kills the process that asked for a charge; called once a card that wants it was charged
  */
-public record ProviderOptions(int port, Path data, Duration keyLifetime, Webhook webhooks, Faults faults) {
+public record ProviderOptions(
+        int port, Path data, Duration keyLifetime, Webhook webhooks, Faults faults, Runnable callerDies) {
     /** What payment providers usually declare. */
     public static final Duration KEY_LIFETIME = Duration.ofHours(24);
 
@@ -27,26 +29,31 @@ public record ProviderOptions(int port, Path data, Duration keyLifetime, Webhook
 
     /** The usual one: no webhooks, no faults. */
     public static ProviderOptions in(Path data) {
-        return new ProviderOptions(0, data, KEY_LIFETIME, new Webhook(null, "none"), Faults.none());
+        return new ProviderOptions(0, data, KEY_LIFETIME, new Webhook(null, "none"), Faults.none(), () -> {});
     }
 
     /** On a given port. */
     public ProviderOptions port(int port) {
-        return new ProviderOptions(port, data, keyLifetime, webhooks, faults);
+        return new ProviderOptions(port, data, keyLifetime, webhooks, faults, callerDies);
     }
 
     /** With another lifetime of keys. */
     public ProviderOptions keyLifetime(Duration keyLifetime) {
-        return new ProviderOptions(port, data, keyLifetime, webhooks, faults);
+        return new ProviderOptions(port, data, keyLifetime, webhooks, faults, callerDies);
     }
 
     /** With webhooks. */
     public ProviderOptions webhooks(URI url, String secret) {
-        return new ProviderOptions(port, data, keyLifetime, new Webhook(url, secret), faults);
+        return new ProviderOptions(port, data, keyLifetime, new Webhook(url, secret), faults, callerDies);
+    }
+
+    /** With a caller that can be killed: the one in the same process. */
+    public ProviderOptions callerDies(Runnable death) {
+        return new ProviderOptions(port, data, keyLifetime, webhooks, faults, death);
     }
 
     /** With faults. */
     public ProviderOptions faults(Faults faults) {
-        return new ProviderOptions(port, data, keyLifetime, webhooks, faults);
+        return new ProviderOptions(port, data, keyLifetime, webhooks, faults, callerDies);
     }
 }
