@@ -16,8 +16,8 @@ import java.util.List;
  *   <li>It starts an hour ago, so that a node that comes up finds what its predecessor left behind at once.
  *   <li>If the clock went back (a fail-over to another machine), so does it. Then, at first, and when it sees one, it shortens
  *       {@link FarLeases}.
- *   <li>A second pointer walks over everything, some rows in each sweep, and starts again at the end: no entry stays
- *       behind, whatever happened to the clocks.
+ *   <li>A second pointer first hurries over the hours before that, for what an outage of all nodes left behind. Then it walks over everything,
+ *       some rows in each sweep, and starts again at the end: no entry stays behind, whatever happened to the clocks.
  * </ol>
  *
  * <p>The order of reading is only about finding. {@link LifeChanges} decides about each entry, under its lock.
@@ -26,6 +26,10 @@ public final class Sweep {
     private static final long SECOND_US = 1_000_000;
     /** How far the first sweep looks back. */
     private static final long FIRST_US = 3600 * SECOND_US;
+    /** Where the second pointer starts: outages of all nodes rarely last longer. */
+    private static final long OUTAGE_US = 4 * FIRST_US;
+    /** Bounds how far it hurries in a sweep. A table of 10,000,000 entries a day has 420,000 in an hour. */
+    private static final int HURRIED_CHUNKS = 10;
     /** How much later than its lease's end a claim may commit and still be found at once. */
     private static final long LATE_US = 10 * SECOND_US;
     /** Bounds a reading statement. */
@@ -62,6 +66,8 @@ public final class Sweep {
     private long clock = NOWHERE;
     private long position = NOWHERE;
     private long walked = NOWHERE;
+    /** Where the second pointer stops hurrying; nowhere once it has. */
+    private long hurriesTo = NOWHERE;
 
     public Sweep(SqlDialect database, Connections connections) {
         this.database = database;
@@ -76,6 +82,10 @@ public final class Sweep {
             far.shorten();
         }
         clock = now;
+        if (position == NOWHERE) {
+            hurriesTo = now - FIRST_US;
+            walked = now - OUTAGE_US;
+        }
         position = position == NOWHERE ? now - FIRST_US : Math.min(position, now);
         List<Transition> ended = new ArrayList<>();
         long from = position - LATE_US;
@@ -88,12 +98,25 @@ public final class Sweep {
                 break;
             }
         }
-        if (ended.size() < limit) {
-            Step step = step(walked, WALK_ROWS, limit - ended.size());
-            ended.addAll(step.ended);
-            walked = step.last || step.upTo >= position ? NOWHERE : step.upTo;
-        }
+        walk(ended, limit);
         return ended;
+    }
+
+    private void walk(List<Transition> ended, int limit) {
+        for (int i = 0; i < HURRIED_CHUNKS && ended.size() < limit; i++) {
+            boolean hurries = hurriesTo != NOWHERE;
+            Step step = step(walked, hurries ? CHUNK_ROWS : WALK_ROWS, limit - ended.size());
+            ended.addAll(step.ended);
+            if (step.last || step.upTo >= (hurries ? hurriesTo : position)) {
+                walked = NOWHERE;
+                hurriesTo = NOWHERE;
+            } else {
+                walked = step.upTo;
+            }
+            if (hurriesTo == NOWHERE) {
+                return;
+            }
+        }
     }
 
     /**

@@ -69,6 +69,19 @@ final class SweepTest {
     }
 
     @Test
+    @DisplayName(
+            "D1 a node that comes up after an outage of two hours finds what lapsed then at once, among many settled entries")
+    void outage() {
+        node().claim(List.of(Claims.claim("left behind")));
+        clock.advance(Duration.ofHours(2));
+        settled(10_000);
+        // Older than the outage: the walk would begin with them.
+        SqlClock.execute(dataSource, """
+                UPDATE onlyonce_entry SET lease_until = lease_until - 20 * 3600 * 1000000::bigint WHERE key_ LIKE 'settled%'""");
+        assertThat(node().sweep(10)).extracting(Transition::id).containsExactly(Claims.id("left behind"));
+    }
+
+    @Test
     @DisplayName("D1 what is older than an hour is found by the walk over everything")
     void walk() {
         settled(5_000);
