@@ -35,7 +35,7 @@ class RoomsTest {
             Map.entry("faults", Set.of()),
             Map.entry("testservers", Set.of("dynamodb-local", "faults")),
             Map.entry("check", Set.of()),
-            Map.entry("prove", Set.of("core", "sql", "testservers")),
+            Map.entry("prove", Set.of("core", "server", "sql", "testservers")),
             Map.entry("testkit", Set.of("check", "core")),
             Map.entry("sql", Set.of("core")),
             Map.entry("redis", Set.of("core")),

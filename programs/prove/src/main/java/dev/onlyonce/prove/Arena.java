@@ -11,12 +11,14 @@ interface Arena extends AutoCloseable {
     /** Those that there are, by name. */
     Map<String, Opening> ALL = new TreeMap<>(Map.ofEntries(
             Map.entry("postgres", DatabaseArena::postgres),
-            Map.entry("postgres-standby", PairArena::new),
+            Map.entry("postgres-standby", setting -> new PairArena(setting, true)),
+            Map.entry("postgres-asynchronous", setting -> new PairArena(setting, false)),
             Map.entry("mysql", DatabaseArena::mysql),
             Map.entry("mariadb", DatabaseArena::mariaDb),
             Map.entry("sqlite", SqliteArena::new),
             Map.entry("redis", RedisArena::new),
-            Map.entry("redis-sentinel", RedisGroupArena::sentinels),
+            Map.entry("redis-sentinel", setting -> RedisGroupArena.sentinels(setting, true)),
+            Map.entry("redis-asynchronous", setting -> RedisGroupArena.sentinels(setting, false)),
             Map.entry("redis-cluster", RedisGroupArena::cluster),
             Map.entry("dynamodb", DynamoDbArena::new),
             Map.entry("cassandra", CassandraArena::new)));
@@ -61,6 +63,11 @@ interface Arena extends AutoCloseable {
 
     /** Whether all four ways can be executed. */
     boolean isSql();
+
+    /** Whether a failover of this store may forget what it has acknowledged. Then that is counted, and is no violation. */
+    default boolean mayForget() {
+        return false;
+    }
 
     @Override
     void close();

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -32,9 +33,8 @@ public final class Main implements Callable<Integer> {
             split = ",",
             paramLabel = "STORE",
             defaultValue = "postgres-standby",
-            description =
-                    "postgres, postgres-standby, mysql, mariadb, sqlite, redis, redis-sentinel, redis-cluster, dynamodb or"
-                            + " cassandra; several with commas. Default: ${DEFAULT-VALUE}")
+            completionCandidates = Stores.class,
+            description = "Of ${COMPLETION-CANDIDATES}; several with commas run side by side. Default: ${DEFAULT-VALUE}")
     private List<String> stores = List.of();
 
     @Option(
@@ -108,6 +108,13 @@ public final class Main implements Callable<Integer> {
             paramLabel = "KEYS",
             description = "Measures what this number of live keys costs on PostgreSQL, instead of rounds.")
     private long scale;
+
+    private static final class Stores implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Arena.ALL.keySet().iterator();
+        }
+    }
 
     private final Random random = new Random();
     private final Map<String, Long> total = new TreeMap<>();

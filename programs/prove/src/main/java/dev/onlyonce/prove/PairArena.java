@@ -18,19 +18,30 @@ final class PairArena implements Arena {
     private final Networks toPrimary;
     private final Networks toStandby;
     private final Random random;
+    private final boolean synchronous;
     private volatile boolean cut;
     private volatile boolean failedOver;
 
-    PairArena(Setting setting) {
+    /**
+     * Starts both servers.
+     *
+     * @param synchronous whether commits wait for the standby
+     */
+    PairArena(Setting setting, boolean synchronous) {
+        this.synchronous = synchronous;
         random = new Random(setting.seed());
         toPrimary = new Networks(primary, setting.nodes(), random);
         toStandby = new Networks(standby, setting.nodes(), random);
         SqlFaults.run(primary, Ways.CREATE);
+        if (!synchronous) {
+            SqlFaults.run(primary, "ALTER SYSTEM SET synchronous_standby_names = ''");
+            SqlFaults.run(primary, "SELECT pg_reload_conf()");
+        }
     }
 
     @Override
     public String name() {
-        return "postgres-standby";
+        return synchronous ? "postgres-standby" : "postgres-asynchronous";
     }
 
     @Override
@@ -64,6 +75,10 @@ final class PairArena implements Arena {
         all.add(new Disaster(
                 "cancel what the primary is doing", 1, () -> SqlFaults.runEach(primary, SqlFaults.POSTGRES.cancel())));
         all.add(new Disaster("use up the connections of the primary", 1, () -> SqlFaults.exhaust(primary)));
+        if (!synchronous) {
+            all.add(new Disaster("let the standby lag, kill the primary, " + FAILOVER, 3, true, this::lagged));
+            return all;
+        }
         all.add(new Disaster("take the standby away for a while", 1, this::standbyAway));
         all.add(new Disaster("kill the primary, " + FAILOVER, 3, true, this::failOver));
         all.add(new Disaster("promote the standby while the primary lives, " + FAILOVER, 3, true, this::splitBrain));
@@ -83,6 +98,20 @@ final class PairArena implements Arena {
             }
             pair.rejoin();
             cut = false;
+        }
+    }
+
+    @Override
+    public boolean mayForget() {
+        return !synchronous;
+    }
+
+    private synchronized void lagged() {
+        if (!failedOver) {
+            failedOver = true;
+            pair.cutOff();
+            Pause.millis(1_000);
+            pair.failOver();
         }
     }
 

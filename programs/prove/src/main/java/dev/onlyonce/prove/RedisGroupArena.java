@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class RedisGroupArena implements Arena {
     private static final String WAITING = "replicas=1&timeout=2s";
+    private static final String FORGETFUL = "replicas=0&acceptDataLoss=true&timeout=2s";
     private static final int AWAY_MILLIS_MAX = 4_000;
 
     private final String name;
@@ -33,10 +34,17 @@ final class RedisGroupArena implements Arena {
         this.random = new Random(seed);
     }
 
-    static RedisGroupArena sentinels(Setting setting) {
-        RedisSentinels sentinels = RedisSentinels.start(1, "min-replicas-to-write 1", "min-replicas-max-lag 2");
-        String url = sentinels.url().replace("#", "?" + WAITING + "#");
-        return new RedisGroupArena("redis-sentinel", url, sentinels.servers(), sentinels, setting.seed());
+    /**
+     * A master, a replica and three Sentinels.
+     *
+     * @param waits whether nodes wait for the replica
+     */
+    static RedisGroupArena sentinels(Setting setting, boolean waits) {
+        RedisSentinels sentinels =
+                waits ? RedisSentinels.start(1, "min-replicas-to-write 1", "min-replicas-max-lag 2") : RedisSentinels.start();
+        String url = sentinels.url().replace("#", "?" + (waits ? WAITING : FORGETFUL) + "#");
+        String name = waits ? "redis-sentinel" : "redis-asynchronous";
+        return new RedisGroupArena(name, url, sentinels.servers(), sentinels, setting.seed());
     }
 
     static RedisGroupArena cluster(Setting setting) {
@@ -66,8 +74,16 @@ final class RedisGroupArena implements Arena {
     }
 
     @Override
+    public boolean mayForget() {
+        return url.contains(FORGETFUL);
+    }
+
+    @Override
     public List<Disaster> disasters() {
         List<Disaster> all = new ArrayList<>();
+        if (mayForget()) {
+            all.add(new Disaster("let the replica lag, and kill the master", 3, this::lagged));
+        }
         all.add(new Disaster("kill a server and start it again", 3, this::killed));
         all.add(new Disaster("stop a server's process for a while", 3, this::frozen));
         all.add(new Disaster(
@@ -83,6 +99,24 @@ final class RedisGroupArena implements Arena {
 
     private RedisServer any() {
         return servers.get(random.nextInt(servers.size()));
+    }
+
+    private void lagged() {
+        RedisServer replica = servers.stream()
+                .filter(server -> server.command("INFO", "replication").contains("role:slave"))
+                .findFirst()
+                .orElse(servers.get(1));
+        RedisServer master = servers.get(servers.indexOf(replica) == 0 ? 1 : 0);
+        frozen.add(replica);
+        down.add(master);
+        replica.freeze();
+        Pause.millis(1_000);
+        master.kill();
+        replica.thaw();
+        frozen.remove(replica);
+        Pause.millis(AWAY_MILLIS_MAX);
+        master.restart();
+        down.remove(master);
     }
 
     private void killed() {
