@@ -3,26 +3,9 @@ package dev.onlyonce.prove;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
 /** Where a round takes place: the servers of a store, a network for each node, and what can happen to them. */
 interface Arena extends AutoCloseable {
-    /** Those that there are, by name. */
-    Map<String, Opening> ALL = new TreeMap<>(Map.ofEntries(
-            Map.entry("postgres", DatabaseArena::postgres),
-            Map.entry("postgres-standby", setting -> new PairArena(setting, true)),
-            Map.entry("postgres-asynchronous", setting -> new PairArena(setting, false)),
-            Map.entry("mysql", DatabaseArena::mysql),
-            Map.entry("mariadb", DatabaseArena::mariaDb),
-            Map.entry("sqlite", SqliteArena::new),
-            Map.entry("redis", RedisArena::new),
-            Map.entry("redis-sentinel", setting -> RedisGroupArena.sentinels(setting, true)),
-            Map.entry("redis-asynchronous", setting -> RedisGroupArena.sentinels(setting, false)),
-            Map.entry("redis-cluster", RedisGroupArena::cluster),
-            Map.entry("dynamodb", DynamoDbArena::new),
-            Map.entry("cassandra", CassandraArena::new)));
-
     /**
      * What an arena is opened for.
      *
@@ -35,15 +18,6 @@ interface Arena extends AutoCloseable {
     /** Starts the servers. */
     interface Opening {
         Arena open(Setting setting) throws IOException;
-    }
-
-    /** Starts the servers of a store. */
-    static Arena open(String name, Setting setting) throws IOException {
-        Opening opening = ALL.get(name);
-        if (opening == null) {
-            throw new IllegalArgumentException("no such store: " + name + "; there are " + ALL.keySet());
-        }
-        return opening.open(setting);
     }
 
     /** What it is, for the report. */

@@ -50,11 +50,11 @@ final class Checker {
             effects(item.work, life);
             answers(item.work, life);
             misuse(item.work, life);
-            if (!life.asked.isEmpty() && !item.isEnded()) {
+            if (!life.asked.isEmpty() && !item.isEnded() && !item.isUndecided()) {
                 violated(
                         item.work,
-                        "no final answer in " + Timing.STUCK_MAX.toSeconds()
-                                + " s after the last fault: the key is stuck"
+                        "no final answer in " + Timing.STUCK_MAX.toSeconds() + " s and " + Timing.STUCK_RETRIES
+                                + " retries after the last fault: the key is stuck"
                                 + (item.answers() > 0 ? ", or an acknowledged result is lost" : ""));
             }
             if (item.work.way() != Work.Way.CONSUMED) {

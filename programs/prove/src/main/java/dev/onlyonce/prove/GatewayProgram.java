@@ -75,7 +75,7 @@ record GatewayProgram(int port, Path config) implements NodeProcess.Program {
 
     @Override
     public List<String> arguments() {
-        return List.of("dev.onlyonce.server.Main", "gateway", "--config", config.toString());
+        return List.of(Guarded.class.getName(), "dev.onlyonce.server.Main", "gateway", "--config", config.toString());
     }
 
     @Override

@@ -16,6 +16,7 @@ final class Item {
     private boolean executed;
     private boolean unknown;
     private boolean ended;
+    private int retries;
     private final Deque<Long> waiting = new ArrayDeque<>();
 
     Item(Work work, boolean evictable) {
@@ -67,6 +68,16 @@ final class Item {
     /** From now on it counts whether it ends again. */
     synchronized void begin() {
         ended = false;
+    }
+
+    /** After the last fault, without a final answer. */
+    synchronized void retried(int times) {
+        retries = times;
+    }
+
+    /** Whether it has no final answer, and the machine was too busy to say that it never gets one. */
+    synchronized boolean isUndecided() {
+        return !ended && retries < Timing.STUCK_RETRIES;
     }
 
     /** Whether there was a final answer. */

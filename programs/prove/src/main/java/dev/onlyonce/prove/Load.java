@@ -177,6 +177,12 @@ final class Load implements AutoCloseable {
         }
     }
 
+    private static boolean mayBeSlow(long begun, int retries) {
+        long elapsed = System.nanoTime() - begun;
+        return elapsed < Timing.STUCK_MAX.toNanos()
+                || (retries < Timing.STUCK_RETRIES && elapsed < Timing.RETRIES_MAX.toNanos());
+    }
+
     /**
      * Asks for everything until it is answered once more. When nothing fails any more, every key must end, and what was answered must
      * still be known.
@@ -189,9 +195,10 @@ final class Load implements AutoCloseable {
         for (Item item : all()) {
             item.begin();
             askers.add(start(() -> {
-                while (!item.isEnded() && System.nanoTime() - begun < Timing.STUCK_MAX.toNanos()) {
+                for (int retries = 0; !item.isEnded() && mayBeSlow(begun, retries); retries++) {
                     ask(item, item.work.body());
                     Pause.millis(item.isEnded() ? 0 : 200);
+                    item.retried(retries + 1);
                 }
             }));
             if (askers.size() >= DRAIN_THREADS) {

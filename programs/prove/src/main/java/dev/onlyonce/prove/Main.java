@@ -34,7 +34,8 @@ public final class Main implements Callable<Integer> {
             paramLabel = "STORE",
             defaultValue = "postgres-standby",
             completionCandidates = Stores.class,
-            description = "Of ${COMPLETION-CANDIDATES}; several with commas run side by side. Default: ${DEFAULT-VALUE}")
+            description =
+                    "Of ${COMPLETION-CANDIDATES}; several with commas run side by side. Default: ${DEFAULT-VALUE}")
     private List<String> stores = List.of();
 
     @Option(
@@ -109,10 +110,15 @@ public final class Main implements Callable<Integer> {
             description = "Measures what this number of live keys costs on PostgreSQL, instead of rounds.")
     private long scale;
 
+    @Option(
+            names = "--soak",
+            description = "Runs two gateways for --minutes and prints each minute what they hold, instead of rounds.")
+    private boolean soak;
+
     private static final class Stores implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {
-            return Arena.ALL.keySet().iterator();
+            return Arenas.ALL.keySet().iterator();
         }
     }
 
@@ -132,6 +138,10 @@ public final class Main implements Callable<Integer> {
     public Integer call() throws Exception {
         if (checklist) {
             return check();
+        }
+        if (soak) {
+            new Soak(Duration.ofMinutes(minutes), System.out::println).run(Files.createTempDirectory("onlyonce-soak"));
+            return 0;
         }
         if (scale > 0) {
             new Scale(scale, System.out::println).run();

@@ -52,10 +52,7 @@ public final class NodeMain {
                 file.resolveSibling(file.getFileName() + ".new"),
                 "" + server.getAddress().getPort());
         Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
-        while (System.in.read() >= 0) {
-            // Nobody writes there.
-        }
-        Runtime.getRuntime().halt(0);
+        Guarded.awaitEnd();
     }
 
     /** A store may be down when a node starts: whoever runs it would start it again. */

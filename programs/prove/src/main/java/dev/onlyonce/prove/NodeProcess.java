@@ -65,6 +65,14 @@ final class NodeProcess implements AutoCloseable {
         return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     }
 
+    /** Its id while it runs. */
+    synchronized long pid() {
+        if (process == null) {
+            throw new IllegalStateException(name + " does not run");
+        }
+        return process.pid();
+    }
+
     boolean executes(Work.Way way) {
         return program.executes(way);
     }

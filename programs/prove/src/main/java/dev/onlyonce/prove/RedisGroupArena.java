@@ -40,8 +40,9 @@ final class RedisGroupArena implements Arena {
      * @param waits whether nodes wait for the replica
      */
     static RedisGroupArena sentinels(Setting setting, boolean waits) {
-        RedisSentinels sentinels =
-                waits ? RedisSentinels.start(1, "min-replicas-to-write 1", "min-replicas-max-lag 2") : RedisSentinels.start();
+        RedisSentinels sentinels = waits
+                ? RedisSentinels.start(1, "min-replicas-to-write 1", "min-replicas-max-lag 2")
+                : RedisSentinels.start();
         String url = sentinels.url().replace("#", "?" + (waits ? WAITING : FORGETFUL) + "#");
         String name = waits ? "redis-sentinel" : "redis-asynchronous";
         return new RedisGroupArena(name, url, sentinels.servers(), sentinels, setting.seed());

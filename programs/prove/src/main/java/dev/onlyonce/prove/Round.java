@@ -72,7 +72,7 @@ final class Round {
     Result run() throws IOException, InterruptedException, SQLException {
         Files.createDirectories(folder);
         List<NodeProcess> nodes = new ArrayList<>();
-        try (Arena arena = Arena.open(
+        try (Arena arena = Arenas.open(
                         plan.store,
                         new Arena.Setting(Math.max(plan.crew.nodes, plan.crew.gateways), plan.seed, folder));
                 Ledger ledger = new Ledger(history, plan.seed + 2);
@@ -116,7 +116,10 @@ final class Round {
             if (arena.mayForget()) {
                 figures.put(
                         "keys that the store forgot",
-                        violations.stream().map(Checker.Violation::work).distinct().count());
+                        violations.stream()
+                                .map(Checker.Violation::work)
+                                .distinct()
+                                .count());
                 violations = List.of();
             }
             return new Result(plan, history, violations, figures, folder);
@@ -215,6 +218,9 @@ final class Round {
         figures.put(
                 "failovers",
                 history.of(Fault.class).stream().filter(Fault::isFailover).count());
+        figures.put(
+                "keys that a busy machine left undecided",
+                load.all().stream().filter(Item::isUndecided).count());
         figures.put("replays undone by a failover", undone);
         figures.put("ms until every key had ended", ended / 1_000_000);
         return figures;

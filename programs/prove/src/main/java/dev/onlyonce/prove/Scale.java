@@ -56,21 +56,17 @@ final class Scale {
             ScaleTable full = table(server.createDatabase());
             long begun = System.nanoTime();
             full.fill(keys);
-            say(
-                    "%d live keys filled in %.0f s: %d MB of table, %d MB of indexes",
-                    keys,
-                    seconds(begun),
-                    full.number("SELECT pg_table_size('onlyonce_entry') / 1000000"),
-                    full.number("SELECT pg_indexes_size('onlyonce_entry') / 1000000"));
+            told.accept("%d live keys filled in %.0f s: %d MB of table, %d MB of indexes"
+                    .formatted(
+                            keys,
+                            seconds(begun),
+                            full.number("SELECT pg_table_size('onlyonce_entry') / 1000000"),
+                            full.number("SELECT pg_indexes_size('onlyonce_entry') / 1000000")));
             claims(empty, full);
             sweep(full);
             purge(full);
             audit(full);
         }
-    }
-
-    private void say(String format, Object... values) {
-        told.accept(String.format(format, values));
     }
 
     private static double seconds(long begun) {
@@ -98,12 +94,12 @@ final class Scale {
             double other = executions(full.url());
             if (i > 0) {
                 ratios.add(one / other);
-                say("  executions a second: empty %.0f, full %.0f, ratio %.2f", one, other, one / other);
+                told.accept(
+                        "  executions a second: empty %.0f, full %.0f, ratio %.2f".formatted(one, other, one / other));
             }
         }
-        say(
-                "claim and settle on the full table take %.2f times as long (median)",
-                ratios.stream().sorted().toList().get(TURNS / 2));
+        told.accept("claim and settle on the full table take %.2f times as long (median)"
+                .formatted(ratios.stream().sorted().toList().get(TURNS / 2)));
     }
 
     /** Of fresh keys, a second. */
@@ -140,14 +136,13 @@ final class Scale {
         long begun = System.nanoTime();
         try (StoreAccess access = StoreAccess.open(full.url());
                 Onlyonce once = Onlyonce.builder(access.store()).build()) {
-            while (full.number(UNKNOWN) < LAPSED) {
+            while (once.liveClaims() == 0 && full.number(UNKNOWN) < LAPSED) {
                 Pause.millis(200);
             }
         }
-        say("%d leases that lapsed in a two-hour outage: swept in %.1f s", LAPSED, seconds(begun));
-        say(
-                "a node that only watches reads %.0f rows a second with nothing unknown, %.0f with %d unknown",
-                before, rowsRead(full), LAPSED);
+        told.accept("%d leases that lapsed in a two-hour outage: swept in %.1f s".formatted(LAPSED, seconds(begun)));
+        told.accept("a node that only watches reads %.0f rows a second with nothing unknown, %.0f with %d unknown"
+                .formatted(before, rowsRead(full), LAPSED));
     }
 
     /** By a node that has a reconciler which cannot tell, and no requests. */
@@ -160,7 +155,11 @@ final class Scale {
             long first = full.number(READ);
             long begun = System.nanoTime();
             Pause.millis(TURN.toMillis());
-            return (full.number(READ) - first) / seconds(begun);
+            double read = (full.number(READ) - first) / seconds(begun);
+            if (once.liveClaims() > 0) {
+                throw new IllegalStateException("somebody uses this node");
+            }
+            return read;
         }
     }
 
@@ -173,9 +172,8 @@ final class Scale {
             for (int last = 1; last > 0; purged += last) {
                 last = once.operator().purge();
             }
-            say(
-                    "purge: %d entries in %.1f s, %.0f a second on one node",
-                    purged, seconds(begun), purged / seconds(begun));
+            told.accept("purge: %d entries in %.1f s, %.0f a second on one node"
+                    .formatted(purged, seconds(begun), purged / seconds(begun)));
         }
     }
 
@@ -190,9 +188,8 @@ final class Scale {
                 // The next batch.
             }
             long left = full.number("SELECT count(*) FROM onlyonce_audit WHERE at < 1000000000");
-            say(
-                    "audit: %d records pruned in %.1f s, %.0f a second",
-                    AUDIT - left, seconds(begun), (AUDIT - left) / seconds(begun));
+            told.accept("audit: %d records pruned in %.1f s, %.0f a second"
+                    .formatted(AUDIT - left, seconds(begun), (AUDIT - left) / seconds(begun)));
         }
     }
 }

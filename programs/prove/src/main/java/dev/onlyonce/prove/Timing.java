@@ -16,9 +16,14 @@ final class Timing {
     static final Duration PAUSE_MAX = Duration.ofSeconds(4);
     /**
      * When every key must have ended after the last fault: a lease, ten sweeps that wait for the store, the patience, and the pauses of the
-     * reconciler, which double (1, 2, 4, 8 s).
+     * reconciler, which double (1, 2, 4, 8 s); and a busy machine.
      */
-    static final Duration STUCK_MAX = Duration.ofSeconds(30);
+    static final Duration STUCK_MAX = Duration.ofSeconds(45);
+
+    /** On a starved machine seconds say nothing: a key that is stuck is so after this many retries too. */
+    static final int STUCK_RETRIES = 100;
+    /** When retries end that are so slow that they prove nothing. */
+    static final Duration RETRIES_MAX = Duration.ofMinutes(4);
 
     private Timing() {}
 }
