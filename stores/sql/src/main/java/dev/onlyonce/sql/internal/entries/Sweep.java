@@ -103,20 +103,20 @@ public final class Sweep {
     }
 
     private void walk(List<Transition> ended, int limit) {
-        for (int i = 0; i < HURRIED_CHUNKS && ended.size() < limit; i++) {
-            boolean hurries = hurriesTo != NOWHERE;
-            Step step = step(walked, hurries ? CHUNK_ROWS : WALK_ROWS, limit - ended.size());
-            ended.addAll(step.ended);
-            if (step.last || step.upTo >= (hurries ? hurriesTo : position)) {
-                walked = NOWHERE;
-                hurriesTo = NOWHERE;
-            } else {
-                walked = step.upTo;
-            }
-            if (hurriesTo == NOWHERE) {
-                return;
-            }
+        for (int i = 0; hurriesTo != NOWHERE && i < HURRIED_CHUNKS && ended.size() < limit; i++) {
+            walked = walked(ended, limit, CHUNK_ROWS, hurriesTo);
+            hurriesTo = walked == NOWHERE ? NOWHERE : hurriesTo;
         }
+        if (hurriesTo == NOWHERE && ended.size() < limit) {
+            walked = walked(ended, limit, WALK_ROWS, position);
+        }
+    }
+
+    /** Where the second pointer is after a step; nowhere once it has come to an end. */
+    private long walked(List<Transition> ended, int limit, int rows, long to) {
+        Step step = step(walked, rows, limit - ended.size());
+        ended.addAll(step.ended);
+        return step.last || step.upTo >= to ? NOWHERE : step.upTo;
     }
 
     /**
