@@ -5,6 +5,7 @@ import dev.onlyonce.http.KeyHeader;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Problem;
 import io.swagger.v3.oas.models.headers.Header;
+import io.swagger.v3.oas.models.media.BooleanSchema;
 import io.swagger.v3.oas.models.media.Content;
 import io.swagger.v3.oas.models.media.IntegerSchema;
 import io.swagger.v3.oas.models.media.MediaType;
@@ -14,7 +15,9 @@ import io.swagger.v3.oas.models.parameters.HeaderParameter;
 import io.swagger.v3.oas.models.responses.ApiResponse;
 import io.swagger.v3.oas.models.responses.ApiResponses;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -23,10 +26,16 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.web.method.HandlerMethod;
 
 /**
- * Adds the {@code Idempotency-Key} header and the refusals to the OpenAPI description of protected handlers. What the application
- * says about them itself stays.
+ * Adds the {@code Idempotency-Key} header, its rules ({@code x-idempotency}), the headers of replays and the refusals to the
+ * OpenAPI description of protected handlers. What the application says about them itself stays.
  */
 final class OpenApiOperations implements GlobalOperationCustomizer {
+    /** For generators of clients: what OpenAPI has no words for. */
+    private static final String RULES = "x-idempotency";
+
+    private static final String REPLAYED = "Idempotent-Replayed";
+    private static final String EXPIRES = "Idempotency-Key-Expires";
+
     private final ObjectProvider<OnlyonceWeb> web;
 
     OpenApiOperations(ObjectProvider<OnlyonceWeb> web) {
@@ -40,8 +49,27 @@ final class OpenApiOperations implements GlobalOperationCustomizer {
         operation.ifPresent(found -> {
             addHeader(described, found);
             addResponses(described, found);
+            described.addExtension(RULES, rules(found));
         });
         return described;
+    }
+
+    /** Durations as in ISO 8601. */
+    private static Map<String, Object> rules(Operation operation) {
+        Map<String, Object> key = new LinkedHashMap<>();
+        key.put("header", KeyHeader.NAME);
+        key.put("required", operation.profile().keyRequired());
+        key.put("format", operation.keyFormat().name());
+        key.put("minLength", operation.keyFormat().lengthMin());
+        key.put("maxLength", Key.VALUE_LENGTH_MAX);
+        key.put("scope", operation.scope().name().toLowerCase(Locale.ROOT));
+        Map<String, Object> rules = new LinkedHashMap<>();
+        rules.put("operation", operation.name());
+        rules.put("profile", operation.profile().name());
+        rules.put("key", key);
+        rules.put("retention", operation.policy().terms().retention().toString());
+        rules.put("afterRetention", operation.policy().terms().tombstone().isZero() ? "runs" : "410");
+        return rules;
     }
 
     private static void addHeader(io.swagger.v3.oas.models.Operation described, Operation operation) {
@@ -63,6 +91,11 @@ final class OpenApiOperations implements GlobalOperationCustomizer {
         if (described.getResponses() == null) {
             described.setResponses(new ApiResponses());
         }
+        described.getResponses().forEach((status, response) -> {
+            if (status.startsWith("2")) {
+                addReplayHeaders(response);
+            }
+        });
         byStatus(operation).forEach((status, titles) -> {
             ApiResponse response =
                     new ApiResponse().description(String.join("; ", titles)).content(content(operation));
@@ -76,6 +109,24 @@ final class OpenApiOperations implements GlobalOperationCustomizer {
             }
             described.getResponses().putIfAbsent(String.valueOf(status), response);
         });
+    }
+
+    private static void addReplayHeaders(ApiResponse response) {
+        Map<String, Header> headers = response.getHeaders() == null ? Map.of() : response.getHeaders();
+        if (!headers.containsKey(REPLAYED)) {
+            response.addHeaderObject(
+                    REPLAYED,
+                    new Header()
+                            .description("true if this is the recorded answer of an earlier request with the key")
+                            .schema(new BooleanSchema()));
+        }
+        if (!headers.containsKey(EXPIRES)) {
+            response.addHeaderObject(
+                    EXPIRES,
+                    new Header()
+                            .description("Until when the key gets this answer")
+                            .schema(new StringSchema()));
+        }
     }
 
     private static Map<Integer, List<String>> byStatus(Operation operation) {

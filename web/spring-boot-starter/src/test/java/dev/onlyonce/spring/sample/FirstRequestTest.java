@@ -227,7 +227,8 @@ class FirstRequestTest {
     }
 
     @Test
-    @DisplayName("The OpenAPI document has the header and the refusals of protected handlers, and of no others")
+    @DisplayName(
+            "K3 T1 The OpenAPI document has the header, its rules and the refusals of protected handlers, and of no others")
     void openApi() {
         try (RunningSample app = start(App.class, "--onlyonce.anonymous-tenant=everybody")) {
             Map<String, Object> document = json(app.get("/v3/api-docs", "none"));
@@ -238,8 +239,13 @@ class FirstRequestTest {
             assertThat(((Map<?, ?>) post.get("responses")).keySet().stream().map(Object::toString))
                     .contains("200", "400", "409", "413", "422", "503");
             assertThat(post.get("responses").toString()).contains("application/problem+json", "Retry-After");
+            assertThat(((Map<?, ?>) post.get("responses")).get("200").toString())
+                    .contains("Idempotent-Replayed", "Idempotency-Key-Expires");
+            assertThat(post.get("x-idempotency").toString())
+                    .contains("profile=ietf", "header=Idempotency-Key", "required=true", "format=any")
+                    .contains("maxLength=255", "scope=tenant", "retention=PT24H", "afterRetention=runs");
             Map<?, ?> get = (Map<?, ?>) ((Map<?, ?>) paths.get("/orders")).get("get");
-            assertThat(get.toString()).doesNotContain("Idempotency-Key", "409");
+            assertThat(get.toString()).doesNotContain("Idempotency-Key", "409", "x-idempotency");
             Map<?, ?> bookings = (Map<?, ?>) ((Map<?, ?>) paths.get("/bookings")).get("post");
             assertThat(bookings.toString()).doesNotContain("422");
         }
