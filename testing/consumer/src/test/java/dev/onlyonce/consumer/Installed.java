@@ -41,18 +41,27 @@ final class Installed {
 
     private final Path settings;
 
+    /** What a rehearsed release has put into a repository. */
+    Installed(Path repository) throws IOException {
+        Files.createDirectories(FOLDER);
+        remove(FOLDER.resolve("local/dev/onlyonce"));
+        settings = Files.writeString(
+                FOLDER.resolve("release-settings.xml"), settings(repository, "releases", "snapshots"));
+    }
+
     /** Installs. */
     Installed() throws IOException {
         Path repository = FOLDER.resolve("installed");
         remove(repository);
         remove(FOLDER.resolve("local/dev/onlyonce"));
+        Files.copy(ROOT.resolve("bom/pom.xml"), artifact(repository, "onlyonce-bom", "pom"));
         Files.copy(ROOT.resolve("pom.xml"), artifact(repository, "onlyonce-parent", "pom"));
         for (String module : MODULES) {
             String id = "onlyonce-" + Path.of(module).getFileName();
             Files.copy(ROOT.resolve(module).resolve("pom.xml"), artifact(repository, id, "pom"));
             jar(ROOT.resolve(module).resolve("target/classes"), artifact(repository, id, "jar"));
         }
-        settings = Files.writeString(FOLDER.resolve("settings.xml"), settings(repository));
+        settings = Files.writeString(FOLDER.resolve("settings.xml"), settings(repository, "snapshots", "releases"));
     }
 
     private static void remove(Path folder) throws IOException {
@@ -83,8 +92,8 @@ final class Installed {
         }
     }
 
-    private static String settings(Path repository) {
-        String built = repository("built", repository, "snapshots", "releases");
+    private static String settings(Path repository, String takes, String refuses) {
+        String built = repository("built", repository, takes, refuses);
         Path user = Path.of(System.getProperty("outer.repository"));
         String outer = repository("outer", user, "releases", "snapshots");
         return """

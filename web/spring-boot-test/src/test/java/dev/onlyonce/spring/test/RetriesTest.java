@@ -29,6 +29,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.client.RestTestClient;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
+import shop.Shop;
 
 @SpringBootTest(
         classes = {Shop.class, RetriesTest.Bare.class},
@@ -183,7 +184,7 @@ class RetriesTest {
     @DisplayName("are shown in the guide as the tests run them")
     void guide() throws Exception {
         Matcher program = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(GUIDE));
-        String tested = Files.readString(Path.of("src/test/java/dev/onlyonce/spring/test/OrdersTest.java"));
+        String tested = Files.readString(Path.of("src/test/java/shop/OrdersTest.java"));
         int programs = 0;
         while (program.find()) {
             assertThat(tested).contains(program.group(1));

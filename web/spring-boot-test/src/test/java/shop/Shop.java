@@ -1,4 +1,4 @@
-package dev.onlyonce.spring.test;
+package shop;
 
 import dev.onlyonce.spring.Idempotent;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** The application of the guide. */
 @SpringBootApplication
 @RestController
-class Shop {
+public class Shop {
     private final AtomicInteger orders = new AtomicInteger();
 
     @Idempotent
@@ -19,7 +19,8 @@ class Shop {
         return "order " + orders.incrementAndGet() + ": " + item;
     }
 
-    int orders() {
+    /** How many have been placed. */
+    public int orders() {
         return orders.get();
     }
 }

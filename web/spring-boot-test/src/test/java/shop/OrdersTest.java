@@ -1,8 +1,11 @@
-package dev.onlyonce.spring.test;
+package shop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
 
+import dev.onlyonce.spring.test.OnlyonceTest;
+import dev.onlyonce.spring.test.Reply;
+import dev.onlyonce.spring.test.Retries;
 import dev.onlyonce.testkit.ManualTime;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
