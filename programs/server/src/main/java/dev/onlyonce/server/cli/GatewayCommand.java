@@ -2,6 +2,7 @@ package dev.onlyonce.server.cli;
 
 import dev.onlyonce.http.Profile;
 import dev.onlyonce.server.config.ConfigFile;
+import dev.onlyonce.server.config.EffectiveConfig;
 import dev.onlyonce.server.config.InvalidConfig;
 import dev.onlyonce.server.config.Listen;
 import dev.onlyonce.server.config.OwnerOnly;
@@ -16,7 +17,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -29,7 +32,7 @@ import picocli.CommandLine.Option;
             "Runs the gateway in front of a service.",
             "Without --config it protects every POST and PATCH, tells callers apart by host name and Authorization"
                     + " header, and keeps its entries in SQLite in the data directory. Options win over what the"
-                    + " configuration file says."
+                    + " configuration file says, and so do environment variables: ONLYONCE_LISTEN_PORT is listen.port."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -76,9 +79,19 @@ final class GatewayCommand extends PrintingCommand {
     @Option(names = "--check", description = "Only checks the configuration")
     private boolean check;
 
+    @Option(
+            names = "--print-config",
+            description = "Only prints the effective configuration, of file, environment and options, without secrets")
+    private boolean printConfig;
+
     @Override
     public Integer call() throws Exception {
-        Settings settings = settings();
+        EffectiveConfig effective = effective();
+        Settings settings = effective.settings();
+        if (printConfig) {
+            out().println(effective.yaml().stripTrailing());
+            return Cli.OK;
+        }
         if (check) {
             out().println("The configuration is valid: "
                     + settings.protection().operations().size() + " operations, "
@@ -89,21 +102,36 @@ final class GatewayCommand extends PrintingCommand {
         return Cli.OK;
     }
 
-    private Settings settings() throws Cli.Failed {
+    private EffectiveConfig effective() throws Cli.Failed {
         try {
-            Settings settings = config == null ? fromOptions() : ConfigFile.read(config);
-            return overridden(settings);
+            EffectiveConfig read = config == null ? fromOptions() : ConfigFile.read(config, System.getenv());
+            EffectiveConfig effective = new EffectiveConfig(overridden(read.settings()), read.values());
+            effective.put("listen", "host", host);
+            effective.put("listen", "port", port);
+            effective.put("admin", "port", adminPort);
+            effective.put("admin", "token-file", adminTokenFile);
+            effective.put("store", "url", db);
+            effective.put("", "data", data);
+            return effective;
         } catch (InvalidConfig | IllegalArgumentException e) {
             throw new Cli.Failed(Cli.USAGE, String.valueOf(e.getMessage()));
         }
     }
 
-    private Settings fromOptions() {
-        if (upstream == null) {
+    /** They are as good as variables of the environment, and win. */
+    private EffectiveConfig fromOptions() throws InvalidConfig {
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        if (upstream != null) {
+            environment.put("ONLYONCE_UPSTREAM", ConfigFile.url(upstream).toString());
+        }
+        if (profile != null) {
+            environment.put("ONLYONCE_DEFAULTS_PROFILE", Profile.of(profile).name());
+        }
+        if (!environment.containsKey("ONLYONCE_UPSTREAM")) {
             throw new CommandLine.ParameterException(
                     commandLine(), "Say where the service is: --upstream http://127.0.0.1:9000, or --config FILE");
         }
-        return ConfigFile.standard(ConfigFile.url(upstream), profile == null ? Profile.ietf() : Profile.of(profile));
+        return ConfigFile.none(environment);
     }
 
     private Settings overridden(Settings settings) {

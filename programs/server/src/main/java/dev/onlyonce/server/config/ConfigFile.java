@@ -4,7 +4,6 @@ import static java.util.stream.Collectors.joining;
 
 import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
-import dev.onlyonce.http.Profile;
 import dev.onlyonce.sql.SchemaMode;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.StoreOptions;
@@ -24,13 +23,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.common.FlowStyle;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.Tag;
 
 /** Reads {@code gateway.yaml}. Everything has a default but the upstream. */
 public final class ConfigFile {
@@ -44,14 +45,18 @@ public final class ConfigFile {
     private final Findings findings;
     private final Path folder;
 
-    private ConfigFile(Path file) {
-        findings = new Findings(file.toString());
-        Path parent = file.toAbsolutePath().getParent();
-        folder = parent == null ? Path.of("/") : parent;
+    private ConfigFile(String name, Path folder) {
+        findings = new Findings(name);
+        this.folder = folder;
     }
 
     /** Reads and checks the file. */
     public static Settings read(Path file) throws InvalidConfig {
+        return read(file, Map.of()).settings();
+    }
+
+    /** Reads and checks the file, and the environment variables that win over it. */
+    public static EffectiveConfig read(Path file, Map<String, String> environment) throws InvalidConfig {
         String text;
         try {
             text = Files.readString(file);
@@ -60,10 +65,29 @@ public final class ConfigFile {
         } catch (IOException e) {
             throw new InvalidConfig(List.of(file + ": the file does not exist or cannot be read"));
         }
-        ConfigFile reader = new ConfigFile(file);
-        Settings settings = reader.settings(reader.parse(file, text));
-        reader.findings.throwIfAny();
-        return settings;
+        Path parent = file.toAbsolutePath().getParent();
+        ConfigFile reader = new ConfigFile(file.toString(), parent == null ? Path.of("/") : parent);
+        return reader.effective(reader.parse(file, text), environment);
+    }
+
+    /**
+     * Without a file.
+     *
+     * @param environment with {@code ONLYONCE_UPSTREAM}
+     */
+    public static EffectiveConfig none(Map<String, String> environment) throws InvalidConfig {
+        Node nothing = new MappingNode(Tag.MAP, new ArrayList<>(), FlowStyle.BLOCK);
+        return new ConfigFile("the environment", Path.of("")).effective(nothing, environment);
+    }
+
+    private EffectiveConfig effective(Node node, Map<String, String> environment) throws InvalidConfig {
+        if (node instanceof MappingNode mapping) {
+            new Environment(environment).apply(mapping);
+        }
+        Section root = Section.root(node, findings, folder);
+        Settings settings = settings(root);
+        findings.throwIfAny();
+        return new EffectiveConfig(settings, root.shown());
     }
 
     private static Node parse(Path file, String text, LoadSettings how) throws InvalidConfig {
@@ -83,14 +107,13 @@ public final class ConfigFile {
         return parse(file, text, LoadSettings.builder().setUseMarks(true).build());
     }
 
-    private Settings settings(Node node) {
-        Section root = Section.root(node, findings, folder);
-        Listen listen = listen(root.section("listen"));
-        Settings.Admin admin = admin(root.section("admin"));
+    private Settings settings(Section root) {
+        Listen listen = listen(root.sectionOrEmpty("listen"));
+        Settings.Admin admin = admin(root.sectionOrEmpty("admin"));
         List<Upstream> upstreams = upstreams(root);
         Tenancy tenancy = new TenancySection(root.section("tenants")).read();
-        Limits limits = limits(root.section("limits"));
-        Defaults defaults = new Defaults(root.section("defaults"));
+        Limits limits = limits(root.sectionOrEmpty("limits"));
+        Defaults defaults = new Defaults(root.sectionOrEmpty("defaults"));
         Map<String, LookUp> lookUps = new HashMap<>();
         List<Operation> operations = operations(root, defaults, lookUps);
         checkLookUps(root, lookUps, upstreams);
@@ -99,9 +122,9 @@ public final class ConfigFile {
             root.wrong("admin", Settings.SAME_PORT);
         }
         Settings.Refusals refusals = refusals(root);
-        StoreSettings store = store(root.section("store"));
+        StoreSettings store = store(root.sectionOrEmpty("store"));
         CacheSettings cache = CacheSettings.read(root.section("cache"), store);
-        Settings.Observe observe = observe(root.section("observe"));
+        Settings.Observe observe = observe(root.sectionOrEmpty("observe"));
         Path data = folder.resolve(root.text("data", "data"));
         String name = root.text("node");
         root.end();
@@ -117,11 +140,8 @@ public final class ConfigFile {
                 observe);
     }
 
-    private static Listen listen(@Nullable Section section) {
+    private static Listen listen(Section section) {
         Listen.Limits usual = Listen.Limits.standard();
-        if (section == null) {
-            return Listen.plain("0.0.0.0", 8090);
-        }
         Section tls = section.section("tls");
         Listen.Limits limits = new Listen.Limits(
                 section.number("connections-max", usual.connectionsMax(), 1, MANY),
@@ -164,10 +184,7 @@ public final class ConfigFile {
         return networks;
     }
 
-    private static Settings.Admin admin(@Nullable Section section) {
-        if (section == null) {
-            return new Settings.Admin("127.0.0.1", 8091, null, List.of(), Settings.Console.standard());
-        }
+    private static Settings.Admin admin(Section section) {
         Settings.Admin admin = new Settings.Admin(
                 section.as("host", ConfigFile::host, "127.0.0.1"),
                 section.number("port", 8091, 0, PORT_MAX),
@@ -222,10 +239,7 @@ public final class ConfigFile {
         }
     }
 
-    private static Limits limits(@Nullable Section section) {
-        if (section == null) {
-            return Limits.none();
-        }
+    private static Limits limits(Section section) {
         Limits limits = Limits.builder()
                 .newKeysPerSecond(section.number("new-keys-per-second", 0, 0, MANY))
                 .liveMax(section.number("live-max", 0, 0, MANY))
@@ -267,16 +281,8 @@ public final class ConfigFile {
 
     private static Settings.Refusals refusals(Section root) {
         return new Settings.Refusals(
-                root.as("unmatched", text -> isFirst(text, "refuse", "pass"), false),
-                root.as("ambiguous-paths", text -> isFirst(text, "refuse", "protect"), true));
-    }
-
-    /** Whether it is the first of two words; throws {@link IllegalArgumentException} if it is neither. */
-    private static boolean isFirst(String text, String first, String second) {
-        if (!text.equals(first) && !text.equals(second)) {
-            throw new IllegalArgumentException("\"" + text + "\" is not " + first + " or " + second);
-        }
-        return text.equals(first);
+                root.isFirst("unmatched", "refuse", "pass", false),
+                root.isFirst("ambiguous-paths", "refuse", "protect", true));
     }
 
     private static void checkLookUps(Section root, Map<String, LookUp> lookUps, List<Upstream> upstreams) {
@@ -323,10 +329,7 @@ public final class ConfigFile {
                 defaults.apply(Operation.builder("PATCH", "/**")).build());
     }
 
-    private static StoreSettings store(@Nullable Section section) {
-        if (section == null) {
-            return StoreSettings.standard();
-        }
+    private static StoreSettings store(Section section) {
         String password = section.text("password");
         Path passwordFile = section.file("password-file");
         if (passwordFile != null) {
@@ -377,12 +380,9 @@ public final class ConfigFile {
                 + StoreProvider.all().map(known -> " or " + known.example()).collect(joining()));
     }
 
-    private static Settings.Observe observe(@Nullable Section section) {
-        if (section == null) {
-            return new Settings.Observe(false, 100, null);
-        }
+    private static Settings.Observe observe(Section section) {
         Settings.Observe observe = new Settings.Observe(
-                section.as("logs", text -> isFirst(text, "json", "text"), false),
+                section.isFirst("logs", "json", "text", false),
                 section.number("tenant-tags-max", 100, 0, 10_000),
                 section.optional("otlp-endpoint", ConfigFile::endpoint));
         section.end();
@@ -395,24 +395,5 @@ public final class ConfigFile {
                     "\"" + text + "\" is not a URL; write for example http://127.0.0.1:4318/v1/traces");
         }
         return text;
-    }
-
-    /** What a gateway does that is only told where its upstream is. */
-    public static Settings standard(URI upstream, Profile profile) {
-        return new Settings(
-                Listen.plain("0.0.0.0", 8090),
-                new Settings.Admin("127.0.0.1", 8091, null, List.of(), Settings.Console.standard()),
-                List.of(Upstream.of(upstream)),
-                new Settings.Protection(
-                        everything(new Defaults(profile)),
-                        Map.of(),
-                        Tenancy.Shared.standard(),
-                        Limits.none(),
-                        Settings.Refusals.standard()),
-                StoreSettings.standard(),
-                null,
-                Path.of("data"),
-                null,
-                new Settings.Observe(false, 100, null));
     }
 }

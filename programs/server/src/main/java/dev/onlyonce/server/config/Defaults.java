@@ -27,7 +27,7 @@ final class Defaults {
     private final List<String> fingerprintHeaders;
     private final List<String> ignoredMembers;
 
-    Defaults(Profile profile) {
+    private Defaults(Profile profile) {
         this.profile = profile;
         policy = Policy.standard();
         scope = Scope.TENANT;
@@ -38,11 +38,9 @@ final class Defaults {
         ignoredMembers = List.of();
     }
 
-    Defaults(@Nullable Section section) {
+    Defaults(Section section) {
         this(new Defaults(Profile.ietf()), section);
-        if (section != null) {
-            section.end();
-        }
+        section.end();
     }
 
     Defaults(Defaults above, @Nullable Section section) {

@@ -14,8 +14,12 @@ final class Findings {
         this.file = file;
     }
 
-    /** Notes what is wrong and how to mend it, with the line. */
+    /** Notes what is wrong and how to mend it, with the line or the environment variable. */
     void add(Node where, String problem) {
+        if (where.getProperty(Environment.VARIABLE) instanceof String variable) {
+            problems.add(variable + ": " + problem);
+            return;
+        }
         int line = where.getStartMark().map(Mark::getLine).orElse(-1) + 1;
         problems.add(file + ":" + line + ": " + problem);
     }

@@ -18,13 +18,24 @@ public final class OwnerOnly {
     private static final Set<PosixFilePermission> OTHERS_WRITE =
             EnumSet.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
 
+    private static final String ROOT = "root";
+
     private OwnerOnly() {}
 
     /** Throws {@link IllegalArgumentException} with what to do if others than its owner can read or change the file. */
     public static void check(Path file) throws IOException {
-        if (Files.getPosixFilePermissions(file).stream().anyMatch(OTHERS::contains)) {
+        Set<PosixFilePermission> others = EnumSet.copyOf(OTHERS);
+        if (isLent(file)) {
+            others.remove(PosixFilePermission.GROUP_READ);
+        }
+        if (Files.getPosixFilePermissions(file).stream().anyMatch(others::contains)) {
             throw new IllegalArgumentException(file + " can be read by others; run: chmod 600 " + file);
         }
+    }
+
+    /** Root lends it to a group, as Kubernetes does with secrets: the gateway, which is not root, has no other right to read it. */
+    private static boolean isLent(Path file) throws IOException {
+        return Files.getOwner(file).getName().equals(ROOT) && !ROOT.equals(System.getProperty("user.name"));
     }
 
     /**

@@ -15,6 +15,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.common.FlowStyle;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
@@ -38,6 +39,7 @@ final class Section {
     private final Map<String, Node> values = new LinkedHashMap<>();
     private final Map<String, Node> keys = new LinkedHashMap<>();
     private final Set<String> known = new TreeSet<>();
+    private final Map<String, Object> shown = new LinkedHashMap<>();
 
     private Section(String name, Node node, Findings findings, Path folder) {
         this.name = name;
@@ -123,11 +125,28 @@ final class Section {
         findings.add(node, name + ": " + problem);
     }
 
+    /** What was read so far, with defaults and without secrets. */
+    Map<String, Object> shown() {
+        return shown;
+    }
+
     @Nullable
     Section section(String key) {
         known.add(key);
         Node value = values.get(key);
-        return value == null ? null : new Section(key, value, findings, folder);
+        return value == null ? null : inside(key, value);
+    }
+
+    /** The same; an empty one if it is missing. */
+    Section sectionOrEmpty(String key) {
+        Section section = section(key);
+        return section == null ? inside(key, new MappingNode(Tag.MAP, new ArrayList<>(), FlowStyle.BLOCK)) : section;
+    }
+
+    private Section inside(String key, Node value) {
+        Section section = new Section(key, value, findings, folder);
+        shown.put(key, section.shown);
+        return section;
     }
 
     List<Section> sections(String key) {
@@ -135,6 +154,9 @@ final class Section {
         List<Node> items = items(key);
         for (int i = 0; i < items.size(); i++) {
             sections.add(new Section(key + "[" + i + "]", items.get(i), findings, folder));
+        }
+        if (!sections.isEmpty()) {
+            shown.put(key, sections.stream().map(Section::shown).toList());
         }
         return sections;
     }
@@ -147,6 +169,9 @@ final class Section {
             } else {
                 findings.add(item, name + "." + key + " must be a list of plain values");
             }
+        }
+        if (!texts.isEmpty()) {
+            shown.put(key, List.copyOf(texts));
         }
         return texts;
     }
@@ -178,6 +203,7 @@ final class Section {
                 findings.add(value, section.name + "." + name + " must be a plain value");
             }
         });
+        shown.put(key, EffectiveConfig.given(key, map));
         return map;
     }
 
@@ -187,8 +213,7 @@ final class Section {
     }
 
     String text(String key, String fallback) {
-        String text = text(key);
-        return text == null ? fallback : text;
+        return as(key, text -> text, fallback);
     }
 
     /** Checks a value that names a header, and returns it. */
@@ -215,7 +240,32 @@ final class Section {
 
     <T> T as(String key, Function<String, T> parse, T fallback) {
         T value = optional(key, parse);
-        return value == null ? fallback : value;
+        if (value == null) {
+            show(key, EffectiveConfig.byDefault(fallback));
+            return fallback;
+        }
+        return value;
+    }
+
+    private void show(String key, @Nullable Object value) {
+        if (value != null) {
+            shown.put(key, value);
+        }
+    }
+
+    /** Whether it is the first of two words. */
+    boolean isFirst(String key, String first, String second, boolean fallback) {
+        Boolean given = optional(key, text -> {
+            if (!text.equals(first) && !text.equals(second)) {
+                throw new IllegalArgumentException("\"" + text + "\" is not " + first + " or " + second);
+            }
+            return text.equals(first);
+        });
+        if (given == null) {
+            show(key, fallback ? first : second);
+            return fallback;
+        }
+        return given;
     }
 
     <T> @Nullable T optional(String key, Function<String, T> parse) {
@@ -232,6 +282,7 @@ final class Section {
             wrong(key, "has no value; give it one or remove it");
             return null;
         }
+        shown.put(key, EffectiveConfig.given(key, scalar.getValue()));
         try {
             return parse.apply(scalar.getValue());
         } catch (IllegalArgumentException e) {
