@@ -13,18 +13,21 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.util.ContentCachingResponseWrapper;
 
 /**
- * What one writes by hand: one statement and one commit to claim the key, one of each to record the response, a hash of the
- * body to tell misuse, and the recorded response for duplicates.
+ * What one writes by hand: one statement to claim the key, one to record the response, a hash of the body to tell misuse, and the
+ * recorded response for duplicates. Either each statement commits by itself, or one transaction holds them and the handler.
  */
 final class HttpByHandFilter extends OncePerRequestFilter {
     private final JdbcTemplate jdbc;
+    private final TransactionOperations transactions;
 
-    HttpByHandFilter(JdbcTemplate jdbc) {
+    HttpByHandFilter(JdbcTemplate jdbc, TransactionOperations transactions) {
         this.jdbc = jdbc;
+        this.transactions = transactions;
         jdbc.execute("CREATE TABLE IF NOT EXISTS by_hand (tenant text NOT NULL, key_ text NOT NULL,"
                 + " hash bytea NOT NULL, created_at timestamptz NOT NULL, status int, type_ text, response bytea,"
                 + " PRIMARY KEY (tenant, key_))");
@@ -36,6 +39,23 @@ final class HttpByHandFilter extends OncePerRequestFilter {
         String key = request.getHeader("Idempotency-Key");
         byte[] body = request.getInputStream().readAllBytes();
         byte[] hash = sha256(body);
+        ContentCachingResponseWrapper captured = new ContentCachingResponseWrapper(response);
+        try {
+            transactions.executeWithoutResult(status -> {
+                try {
+                    answer(key, hash, new Again(request, body), captured, chain);
+                } catch (IOException | ServletException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+        } finally {
+            captured.copyBodyToResponse();
+        }
+    }
+
+    private void answer(
+            String key, byte[] hash, Again request, ContentCachingResponseWrapper response, FilterChain chain)
+            throws IOException, ServletException {
         int claimed = jdbc.update(
                 "INSERT INTO by_hand (tenant, key_, hash, created_at) VALUES (?, ?, ?, now())"
                         + " ON CONFLICT DO NOTHING",
@@ -46,16 +66,14 @@ final class HttpByHandFilter extends OncePerRequestFilter {
             replay(key, hash, response);
             return;
         }
-        ContentCachingResponseWrapper captured = new ContentCachingResponseWrapper(response);
-        chain.doFilter(new Again(request, body), captured);
+        chain.doFilter(request, response);
         jdbc.update(
                 "UPDATE by_hand SET status = ?, type_ = ?, response = ? WHERE tenant = ? AND key_ = ?",
-                captured.getStatus(),
-                captured.getContentType(),
-                captured.getContentAsByteArray(),
+                response.getStatus(),
+                response.getContentType(),
+                response.getContentAsByteArray(),
                 Work.TENANT,
                 key);
-        captured.copyBodyToResponse();
     }
 
     private void replay(String key, byte[] hash, HttpServletResponse response) throws IOException {
@@ -66,7 +84,6 @@ final class HttpByHandFilter extends OncePerRequestFilter {
         } else if (row.get("status") instanceof Integer status && row.get("response") instanceof byte[] bytes) {
             response.setStatus(status);
             response.setContentType((String) row.get("type_"));
-            response.setContentLength(bytes.length);
             response.getOutputStream().write(bytes);
         } else {
             response.sendError(409);

@@ -3,6 +3,7 @@ package dev.onlyonce.benchmarks;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /** One contender's application in a process of its own, which ends when this one does. */
@@ -17,7 +18,7 @@ final class HttpServer implements AutoCloseable {
         this.port = port;
     }
 
-    static HttpServer start(String contender, String jdbcUrl) throws IOException {
+    static HttpServer start(HttpContender contender, String jdbcUrl) throws IOException {
         String java = ProcessHandle.current().info().command().orElse("java");
         Process process = new ProcessBuilder(
                         java,
@@ -25,9 +26,12 @@ final class HttpServer implements AutoCloseable {
                         "-cp",
                         System.getProperty("java.class.path"),
                         HttpApp.class.getName(),
-                        "--contender=" + contender,
+                        "--contender=" + contender.name().toLowerCase(Locale.ROOT),
                         "--spring.datasource.url=" + jdbcUrl,
-                        "--onlyonce.enabled=" + contender.equals("starter"),
+                        "--spring.datasource.hikari.maximum-pool-size=" + Databases.POOL,
+                        "--onlyonce.enabled=" + contender.isStarter(),
+                        // As the hand-written ones, whose duplicates wait for the row.
+                        "--onlyonce.wait-max=10s",
                         "--server.port=0",
                         // A connection is one client from beginning to end.
                         "--server.tomcat.max-keep-alive-requests=-1",
@@ -41,7 +45,7 @@ final class HttpServer implements AutoCloseable {
                 return new HttpServer(process, Integer.parseInt(line.substring(HttpApp.PORT.length())));
             }
         }
-        throw new IOException("the server \"" + contender + "\" did not start");
+        throw new IOException("the server " + contender + " did not start");
     }
 
     int port() {

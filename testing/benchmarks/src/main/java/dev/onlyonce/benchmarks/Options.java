@@ -14,6 +14,7 @@ import java.util.Locale;
  * @param round how long each contender runs before the next one has its turn
  * @param rounds how many turns each has
  * @param warmUp how long each contender runs on each database before anything counts
+ * @param contenders of 'http'
  * @param rows how many rows the large table has
  * @param out where the tables go
  * @param nginx where nginx is; the empty string for the one on the path
@@ -26,6 +27,7 @@ record Options(
         Duration warmUp,
         List<Integer> callers,
         List<Databases.Kind> databases,
+        List<HttpContender> contenders,
         int rows,
         Path out,
         String nginx,
@@ -60,6 +62,7 @@ record Options(
                                    the compiler has little left to do
                 [--callers 1,16,64,256]   of 'fresh', 'anatomy', 'redis' and 'http'
                 [--databases postgresql,mariadb,sqlite]
+                [--contenders bare,leased,leased_by_hand,transactional,transactional_by_hand]   of 'http'
                 [--rows 5000000]   of the large table of 'size', which 'all' leaves out because loading takes minutes
                                    ('cassandra', three nodes, is left out too)
                 [--nginx PATH]     of 'gateway'; default the one on the path
@@ -74,6 +77,7 @@ record Options(
         Duration warmUp = Duration.ofSeconds(5);
         List<Integer> callers = List.of(1, 16, 64, 256);
         List<Databases.Kind> databases = List.of(Databases.Kind.values());
+        List<HttpContender> contenders = List.of(HttpContender.values());
         int rows = 5_000_000;
         Path out = Path.of("testing", "benchmarks", "target", "benchmarks.md");
         String nginx = "";
@@ -102,6 +106,10 @@ record Options(
                     databases = Arrays.stream(value.split(","))
                             .map(name -> Databases.Kind.valueOf(name.toUpperCase(Locale.ROOT)))
                             .toList();
+                case "--contenders" ->
+                    contenders = Arrays.stream(value.split(","))
+                            .map(name -> HttpContender.valueOf(name.toUpperCase(Locale.ROOT)))
+                            .toList();
                 case "--rows" -> rows = Integer.parseInt(value);
                 case "--nginx" -> nginx = value;
                 case "--gateway-java" -> gatewayJava = value;
@@ -117,6 +125,7 @@ record Options(
                 warmUp,
                 callers,
                 databases,
+                contenders,
                 rows,
                 out,
                 nginx,

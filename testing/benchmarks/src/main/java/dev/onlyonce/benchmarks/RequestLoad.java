@@ -32,8 +32,13 @@ final class RequestLoad {
         /** A POST request with a new key each time. */
         FRESH,
         /** A POST request with a key of the connection's own. */
-        REPLAY
+        REPLAY,
+        /** {@link #STORM_KEYS} new keys, each in {@link #STORM_COPIES} POST requests at about the same time. */
+        STORM
     }
+
+    static final int STORM_KEYS = 500;
+    static final int STORM_COPIES = 4;
 
     /** What came of it. */
     record Result(double perSecond, double p50Millis, double p99Millis, long failures) {
@@ -60,6 +65,8 @@ final class RequestLoad {
     private int count;
     private long failures;
     private boolean over;
+    private final long stormSeed = ThreadLocalRandom.current().nextLong();
+    private int stormSent;
 
     private RequestLoad(Selector selector, Kind kind) {
         this.selector = selector;
@@ -92,7 +99,7 @@ final class RequestLoad {
         while (!over) {
             selector.select(key -> ((Connection) key.attachment()).receive(), 100);
             took = System.nanoTime() - begun;
-            over = System.nanoTime() - until >= 0;
+            over = over || System.nanoTime() - until >= 0;
         }
         for (SelectionKey key : selector.keys()) {
             key.channel().close();
@@ -129,12 +136,11 @@ final class RequestLoad {
             request = ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
             keyAt = text.indexOf(KEY_START) + KEY_START.length();
             if (kind == Kind.REPLAY) {
-                newKey();
+                key(ThreadLocalRandom.current().nextLong());
             }
         }
 
-        private void newKey() {
-            long random = ThreadLocalRandom.current().nextLong();
+        private void key(long random) {
             for (int i = 0; i < KEY_CHARS; i++) {
                 request.put(keyAt + i, HEX[(int) (random >>> (4 * i)) & 15]);
             }
@@ -142,7 +148,12 @@ final class RequestLoad {
 
         void send() throws IOException {
             if (kind == Kind.FRESH) {
-                newKey();
+                key(ThreadLocalRandom.current().nextLong());
+            } else if (kind == Kind.STORM) {
+                if (stormSent == STORM_KEYS * STORM_COPIES) {
+                    return;
+                }
+                key(stormSeed + stormSent++ / STORM_COPIES);
             }
             request.rewind();
             sentNanos = System.nanoTime();
@@ -161,6 +172,7 @@ final class RequestLoad {
                     note(System.nanoTime() - sentNanos);
                     failures += answer.get(9) == '2' ? 0 : 1;
                     answer.clear();
+                    over = over || (kind == Kind.STORM && count == STORM_KEYS * STORM_COPIES);
                     if (!over) {
                         send();
                     }

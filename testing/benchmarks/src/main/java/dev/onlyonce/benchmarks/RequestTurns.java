@@ -16,6 +16,9 @@ final class RequestTurns implements AutoCloseable {
     /** One turn without progress may be an accident. */
     private static final int WARM_UPS_WITHOUT_PROGRESS = 2;
 
+    /** It ends when all are answered. */
+    private static final long STORM_MAX_MILLIS = 60_000;
+
     private static final double CHEAPER = 0.97;
 
     private final Options options;
@@ -62,10 +65,7 @@ final class RequestTurns implements AutoCloseable {
         for (int round = 0; round < options.rounds(); round++) {
             for (Map.Entry<String, Contender> contender : contenders.entrySet()) {
                 rounds.computeIfAbsent(contender.getKey(), name -> new ArrayList<>())
-                        .add(turn(
-                                contender.getValue(),
-                                connections,
-                                options.round().toMillis()));
+                        .add(turn(contender.getValue(), connections, millis(contender.getValue())));
             }
         }
         Map<String, Turn> medians = new LinkedHashMap<>();
@@ -74,6 +74,12 @@ final class RequestTurns implements AutoCloseable {
             medians.put(name, turns.get(turns.size() / 2));
         });
         return medians;
+    }
+
+    private long millis(Contender contender) {
+        return contender.kind() == RequestLoad.Kind.STORM
+                ? STORM_MAX_MILLIS
+                : options.round().toMillis();
     }
 
     /** One more turn of one of them. */
@@ -91,7 +97,10 @@ final class RequestTurns implements AutoCloseable {
         if (result.failures() > 0) {
             throw new IllegalStateException(result.failures() + " requests failed");
         }
-        double requests = result.perSecond() * millis / 1000;
+        // A storm may end before its time.
+        double requests = contender.kind() == RequestLoad.Kind.STORM
+                ? RequestLoad.STORM_KEYS * RequestLoad.STORM_COPIES
+                : result.perSecond() * millis / 1000;
         return new Turn(
                 result.perSecond(),
                 result.p50Millis(),
