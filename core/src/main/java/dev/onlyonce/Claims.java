@@ -1,6 +1,7 @@
 package dev.onlyonce;
 
 import dev.onlyonce.internal.Splitting;
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
@@ -46,6 +47,7 @@ final class Claims {
 
     private final Parts parts;
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
+    private final Map<EntryId, LiveClaim> byId = new ConcurrentHashMap<>();
     private final AtomicLong wallAheadMillis;
     private final Semaphore beats = new Semaphore(BEATS_MAX);
 
@@ -66,6 +68,7 @@ final class Claims {
 
     void add(LiveClaim claim) {
         live.put(claim.token(), claim);
+        byId.put(claim.id(), claim);
         Duration needed = beatFor(claim.policy().terms().lease());
         if (needed.compareTo(beat) < 0) {
             quicken(needed);
@@ -97,8 +100,15 @@ final class Claims {
         return token == null ? null : live.get(token);
     }
 
+    /** The last claim of a key. */
+    @Nullable
+    LiveClaim get(EntryId id) {
+        return byId.get(id);
+    }
+
     void remove(LiveClaim claim) {
         live.remove(claim.token());
+        byId.remove(claim.id(), claim);
         claim.end();
     }
 

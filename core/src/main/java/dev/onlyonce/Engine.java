@@ -21,6 +21,7 @@ import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -60,6 +61,7 @@ final class Engine {
     private final Settlements settlements;
     private final ReplayCache cache;
     private final Waiting waiting;
+    private final HotKeys hot;
 
     Engine(
             Parts parts,
@@ -74,6 +76,7 @@ final class Engine {
         this.settlements = settlements;
         this.cache = cache;
         this.waiting = new Waiting(parts.time(), waitersMax);
+        this.hot = new HotKeys(claims, parts);
     }
 
     /** See {@link Onlyonce#execute}. */
@@ -94,8 +97,70 @@ final class Engine {
 
     /** Asks the store for the claim, past the cache; blocks. */
     Begun claim(Key key, Fingerprint fingerprint, Policy policy) {
-        ClaimAttempt first = attempt(key, fingerprint, policy);
-        return goOn(first, () -> store.claim(first.request(parts.name())));
+        Asking first = asking(key, fingerprint, policy);
+        return goOn(first.attempt, () -> ask(first));
+    }
+
+    /**
+     * An attempt, and the question to the store that it waits for: its own, or that of a duplicate.
+     *
+     * @param attempt counts from that question, so that nothing is remembered for longer
+     */
+    private record Asking(ClaimAttempt attempt, HotKeys.Question question) {
+        boolean isOwn() {
+            return question.token().equals(attempt.token());
+        }
+    }
+
+    private Asking asking(Key key, Fingerprint fingerprint, Policy policy) {
+        UUID token = Tokens.next();
+        HotKeys.Question question = hot.ask(key.entryId(), token);
+        return new Asking(new ClaimAttempt(key, fingerprint, policy, token, question.sinceNanos()), question);
+    }
+
+    /** Asks the store, unless this node is executing the key, or asking about it. */
+    private ClaimResult ask(Asking asking) {
+        Optional<Entry> running = running(asking.attempt);
+        Optional<Entry> known = running.isPresent() || asking.isOwn() ? running : asking.question.await();
+        ClaimResult result = known.isPresent()
+                ? new ClaimResult.Existing(known.get())
+                : store.claim(asking.attempt.request(parts.name()));
+        answer(asking.attempt, result);
+        return result;
+    }
+
+    /** The same without blocking. */
+    private CompletableFuture<ClaimResult> askAsync(Asking asking) {
+        Optional<Entry> running = running(asking.attempt);
+        CompletableFuture<Optional<Entry>> known = running.isPresent() || asking.isOwn()
+                ? CompletableFuture.completedFuture(running)
+                : asking.question.answer();
+        CompletableFuture<ClaimResult> answer = new CompletableFuture<>();
+        var unused = known.thenAccept(entry -> {
+            CompletableFuture<ClaimResult> result = entry.isPresent()
+                    ? CompletableFuture.completedFuture(new ClaimResult.Existing(entry.get()))
+                    : store.claimAsync(asking.attempt.request(parts.name()));
+            var unusedResult = result.whenComplete((claimed, failure) -> {
+                answer(asking.attempt, claimed);
+                Futures.complete(answer, () -> Futures.get(claimed, failure));
+            });
+        });
+        return answer;
+    }
+
+    /** Hands on what the store has said. A claim that was won is handed on when it can be waited for. */
+    private void answer(ClaimAttempt attempt, @Nullable ClaimResult result) {
+        if (!(result instanceof ClaimResult.Claimed)) {
+            hot.answer(
+                    attempt,
+                    result instanceof ClaimResult.Existing existing ? Optional.of(existing.entry()) : Optional.empty());
+        }
+    }
+
+    /** Empty for another request too: only the store refuses. */
+    private Optional<Entry> running(ClaimAttempt attempt) {
+        return hot.running(attempt.key().entryId())
+                .filter(entry -> found(attempt, entry).outcome() instanceof Outcome.InFlight);
     }
 
     /** See {@link Registry#cached}. */
@@ -120,9 +185,9 @@ final class Engine {
      */
     CompletableFuture<Begun> claim(Key key, Fingerprint fingerprint, Policy policy, Executor blocking) {
         CompletableFuture<Begun> begun = new CompletableFuture<>();
-        ClaimAttempt first = attempt(key, fingerprint, policy);
-        var unused = store.claimAsync(first.request(parts.name())).whenComplete((result, failure) -> {
-            Runnable rest = () -> hand(begun, () -> goOn(first, () -> Futures.get(result, failure)));
+        Asking first = asking(key, fingerprint, policy);
+        var unused = askAsync(first).whenComplete((result, failure) -> {
+            Runnable rest = () -> hand(begun, () -> goOn(first.attempt, () -> Futures.get(result, failure)));
             if (!mayBlock(policy, result)) {
                 rest.run();
                 return;
@@ -170,14 +235,13 @@ final class Engine {
         return state == State.PENDING || state == State.PROCESSING;
     }
 
-    private ClaimAttempt attempt(Key key, Fingerprint fingerprint, Policy policy) {
-        return new ClaimAttempt(key, fingerprint, policy, Tokens.next(), parts.nanos());
-    }
-
     /** Goes on from the store's answer to the first attempt; blocks only where {@link #mayBlock} says so. */
     private Begun goOn(ClaimAttempt first, Supplier<ClaimResult> answerToFirst) {
         try (Waiting.Turn turn = waiting.turn(first.policy().waitMax())) {
             return goOn(first, answerToFirst, turn);
+        } finally {
+            // Where that has failed, each asks for itself.
+            hot.answer(first, Optional.empty());
         }
     }
 
@@ -207,9 +271,16 @@ final class Engine {
             }
             Fingerprint same =
                     attempt.fingerprint().in(found.fingerprintVersion()).orElseThrow();
-            ClaimAttempt next = attempt(first.key(), same, first.policy());
-            attempt = next;
-            answer = () -> store.claim(next.request(parts.name()));
+            Asking next = asking(first.key(), same, first.policy());
+            attempt = next.attempt;
+            answer = () -> {
+                try {
+                    return ask(next);
+                } catch (RuntimeException | Error e) {
+                    hot.answer(next.attempt, Optional.empty());
+                    throw e;
+                }
+            };
         }
     }
 
@@ -253,10 +324,12 @@ final class Engine {
         Key key = origin.key();
         LiveClaim claim = new LiveClaim(settlements, origin, attempt);
         if (!claim.isStartable(parts.nanos())) {
+            hot.answer(origin, Optional.empty());
             String why = "The claim was confirmed only when its lease had all but lapsed, so the action did not run";
             throw abandon(origin, parts.nanos(), why, null);
         }
         claims.add(claim);
+        hot.answer(origin, Optional.of(hot.entry(claim)));
         if (cache.get(key.entryId()) != null) {
             // Its entry was evicted elsewhere.
             cache.drop(key.entryId());
@@ -306,7 +379,8 @@ final class Engine {
         return found;
     }
 
-    private void remember(Entry entry, long readNanos) {
+    /** Keeps the answer of an entry, if it has one. */
+    void remember(Entry entry, long readNanos) {
         if (entry.state().isAnswered()) {
             cache.put(entry.id(), Replay.of(entry), readNanos);
         }

@@ -206,6 +206,17 @@ public final class Registry {
     }
 
     /**
+     * Keeps a recorded answer in memory, as the leased way does: within the cache's bounds, and not if it was evicted here meanwhile. For a
+     * way that settles entries itself. Does nothing with an entry that has no answer.
+     *
+     * @param entry committed, with its result as applications get it
+     * @param sinceNanos by {@link #time}, when its transaction or its read began
+     */
+    public void remember(Entry entry, long sinceNanos) {
+        engine.remember(entry, sinceNanos);
+    }
+
+    /**
      * Begins the leased way without looking into memory, and without blocking. The stage is completed when {@link #begin}
      * would return or throw. Dependent stages run on a thread that others wait for, or on this one: they must be quick and
      * must not block.
