@@ -128,8 +128,7 @@ public final class Boundary {
         return exchange;
     }
 
-    /** Checks a request for an operation that is executed in another way: {@link Exchange#admit} is the next step. */
-    public Exchange check(Operation operation, HttpRequest request) {
+    private Exchange check(Operation operation, HttpRequest request) {
         Answers answers = answers(operation);
         if (!operation.concerns(request.headers())) {
             return Exchange.unprotected(once, answers);

@@ -121,7 +121,7 @@ class BoundaryTimesTest {
     void pendingTooLong() {
         TestBoundary test = TestBoundary.of(Profile.ietf());
         Operation operation = test.boundary().operations().get(0);
-        Exchange asked = test.boundary().check(operation, post("k"));
+        Exchange asked = test.boundary().exchange(operation, post("k"));
         test.store.claim(List.of(new ClaimRequest(
                 asked.key().entryId(),
                 operation.name(),

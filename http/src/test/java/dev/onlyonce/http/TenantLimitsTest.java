@@ -148,7 +148,7 @@ class TenantLimitsTest {
         List<Exchange> admitted = new ArrayList<>();
         for (int i = 0; i < requests; i++) {
             Exchange exchange =
-                    test.boundary().check(operation, post("burst-" + i)).admit();
+                    test.boundary().exchange(operation, post("burst-" + i)).admit();
             if (exchange.stage() == Exchange.Stage.READY) {
                 admitted.add(exchange);
             }

@@ -124,10 +124,8 @@ public final class OnlyonceFilter extends HttpFilter {
         HttpRequest asked = asked(request, headers, body.compared());
         BufferedRequest buffered = new BufferedRequest(request, body.readable());
         boolean elsewhere = execution != null && execution.executes(operation);
-        Exchange exchange = elsewhere
-                ? boundary.check(operation, asked).admit()
-                : boundary.exchange(operation, asked).begin();
-        switch (exchange.stage()) {
+        Exchange exchange = boundary.exchange(operation, asked);
+        switch ((elsewhere ? exchange.admit() : exchange.begin()).stage()) {
             case UNPROTECTED -> chain.doFilter(buffered, response);
             case READY ->
                 new TransactionalCall(exchange, buffered, response, errorPage).run(requireNonNull(execution), chain);

@@ -4,6 +4,7 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
+import dev.onlyonce.sql.transactions.TransactionRunner;
 import dev.onlyonce.sql.transactions.Transactions;
 import dev.onlyonce.store.StoreException;
 import java.util.concurrent.Callable;
@@ -30,28 +31,22 @@ final class TransactionalWay {
     <T> Outcome<T> execute(
             TransactionDefinition definition, Policy policy, Asked asked, Codec<T> codec, Callable<T> action)
             throws Exception {
+        TransactionRunner.Request<T> plain = transactions.request(asked.key(), asked.fingerprint(), policy, codec);
+        TransactionRunner.Request<T> request = asked.isForgotten() ? plain.forgotten() : plain;
         if (entries.isActive()) {
-            return join(definition, policy, asked, codec, action);
+            return entries.run(
+                    definition,
+                    asked.key(),
+                    request::commits,
+                    (connection, current) -> transactions.execute(connection, request, any -> current.call(action)));
         }
-        // Before it takes a connection: a duplicate of what this node is executing needs none.
+        // Before it takes a connection: a request that this node can answer needs none.
         return transactions.alone(
-                asked.key(), asked.fingerprint(), policy, codec, () -> join(definition, policy, asked, codec, action));
-    }
-
-    private <T> Outcome<T> join(
-            TransactionDefinition definition, Policy policy, Asked asked, Codec<T> codec, Callable<T> action)
-            throws Exception {
-        return entries.run(
-                definition,
-                asked.key(),
-                outcome -> outcome instanceof Outcome.Executed || asked.isForgotten(),
-                (connection, current) -> {
-                    Outcome<T> outcome = transactions.execute(
-                            connection, asked.key(), asked.fingerprint(), policy, codec, any -> current.call(action));
-                    if (asked.isForgotten()) {
-                        transactions.awaitStandby(connection);
-                    }
-                    return outcome;
-                });
+                request,
+                key -> entries.run(
+                        definition,
+                        asked.key(),
+                        request::commits,
+                        (connection, current) -> key.execute(connection, any -> current.call(action))));
     }
 }

@@ -10,6 +10,7 @@ import dev.onlyonce.sql.internal.connections.SqlFailure;
 import dev.onlyonce.sql.internal.entries.AuditRow;
 import dev.onlyonce.sql.internal.entries.InTransaction;
 import dev.onlyonce.sql.internal.entries.NameCheck;
+import dev.onlyonce.sql.transactions.ClaimRound;
 import dev.onlyonce.sql.transactions.Savepoints;
 import dev.onlyonce.sql.transactions.TransactionalAction;
 import dev.onlyonce.store.ClaimRequest;
@@ -24,15 +25,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
-import java.util.Optional;
 
 /** Puts a pending entry and a row into the caller's transaction. */
 final class Acceptance {
     /** When a client is asked to come back. */
     static final Duration RETRY_AFTER = Duration.ofSeconds(1);
-
-    /** Each round lost means that another transaction ended in between and changed the entry. */
-    private static final int ROUNDS_MAX = 8;
 
     private final OutboxContext context;
 
@@ -128,32 +125,21 @@ final class Acceptance {
 
     private <X extends Exception> Accepted<byte[]> claim(Connection transaction, Request<X> request)
             throws SQLException, ActionFailed {
-        InTransaction statements = context.access().inTransaction();
-        EntryId id = request.key.entryId();
         ClaimRequest claim = new ClaimRequest(
-                id,
+                request.key.entryId(),
                 request.key.operation(),
                 request.fingerprint,
                 Tokens.next(),
                 context.settings().name(),
                 context.settings().acceptTerms(request.policy),
                 State.PENDING);
-        InTransaction.Bounds bounds = InTransaction.Bounds.of(request.policy);
-        for (int round = 1; round <= ROUNDS_MAX; round++) {
-            Optional<Integer> made = statements.insert(transaction, claim, bounds);
-            if (made.isEmpty()) {
-                Optional<Entry> found = statements.find(transaction, id).map(context.sealing()::shown);
-                if (found.isPresent()) {
-                    return existing(transaction, request, found.get());
-                }
-                made = statements.take(transaction, claim, bounds);
-            }
-            if (made.isPresent()) {
-                queue(transaction, id, request);
-                return new Accepted.New<>();
-            }
+        ClaimRound.Result result =
+                new ClaimRound(context.access()).claim(transaction, claim, InTransaction.Bounds.of(request.policy));
+        if (result instanceof ClaimRound.Result.Found found) {
+            return existing(transaction, request, found.entry());
         }
-        throw new StoreBusy("the entry changed hands " + ROUNDS_MAX + " times while being accepted", null);
+        queue(transaction, claim.id(), request);
+        return new Accepted.New<>();
     }
 
     private <X extends Exception> Accepted<byte[]> existing(Connection transaction, Request<X> request, Entry entry)

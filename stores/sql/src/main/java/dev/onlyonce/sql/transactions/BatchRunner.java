@@ -2,7 +2,6 @@ package dev.onlyonce.sql.transactions;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.onlyonce.Event;
 import dev.onlyonce.Key;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
@@ -24,7 +23,6 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.Tokens;
-import dev.onlyonce.store.Transition;
 import java.io.Serial;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -54,11 +52,10 @@ public final class BatchRunner {
     /** When to ask again about an entry that somebody else is making. */
     private static final Duration RETRY_AFTER = Duration.ofMillis(100);
 
-    private static final String COMPLETED = "completed in a transaction";
-
     private final SqlDatabase kind;
     private final SqlDialect database;
     private final InTransaction statements;
+    private final ClaimRound round;
     private final Connections calls;
     private final Sealing sealing;
     private final Registry registry;
@@ -68,6 +65,7 @@ public final class BatchRunner {
         this.database = access.database();
         this.kind = database.kind();
         this.statements = access.inTransaction();
+        this.round = new ClaimRound(access);
         this.calls = access.connections();
         this.sealing = access.sealing();
         this.registry = registry;
@@ -232,9 +230,7 @@ public final class BatchRunner {
             Optional<Entry> entry = Optional.ofNullable(found.get(id)).map(sealing::shown);
             Outcome<byte[]> answer = entry.map(e -> answer(Key.of(id, claim.operation()), claim.fingerprint(), e))
                     .orElseGet(BatchRunner::inFlight);
-            Optional<Integer> attempt = entry.isEmpty() || isFree(entry.get(), answer)
-                    ? statements.take(connection, claim, bounds)
-                    : Optional.empty();
+            Optional<Integer> attempt = round.takeOver(connection, claim, entry, bounds);
             if (attempt.isPresent()) {
                 batch.attempts.put(id, attempt.get());
             } else {
@@ -250,10 +246,6 @@ public final class BatchRunner {
 
     private static Outcome<byte[]> answer(Key key, Fingerprint fingerprint, Entry entry) {
         return Registry.answer(key, fingerprint, entry, RETRY_AFTER);
-    }
-
-    private static boolean isFree(Entry entry, Outcome<byte[]> answer) {
-        return entry.state().canBecome(State.PROCESSING) && answer instanceof Outcome.InFlight;
     }
 
     /**
@@ -306,7 +298,7 @@ public final class BatchRunner {
                         requireNonNull(batch.claims.get(id)).token(),
                         State.COMPLETED,
                         Envelope.value(new byte[0]),
-                        COMPLETED))
+                        Publication.COMPLETED))
                 .toList());
     }
 
@@ -340,29 +332,15 @@ public final class BatchRunner {
         return outcomes;
     }
 
-    /** The same events as for requests that are executed alone. */
     private void publish(Batch batch, List<Outcome<byte[]>> outcomes) {
+        Publication publication = new Publication(registry);
         for (int i = 0; i < outcomes.size(); i++) {
             Key key = batch.items.get(i).key;
-            Outcome<byte[]> outcome = outcomes.get(i);
-            if (!(outcome instanceof Outcome.Executed)) {
-                registry.publish(new Event.Decided(key, Event.Decision.of(outcome)));
-                continue;
+            if (outcomes.get(i) instanceof Outcome.Executed) {
+                publication.executed(key, requireNonNull(batch.attempts.get(key.entryId())));
+            } else {
+                publication.answered(key, outcomes.get(i));
             }
-            int attempt = requireNonNull(batch.attempts.get(key.entryId()));
-            State from = attempt == 1 ? null : State.RETRYABLE;
-            registry.publish(
-                    new Event.Decided(key, attempt == 1 ? Event.Decision.CREATED : Event.Decision.FAILED_RETRY));
-            registry.publish(new Event.Changed(new Transition(
-                    key.entryId(), key.operation(), from, State.PROCESSING, attempt, registry.name(), "claimed")));
-            registry.publish(new Event.Changed(new Transition(
-                    key.entryId(),
-                    key.operation(),
-                    State.PROCESSING,
-                    State.COMPLETED,
-                    attempt,
-                    registry.name(),
-                    COMPLETED)));
         }
     }
 }

@@ -54,6 +54,11 @@ final class OwnTransaction {
         }
     }
 
+    /** Ends it without an effect; a connection that is lost does so by itself. */
+    void rollBack() {
+        rollBack(new StoreUnavailable("the transaction is rolled back", null));
+    }
+
     /** Commits; returns the error that leaves the outcome open, throws those that do not. */
     Optional<SQLException> commit() {
         try {

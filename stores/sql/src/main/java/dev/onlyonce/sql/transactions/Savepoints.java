@@ -5,6 +5,7 @@ import dev.onlyonce.store.StoreUnavailable;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import org.jspecify.annotations.Nullable;
 
 /** Savepoints in a caller's transaction: what fails behind one leaves what the caller did before as it was. For this module only. */
 public final class Savepoints {
@@ -23,8 +24,21 @@ public final class Savepoints {
         }
     }
 
-    /** Goes back to one and releases it; false if that fails: then the whole transaction is lost. */
-    public static boolean goBack(Connection connection, Savepoint savepoint, Throwable cause) {
+    /** Releases one; null for a transaction without. */
+    static void release(Connection connection, @Nullable Savepoint savepoint) throws SQLException {
+        if (savepoint != null) {
+            connection.releaseSavepoint(savepoint);
+        }
+    }
+
+    /**
+     * Goes back to one and releases it; false if that fails: then the whole transaction is lost. Null for a transaction without one, which
+     * whoever has begun it rolls back.
+     */
+    public static boolean goBack(Connection connection, @Nullable Savepoint savepoint, Throwable cause) {
+        if (savepoint == null) {
+            return true;
+        }
         try {
             connection.rollback(savepoint);
             connection.releaseSavepoint(savepoint);

@@ -18,7 +18,6 @@ import dev.onlyonce.sql.internal.entries.Sealing;
 import dev.onlyonce.sql.internal.entries.SqlAccess;
 import dev.onlyonce.sql.internal.entries.SqlDialect;
 import dev.onlyonce.store.ClaimRequest;
-import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Envelope;
 import dev.onlyonce.store.Failure;
@@ -30,7 +29,6 @@ import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Tokens;
-import dev.onlyonce.store.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -43,7 +41,9 @@ import org.jspecify.annotations.Nullable;
  * Claims, executes and records in one transaction. For this module only: {@code Transactions} and {@code Inbox} are built on it.
  *
  * <ol>
- *   <li>It sets a savepoint.
+ *   <li>A request whose answer this node remembers is answered from memory, before a transaction begins.
+ *   <li>In a caller's transaction, it sets a savepoint. One that was begun for the claim alone needs none where the database tells at the
+ *       settlement whether it is still the same: whoever began it rolls it back unless the request was executed.
  *   <li>It claims the key by an insert. A request that is executing the same key at this moment is waited for, no longer than
  *       the policy's {@code waitMax}; a conflict is an answer, not an error, and does not harm the transaction.
  *   <li>It runs the action and records its result.
@@ -53,36 +53,34 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  */
 public final class TransactionRunner {
-    /** Each round lost means that another transaction ended in between and changed the entry. */
-    private static final int ROUNDS_MAX = 8;
     /** The shortest wait that a client is asked for. */
     private static final Duration RETRY_AFTER_MIN = Duration.ofMillis(100);
     /** How long to wait for a transaction whose commit was not acknowledged to end one way or the other. */
     private static final Duration COMMIT_WAIT = Duration.ofSeconds(5);
 
-    /** Of an outcome that listeners have heard of. */
-    private static final int PUBLISHED = -1;
-
-    private static final String COMPLETED = "completed in a transaction";
     private static final String LOST = "the acknowledgement of the commit was lost; calling again tells";
 
     private final SqlDatabase kind;
     private final SqlDialect database;
     private final InTransaction statements;
+    private final ClaimRound claims;
     private final Connections calls;
     private final Sealing sealing;
     private final RunningKeys running;
     private final Registry registry;
+    private final Publication publication;
 
     /** On this database, publishing to the registry's listeners. */
     public TransactionRunner(SqlAccess access, Registry registry) {
         this.database = access.database();
         this.kind = database.kind();
         this.statements = access.inTransaction();
+        this.claims = new ClaimRound(access);
         this.calls = access.connections();
         this.sealing = access.sealing();
         this.running = access.running();
         this.registry = registry;
+        this.publication = new Publication(registry);
     }
 
     /**
@@ -95,9 +93,28 @@ public final class TransactionRunner {
         Request<T> under(Policy other) {
             return new Request<>(key, fingerprint, other, codec, isForgotten);
         }
+
+        /** The same, from somebody who forgets it when it is answered, as the sender of a message does. */
+        public Request<T> forgotten() {
+            return new Request<>(key, fingerprint, policy, codec, true);
+        }
+
+        /**
+         * Whether a transaction that was begun for this request must be committed for an outcome, and not rolled back. Who forgets needs a
+         * commit that waits for a synchronous standby, even if nothing was written: the answer rests on what was read, which the
+         * standby may not have.
+         */
+        public boolean commits(Outcome<?> outcome) {
+            return outcome instanceof Outcome.Executed || (isForgotten && !(outcome instanceof Outcome.InFlight));
+        }
     }
 
-    /** One try, in one transaction, which may be the caller's; how long it waits for another with the same key. */
+    /**
+     * One try, in one transaction.
+     *
+     * @param isCallers whether the caller did something else in it, or may go on with it
+     * @param waitMax how long it waits for another with the same key
+     */
     private record Try<T>(Connection connection, boolean isCallers, Request<T> request, UUID token, Duration waitMax) {
         InTransaction.Bounds bounds() {
             return new InTransaction.Bounds(waitMax, request.policy.heldMax());
@@ -111,9 +128,38 @@ public final class TransactionRunner {
     /**
      * An outcome that is not published yet.
      *
-     * @param attempt the attempt that was executed; 0 if none was; {@link #PUBLISHED}
+     * @param attempt the attempt that was executed; 0 if none was
      */
     private record Done<T>(Outcome<T> outcome, int attempt, long begun, long claimed, long acted) {}
+
+    /** Executes the key of {@link #alone} in the transaction that was begun for it. */
+    public final class Within<T> {
+        private final Request<T> request;
+        private @Nullable Done<T> done;
+
+        private Within(Request<T> request) {
+            this.request = request;
+        }
+
+        /**
+         * Executes in a transaction in which nothing was done before. Roll it back unless the request {@linkplain Request#commits
+         * commits} the outcome: it may have failed.
+         *
+         * @throws TransactionConflict if it is lost as a whole
+         */
+        public <X extends Exception> Outcome<T> execute(Connection transaction, TransactionalAction<T, X> action)
+                throws X {
+            try {
+                Done<T> result = TransactionRunner.this.run(
+                        new Try<>(transaction, false, request, Tokens.next(), Duration.ZERO), action);
+                done = result;
+                return result.outcome;
+            } catch (StoreException e) {
+                registry.publish(new Event.StoreFailed(e));
+                throw e;
+            }
+        }
+    }
 
     /**
      * Executes in the caller's transaction.
@@ -155,25 +201,21 @@ public final class TransactionRunner {
         });
     }
 
-    /** As {@link Transactions#awaitStandby}. */
-    void awaitStandby(Connection transaction) {
-        try {
-            database.awaitStandby(transaction);
-        } catch (SQLException e) {
-            throw Savepoints.exception(SqlFailure.of(kind, e), e);
-        }
-    }
-
     /** A transaction of the caller's making, from its beginning to its commit. */
     @FunctionalInterface
     public interface Transaction<T, X extends Exception> {
-        /** Executes the key in a new transaction and commits it. */
-        Outcome<T> run() throws X;
+        /** Begins a new transaction, executes the key in it, and commits it if that is to be. */
+        Outcome<T> run(TransactionRunner.Within<T> key) throws X;
     }
 
     /** Runs such a transaction, unless this node is executing the key already. */
     public <T, X extends Exception> Outcome<T> alone(Request<T> request, Transaction<T, X> transaction) throws X {
-        return single(request, () -> new Done<>(transaction.run(), PUBLISHED, 0, 0, 0));
+        return single(request, () -> {
+            Within<T> within = new Within<>(request);
+            Outcome<T> outcome = transaction.run(within);
+            Done<T> done = within.done;
+            return done == null || done.outcome != outcome ? answered(outcome) : done;
+        });
     }
 
     @FunctionalInterface
@@ -183,8 +225,15 @@ public final class TransactionRunner {
 
     /** One at a time for each key; those that wait have no connection. */
     private <T, X extends Exception> Outcome<T> single(Request<T> request, Work<T, X> work) throws X {
+        if (!request.isForgotten) {
+            Optional<Outcome<byte[]>> cached = registry.cached(request.key, request.fingerprint);
+            if (cached.isPresent()) {
+                return cached.get().map(request.codec::decode);
+            }
+        }
         long until = System.nanoTime() + request.policy.waitMax().toNanos();
         while (true) {
+            long since = registry.time().nanos();
             RunningKeys.Entered entered = running.enter(request.key, request.fingerprint, until);
             RunningKeys.Run run = entered.run();
             if (run == null) {
@@ -196,6 +245,9 @@ public final class TransactionRunner {
             try {
                 done = work.run();
                 outcome = done.outcome;
+                if (outcome instanceof Outcome.Executed) {
+                    run.recorded().ifPresent(entry -> registry.remember(entry, since));
+                }
             } finally {
                 running.end(run, outcome);
             }
@@ -222,11 +274,15 @@ public final class TransactionRunner {
                 own.rollBack(e);
                 throw e;
             }
+            if (!request.commits(done.outcome)) {
+                own.rollBack();
+                return done;
+            }
             Optional<SQLException> lost = own.commit();
-            if (lost.isPresent() && done.attempt == 0 && request.isForgotten) {
+            if (lost.isPresent() && done.attempt == 0) {
                 throw new StoreOutcomeUnknown(LOST, lost.get());
             }
-            return lost.isPresent() && done.attempt > 0 ? lookUp(only, done, lost.get()) : done;
+            return lost.isPresent() ? lookUp(only, done, lost.get()) : done;
         } finally {
             own.giveBack();
         }
@@ -235,18 +291,19 @@ public final class TransactionRunner {
     private <T, X extends Exception> Done<T> run(Try<T> run, TransactionalAction<T, X> action) throws X {
         long begun = registry.time().nanos();
         Connection connection = run.connection;
-        Savepoint savepoint = Savepoints.set(connection);
-        int attempt;
+        boolean isOwn = !run.isCallers && statements.isToldApart();
+        Savepoint savepoint = isOwn ? null : Savepoints.set(connection);
+        int attempt = 1;
         try {
-            ClaimResult claimed = claim(run);
-            if (claimed instanceof ClaimResult.Existing existing) {
-                connection.releaseSavepoint(savepoint);
-                if (run.request.isForgotten) {
-                    database.awaitStandby(connection);
-                }
-                return answered(answer(run, existing.entry()).map(run.request.codec::decode));
+            ClaimRound.Result claimed = claim(run);
+            if (claimed instanceof ClaimRound.Result.Found found) {
+                return found(run, savepoint, found.entry(), begun);
             }
-            attempt = ((ClaimResult.Claimed) claimed).attempt();
+            if (claimed instanceof ClaimRound.Result.Taken taken) {
+                attempt = taken.attempt();
+                // A row that was taken does not tell which transaction it is from.
+                savepoint = savepoint == null ? Savepoints.set(connection) : savepoint;
+            }
         } catch (SQLException e) {
             return answered(refused(run, savepoint, e));
         } catch (StoreBusy e) {
@@ -274,52 +331,33 @@ public final class TransactionRunner {
         }
     }
 
+    /** The answer from an entry that is there. */
+    private <T> Done<T> found(Try<T> run, @Nullable Savepoint savepoint, Entry entry, long begun) throws SQLException {
+        Savepoints.release(run.connection, savepoint);
+        if (run.request.isForgotten) {
+            database.awaitStandby(run.connection);
+        }
+        if (!run.isCallers) {
+            // A caller's transaction may see what it has not committed.
+            registry.remember(entry, begun);
+        }
+        return answered(answer(run, entry).map(run.request.codec::decode));
+    }
+
     private static <T> Done<T> answered(Outcome<T> outcome) {
         return new Done<>(outcome, 0, 0, 0, 0);
     }
 
-    /** Inserts, or takes an entry that is free. If another entry is there, answers with it. */
-    private ClaimResult claim(Try<?> run) throws SQLException {
-        InTransaction.Bounds bounds = run.bounds();
-        ClaimRequest request = request(run, run.request.fingerprint);
-        for (int round = 1; ; round++) {
-            Optional<Integer> attempt = statements.insert(run.connection, request, bounds);
-            if (attempt.isEmpty()) {
-                Optional<Entry> found =
-                        statements.find(run.connection, request.id()).map(sealing::shown);
-                if (found.isPresent() && !(isFree(run, found.get()) && round < ROUNDS_MAX)) {
-                    return new ClaimResult.Existing(found.get());
-                }
-                ClaimRequest same = found.isPresent() ? request(run, sameVersion(run, found.get())) : request;
-                attempt = statements.take(run.connection, same, bounds);
-            }
-            if (attempt.isPresent()) {
-                return new ClaimResult.Claimed(attempt.get());
-            }
-            if (round == ROUNDS_MAX) {
-                throw new StoreBusy("the entry changed hands " + ROUNDS_MAX + " times while being claimed", null);
-            }
-        }
-    }
-
-    private ClaimRequest request(Try<?> run, Fingerprint fingerprint) {
-        return new ClaimRequest(
+    private ClaimRound.Result claim(Try<?> run) throws SQLException {
+        ClaimRequest request = new ClaimRequest(
                 run.key().entryId(),
                 run.key().operation(),
-                fingerprint,
+                run.request.fingerprint,
                 run.token,
                 registry.name(),
                 run.request.policy.terms(),
                 State.PROCESSING);
-    }
-
-    private static boolean isFree(Try<?> run, Entry entry) {
-        return entry.state().canBecome(State.PROCESSING) && answer(run, entry) instanceof Outcome.InFlight;
-    }
-
-    private static Fingerprint sameVersion(Try<?> run, Entry entry) {
-        Fingerprint asked = run.request.fingerprint;
-        return asked.in(entry.fingerprint().version()).orElse(asked);
+        return claims.claim(run.connection, request, run.bounds());
     }
 
     private static Outcome<byte[]> answer(Try<?> run, Entry entry) {
@@ -328,17 +366,21 @@ public final class TransactionRunner {
         return Registry.answer(run.key(), run.request.fingerprint, entry, retryAfter);
     }
 
-    private SettleResult.Settled complete(Try<?> run, Savepoint savepoint, byte[] result) {
+    private SettleResult.Settled complete(Try<?> run, @Nullable Savepoint savepoint, byte[] result) {
         int max = run.request.policy.resultBytesMax();
         byte[] envelope = result.length <= max
                 ? Envelope.value(result)
                 : Envelope.failure(new Failure(
                         Failure.RESULT_NOT_STORED,
                         "It completed, but its result was larger than " + max + " bytes and was not stored"));
-        Settlement settlement = new Settlement(run.key().entryId(), run.token, State.COMPLETED, envelope, COMPLETED);
+        Settlement settlement =
+                new Settlement(run.key().entryId(), run.token, State.COMPLETED, envelope, Publication.COMPLETED);
         try {
-            Optional<SettleResult.Settled> settled = statements.settle(run.connection, sealing.seal(settlement));
-            run.connection.releaseSavepoint(savepoint);
+            Settlement sealed = sealing.seal(settlement);
+            Optional<SettleResult.Settled> settled = savepoint == null
+                    ? statements.settleOwn(run.connection, sealed)
+                    : statements.settle(run.connection, sealed);
+            Savepoints.release(run.connection, savepoint);
             SettleResult.Settled own = settled.orElseThrow(() -> new IllegalStateException(
                     "The claim is gone: did the action commit, roll back or change its entry?"));
             running.recorded(run.key().entryId(), envelope, own);
@@ -349,7 +391,7 @@ public final class TransactionRunner {
     }
 
     /** The claim met an error: the transaction goes back to where it was. */
-    private <T> Outcome<T> refused(Try<T> run, Savepoint savepoint, SQLException e) {
+    private <T> Outcome<T> refused(Try<T> run, @Nullable Savepoint savepoint, SQLException e) {
         SqlFailure failure = SqlFailure.of(kind, e);
         boolean back = Savepoints.goBack(run.connection, savepoint, e);
         if (!failure.isWait()) {
@@ -366,7 +408,7 @@ public final class TransactionRunner {
      * claim that succeeds proves that it did not commit.
      */
     private <T> Done<T> lookUp(Try<T> run, Done<T> done, SQLException lost) {
-        ClaimResult found;
+        ClaimRound.Result found;
         try {
             OwnTransaction own = OwnTransaction.begin(calls, kind);
             try {
@@ -381,7 +423,7 @@ public final class TransactionRunner {
             lost.addSuppressed(e);
             throw new StoreOutcomeUnknown(LOST, lost);
         }
-        boolean mine = found instanceof ClaimResult.Existing existing
+        boolean mine = found instanceof ClaimRound.Result.Found existing
                 && run.token.equals(existing.entry().token());
         if (!mine) {
             throw new StoreUnavailable("the connection was lost before the commit: nothing happened", lost);
@@ -389,31 +431,15 @@ public final class TransactionRunner {
         return done;
     }
 
-    /** The same events as in the leased way. */
     private <T> Outcome<T> publish(Key key, Done<T> done) {
-        if (done.attempt == PUBLISHED) {
-            return done.outcome;
-        }
         if (done.attempt == 0) {
-            registry.publish(new Event.Decided(key, Event.Decision.of(done.outcome)));
+            publication.answered(key, done.outcome);
             return done.outcome;
         }
-        boolean first = done.attempt == 1;
-        registry.publish(new Event.Decided(key, first ? Event.Decision.CREATED : Event.Decision.FAILED_RETRY));
-        changed(key, done.attempt, first ? null : State.RETRYABLE, State.PROCESSING, "claimed");
-        changed(key, done.attempt, State.PROCESSING, State.COMPLETED, COMPLETED);
-        took(key, Event.Took.Part.CLAIM, done.claimed - done.begun);
-        took(key, Event.Took.Part.EXECUTE, done.acted - done.begun);
-        took(key, Event.Took.Part.SETTLE, registry.time().nanos() - done.acted);
+        publication.executed(key, done.attempt);
+        publication.took(key, Event.Took.Part.CLAIM, done.claimed - done.begun);
+        publication.took(key, Event.Took.Part.EXECUTE, done.acted - done.begun);
+        publication.took(key, Event.Took.Part.SETTLE, registry.time().nanos() - done.acted);
         return done.outcome;
-    }
-
-    private void changed(Key key, int attempt, @Nullable State from, State to, String why) {
-        registry.publish(new Event.Changed(
-                new Transition(key.entryId(), key.operation(), from, to, attempt, registry.name(), why)));
-    }
-
-    private void took(Key key, Event.Took.Part part, long nanos) {
-        registry.publish(new Event.Took(key.operation(), part, nanos));
     }
 }

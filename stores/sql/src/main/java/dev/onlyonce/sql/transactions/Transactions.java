@@ -81,14 +81,8 @@ public final class Transactions {
      * @throws X what the action throws
      */
     public <T, X extends Exception> Outcome<T> execute(
-            Connection transaction,
-            Key key,
-            Fingerprint fingerprint,
-            Policy policy,
-            Codec<T> codec,
-            TransactionalAction<T, X> action)
-            throws X {
-        return runner.execute(transaction, request(key, fingerprint, codec).under(policy), action);
+            Connection transaction, TransactionRunner.Request<T> request, TransactionalAction<T, X> action) throws X {
+        return runner.execute(transaction, request, action);
     }
 
     /**
@@ -125,36 +119,26 @@ public final class Transactions {
     public <T, X extends Exception> Outcome<T> execute(
             Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec, TransactionalAction<T, X> action)
             throws X {
-        return runner.execute(request(key, fingerprint, codec).under(policy), action);
+        return runner.execute(request(key, fingerprint, policy, codec), action);
+    }
+
+    /** A request under a policy of the caller's. */
+    public <T> TransactionRunner.Request<T> request(Key key, Fingerprint fingerprint, Policy policy, Codec<T> codec) {
+        return request(key, fingerprint, codec).under(policy);
     }
 
     /**
-     * Runs a transaction of the caller's making that executes this key, unless this node is executing it already. Then nothing is begun: the
-     * answer comes from memory, after a wait of no more than the policy's {@code waitMax}. For callers that would otherwise take a
-     * connection first.
+     * Runs a transaction of the caller's making that executes this key, unless the answer is in memory: of an earlier request, or of one that
+     * this node is executing, after a wait of no more than the policy's {@code waitMax}. Then nothing is begun. For callers that would
+     * otherwise take a connection first.
      *
-     * @param transaction begins a new transaction, executes the key in it on the same thread and commits; it must not join another one
+     * @param transaction begins a new transaction, executes the key in it on the same thread, and commits it if it {@linkplain
+     *     TransactionRunner.Request#commits is to be}; it must not join another one
      * @throws X what the transaction throws
      */
     public <T, X extends Exception> Outcome<T> alone(
-            Key key,
-            Fingerprint fingerprint,
-            Policy policy,
-            Codec<T> codec,
-            TransactionRunner.Transaction<T, X> transaction)
-            throws X {
-        return runner.alone(request(key, fingerprint, codec).under(policy), transaction);
-    }
-
-    /**
-     * Makes the commit of the caller's transaction wait for a synchronous standby, even if nothing was written. For callers that
-     * forget a request when it is answered, as the sender of a message does: a replay rests on what was read, which a standby may not have.
-     *
-     * @param transaction a connection with auto-commit off
-     * @throws StoreException if the database cannot answer
-     */
-    public void awaitStandby(Connection transaction) {
-        runner.awaitStandby(transaction);
+            TransactionRunner.Request<T> request, TransactionRunner.Transaction<T, X> transaction) throws X {
+        return runner.alone(request, transaction);
     }
 
     /**

@@ -67,4 +67,14 @@ record GuardedInTransaction(InTransaction statements, Runnable guard) implements
     public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
         return guarded().settle(connection, settlement);
     }
+
+    @Override
+    public boolean isToldApart() {
+        return statements.isToldApart();
+    }
+
+    @Override
+    public Optional<SettleResult.Settled> settleOwn(Connection connection, Settlement settlement) throws SQLException {
+        return guarded().settleOwn(connection, settlement);
+    }
 }

@@ -107,4 +107,20 @@ public interface InTransaction {
 
     /** Settles the transaction's own claim; empty if it is not its own any more. */
     Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException;
+
+    /**
+     * Whether {@link #settleOwn} can tell transactions apart. Where it cannot, a savepoint tells whether an action has ended the
+     * transaction.
+     */
+    default boolean isToldApart() {
+        return false;
+    }
+
+    /**
+     * As {@link #settle}, but only if this same transaction has {@linkplain #insert inserted} the entry, with no savepoint around it. For
+     * transactions that were begun for one claim, where {@link #isToldApart()}.
+     */
+    default Optional<SettleResult.Settled> settleOwn(Connection connection, Settlement settlement) throws SQLException {
+        throw new UnsupportedOperationException();
+    }
 }

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -71,7 +72,12 @@ public final class Postgres implements SqlDialect {
     public Postgres(Optional<String> clock, AuditLevel audit, boolean scripted, Optional<String> home) {
         this.clock = clock.orElse(PostgresStatements.CLOCK);
         this.scripted = scripted;
-        this.texts = new StatementTexts(PostgresStatements.CLOCK, this.clock, StatementTexts.inSchema(home));
+        UnaryOperator<String> names = StatementTexts.inSchema(home);
+        this.texts = new StatementTexts(
+                PostgresStatements.CLOCK,
+                this.clock,
+                text -> names.apply(clock.map(told -> text.replace(PostgresStatements.STATEMENT_CLOCK, told))
+                        .orElse(text)));
         this.changes = new LifeChanges(this, audit);
     }
 

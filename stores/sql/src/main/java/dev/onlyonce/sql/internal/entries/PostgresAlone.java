@@ -10,6 +10,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class PostgresAlone {
     /** The planner reads an index rather than this many pages: a table scan costs one for each, a look-up less than 10. */
     static final long GROWN_PAGES = 128;
+
+    private static final Duration RUN_MAX = Duration.ofSeconds(1);
 
     private final Postgres postgres;
     private final RunTimeBound bound = new RunTimeBound();
@@ -75,7 +78,7 @@ final class PostgresAlone {
     private void run(Connection connection, String sql, Binding binding, Postgres.RowEffect each) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(postgres.sql(sql))) {
             binding.bind(statement, 1);
-            bound.execute(statement);
+            bound.execute(statement, RUN_MAX);
             // The server may have got a standby since the last look, and the bound may have ended the wait for it.
             Standby.check(statement.getWarnings());
             try (ResultSet rows = statement.getResultSet()) {

@@ -10,6 +10,8 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
@@ -38,14 +40,11 @@ final class PostgresInTransaction implements InTransaction {
     /**
      * Of one entry: the longer bound on waits, unless another transaction has announced the same one. PostgreSQL does not say for which lock the
      * time was over, and writers of other keys lock the table for a moment too, while they or a vacuum change its size: that must not look
-     * like a request with this key. The announcement is an advisory lock, which ends with the transaction or the savepoint. It decides
-     * nothing but how long to wait: two keys may share it.
+     * like a request with this key. See {@link PostgresStatements#INSERT_WITHIN}.
      */
     private static final String ANNOUNCE = """
             SELECT set_config('lock_timeout',
-                       CASE WHEN pg_try_advisory_xact_lock(
-                           hashtextextended(?::text, hashtextextended(?::text, hashtextextended(?::text, 0))))
-                       THEN ?::text ELSE ?::text END, true),
+                       CASE WHEN pg_try_advisory_xact_lock(?::bigint) THEN ?::text ELSE ?::text END, true),
             """ + HOLD;
 
     static final String RESTORE_WAIT =
@@ -67,22 +66,68 @@ final class PostgresInTransaction implements InTransaction {
     /** As {@link PostgresStatements#SETTLE} has it. */
     private static final Duration OWN_RECORD_LEASE_MAX = Duration.ofMinutes(5);
 
+    private static final long FNV_OFFSET = 0xcbf29ce484222325L;
+    private static final long FNV_PRIME = 0x100000001b3L;
+
     private final Postgres postgres;
+    private final RunTimeBound runTime = new RunTimeBound();
 
     PostgresInTransaction(Postgres postgres) {
         this.postgres = postgres;
     }
 
+    /** Fresh keys take one statement. After it, those that are taken are looked up, and one that is just being made is waited for. */
     @Override
     public Optional<Integer> insert(Connection connection, ClaimRequest claim, Bounds bounds) throws SQLException {
-        List<Integer> attempts = new ArrayList<>();
         List<Postgres.Part> parts = new ArrayList<>();
+        List<Integer> attempts = new ArrayList<>();
+        if (claim.start() == State.PROCESSING) {
+            Optional<Integer> made = insertWithin(connection, claim, bounds);
+            if (made.isPresent() || find(connection, claim.id()).isPresent()) {
+                return made;
+            }
+        }
         parts.add(Postgres.insert(List.of(claim), row -> attempts.add(row.getInt(4))));
         if (claim.start() == State.PENDING) {
             parts.addAll(REACH_OUTBOX);
         }
         waiting(connection, announce(claim.id(), bounds), parts);
         return attempts.stream().findFirst();
+    }
+
+    /** Its time is bounded from outside: it locks the table before a bound of its own could be set. */
+    private Optional<Integer> insertWithin(Connection connection, ClaimRequest claim, Bounds bounds)
+            throws SQLException {
+        Binding binding = RowParameters.of(Columns.NATIVE, claim)
+                .then(Binding.longs(
+                        StoredEntry.micros(claim.terms().lease()),
+                        StoredEntry.micros(claim.terms().retention()),
+                        announcement(claim.id())))
+                .then(Binding.texts(Columns.NATIVE, hold(bounds), hold(bounds)));
+        try (PreparedStatement statement =
+                connection.prepareStatement(postgres.sql(PostgresStatements.INSERT_WITHIN))) {
+            binding.bind(statement, 1);
+            runTime.execute(statement, longer(bounds.waitMax(), Duration.ofMillis(WAIT_ANNOUNCED_MILLIS)));
+            try (ResultSet row = statement.getResultSet()) {
+                return row.next() ? Optional.of(row.getInt(1)) : Optional.empty();
+            }
+        }
+    }
+
+    /** The number of an entry's advisory lock: the same on every node. */
+    private static long announcement(EntryId id) {
+        long hash = FNV_OFFSET;
+        for (String part : List.of(id.tenant(), id.scope(), id.key())) {
+            for (int i = 0; i < part.length(); i++) {
+                hash = (hash ^ part.charAt(i)) * FNV_PRIME;
+            }
+            hash *= FNV_PRIME;
+        }
+        return hash;
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) > 0 ? one : other;
     }
 
     @Override
@@ -146,15 +191,8 @@ final class PostgresInTransaction implements InTransaction {
     private static Postgres.Part announce(EntryId id, Bounds bounds) {
         String announced = millis(bounds, WAIT_ANNOUNCED_MILLIS);
         String hold = hold(bounds);
-        Binding binding = Binding.texts(
-                Columns.NATIVE,
-                id.key(),
-                id.scope(),
-                id.tenant(),
-                announced,
-                millis(bounds, WAIT_MIN_MILLIS),
-                hold,
-                hold);
+        Binding binding = Binding.longs(announcement(id))
+                .then(Binding.texts(Columns.NATIVE, announced, millis(bounds, WAIT_MIN_MILLIS), hold, hold));
         return new Postgres.Part(ANNOUNCE, binding, row -> {});
     }
 
@@ -204,6 +242,43 @@ final class PostgresInTransaction implements InTransaction {
 
     @Override
     public Optional<SettleResult.Settled> settle(Connection connection, Settlement settlement) throws SQLException {
+        Optional<SettleResult.Settled> ordinary = settleOrdinary(connection, settlement, false);
+        return ordinary.isPresent() ? ordinary : settleAny(connection, settlement);
+    }
+
+    @Override
+    public boolean isToldApart() {
+        return true;
+    }
+
+    @Override
+    public Optional<SettleResult.Settled> settleOwn(Connection connection, Settlement settlement) throws SQLException {
+        Optional<SettleResult.Settled> ordinary = settleOrdinary(connection, settlement, true);
+        if (ordinary.isPresent()) {
+            return ordinary;
+        }
+        List<Integer> own = new ArrayList<>();
+        Binding claim = RowParameters.owner(Columns.NATIVE, settlement.id(), settlement.token());
+        postgres.runAll(
+                connection,
+                List.of(new Postgres.Part(PostgresStatements.IS_WITHIN, claim, row -> own.add(row.getInt(1)))));
+        return own.isEmpty() ? Optional.empty() : settleAny(connection, settlement);
+    }
+
+    /** Most lives are ordinary: they need no row of the audit. Empty for others, too. */
+    private Optional<SettleResult.Settled> settleOrdinary(Connection connection, Settlement settlement, boolean own)
+            throws SQLException {
+        if (!settlement.to().isAnswered()) {
+            return Optional.empty();
+        }
+        List<SettleResult.Settled> settled = new ArrayList<>();
+        Binding binding = RowParameters.of(Columns.NATIVE, settlement).then(Binding.longs(own ? 1 : 0));
+        Postgres.RowEffect each = row -> settled.add(StoredEntry.settled(row, 1));
+        postgres.runAll(connection, List.of(new Postgres.Part(PostgresStatements.SETTLE_WITHIN, binding, each)));
+        return settled.stream().findFirst();
+    }
+
+    private Optional<SettleResult.Settled> settleAny(Connection connection, Settlement settlement) throws SQLException {
         List<SettleResult.Settled> settled = new ArrayList<>();
         Postgres.RowEffect each = row -> settled.add(StoredEntry.settled(row, 4));
         postgres.runAll(connection, List.of(Postgres.settle(List.of(settlement), each)));

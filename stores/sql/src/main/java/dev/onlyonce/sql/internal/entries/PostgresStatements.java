@@ -1,5 +1,6 @@
 package dev.onlyonce.sql.internal.entries;
 
+import dev.onlyonce.sql.internal.connections.IdleBound;
 import dev.onlyonce.sql.internal.connections.Standby;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -13,6 +14,9 @@ import java.util.Map;
  */
 final class PostgresStatements {
     static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+    /** The same time wherever it stands in a statement, which needs no subquery to keep it. */
+    static final String STATEMENT_CLOCK = "(extract(epoch FROM statement_timestamp()) * 1000000)::bigint";
 
     /**
      * Bounds lock waits and run time (milliseconds), and makes the commit last. The wait is long enough for another node's commit, and no longer: a
@@ -138,6 +142,29 @@ final class PostgresStatements {
             ON CONFLICT (tenant, space, key_) DO NOTHING
             RETURNING attempt, ctid, current_setting('synchronous_standby_names') <> ''""";
 
+    /**
+     * The same in a transaction that somebody else has begun. The statement brings what the transaction needs, before the row is written: a
+     * bound on the time that the rest of it may be idle, and a commit that lasts. It inserts only if nobody else announces the
+     * same key, by an advisory lock that ends with the transaction or its savepoint. So it does not wait for a request with this key, and
+     * needs no bound on lock waits: those that remain are short, and no duplicates. The lock decides nothing else: two keys
+     * may share it.
+     */
+    static final String INSERT_WITHIN = """
+            INSERT INTO onlyonce_entry (
+                tenant, space, key_, operation, fingerprint_version, fingerprint, token, owner,
+                lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
+            SELECT ?::text, ?::text, ?::text, ?::text, ?::int, ?::bytea, ?::uuid, ?::text,
+                   ?::bigint, ?::smallint, ?::bigint, ?::bigint, ?::text, ?::smallint, 1,
+                   (extract(epoch FROM statement_timestamp()) * 1000000)::bigint,
+                   (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + ?::bigint,
+                   (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + ?::bigint
+            WHERE pg_try_advisory_xact_lock(?::bigint)
+              AND
+            """ + IdleBound.of("?::text") + " ||\n" + Standby.SYNCHRONOUS + """
+             IS NOT NULL
+            ON CONFLICT (tenant, space, key_) DO NOTHING
+            RETURNING attempt""";
+
     /** Whether a commit may wait for a standby. */
     static final String REPLICATED = "SELECT current_setting('synchronous_standby_names') <> ''";
 
@@ -254,6 +281,31 @@ final class PostgresStatements {
               AND e.token = a.token AND e.state = 2
               AND e.lease_until BETWEEN clock.now AND clock.now + 300000000
             RETURNING e.settled_at, e.expires_at, current_setting('synchronous_standby_names') <> ''""";
+
+    /**
+     * An ordinary settlement in the transaction that has claimed. With 1 as the last parameter that must be this one itself, and not one
+     * before it: the action may have ended the transaction. A row that was written behind a savepoint does not count as its own.
+     */
+    static final String SETTLE_WITHIN = """
+            UPDATE onlyonce_entry e
+            SET state = a.state, result = a.result, settled_why = a.why,
+                settled_at = (extract(epoch FROM statement_timestamp()) * 1000000)::bigint,
+                expires_at = (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + e.retention_us,
+                purge_at = (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + e.retention_us + e.tombstone_us
+            FROM (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::uuid AS token,
+                         ?::smallint AS state, ?::bytea AS result, ?::text AS why, ?::bigint AS own) AS a
+            WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
+              AND e.token = a.token AND e.state = 2
+              AND e.lease_until BETWEEN (extract(epoch FROM statement_timestamp()) * 1000000)::bigint
+                  AND (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + 300000000
+              AND (a.own = 0 OR e.xmin = pg_current_xact_id()::xid)
+            RETURNING e.settled_at, e.expires_at""";
+
+    /** Whether a claim was made by this transaction itself: see {@link #SETTLE_WITHIN}. */
+    static final String IS_WITHIN = """
+            SELECT 1
+            FROM onlyonce_entry e
+            WHERE e.tenant = ? AND e.space = ? AND e.key_ = ? AND e.token = ? AND e.xmin = pg_current_xact_id()::xid""";
 
     /** A heartbeat: whoever has locked a row costs no other its lease. */
     static final String RENEW = """

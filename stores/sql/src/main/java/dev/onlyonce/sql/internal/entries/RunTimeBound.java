@@ -14,12 +14,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Bounds how long statements run that can only wait for a locked table: cancels those that run for longer. The driver's own time-out wakes up a
- * thread for every statement, which costs a lone caller more than a statement with the bound. This looks at all of them at once, every
- * half second while there are any.
+ * thread for every statement, which costs a lone caller more than a statement with the bound. This looks at all of them at once, four
+ * times a second while there are any.
  */
 final class RunTimeBound {
-    private static final Duration RUN_MAX = Duration.ofSeconds(1);
-    private static final Duration LOOK_EVERY = Duration.ofMillis(500);
+    private static final Duration LOOK_EVERY = Duration.ofMillis(250);
 
     private static final String QUERY_CANCELED = "57014";
     private static final String LOCK_NOT_AVAILABLE = "55P03";
@@ -37,8 +36,8 @@ final class RunTimeBound {
      * Executes; if it runs for too long, it is cancelled, has changed nothing, and fails as one that waits for a lock. A cancellation that
      * comes too late may end the wait of its commit for a standby, of which its warnings tell.
      */
-    void execute(PreparedStatement statement) throws SQLException {
-        Run run = new Run(statement);
+    void execute(PreparedStatement statement, Duration runMax) throws SQLException {
+        Run run = new Run(statement, runMax.toNanos());
         runs.add(run);
         lookLater();
         try {
@@ -75,16 +74,18 @@ final class RunTimeBound {
 
     private static final class Run {
         private final PreparedStatement statement;
+        private final long maxNanos;
         private final long begunNanos = System.nanoTime();
         private volatile boolean cancelled;
         private boolean ended;
 
-        Run(PreparedStatement statement) {
+        Run(PreparedStatement statement, long maxNanos) {
             this.statement = statement;
+            this.maxNanos = maxNanos;
         }
 
         synchronized void cancelIfLate() {
-            if (!ended && !cancelled && System.nanoTime() - begunNanos > RUN_MAX.toNanos()) {
+            if (!ended && !cancelled && System.nanoTime() - begunNanos > maxNanos) {
                 cancelled = true;
                 try {
                     statement.cancel();

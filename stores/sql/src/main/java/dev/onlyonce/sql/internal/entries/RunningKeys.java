@@ -81,6 +81,11 @@ public final class RunningKeys {
             this.fingerprint = fingerprint;
         }
 
+        /** What this run has recorded; to be believed when it is committed. */
+        public Optional<Entry> recorded() {
+            return Optional.ofNullable(recorded);
+        }
+
         private Entry entry(
                 State state, @Nullable Instant settledAt, @Nullable Instant expiresAt, byte @Nullable [] result) {
             Instant at = settledAt == null ? Instant.EPOCH : settledAt;
