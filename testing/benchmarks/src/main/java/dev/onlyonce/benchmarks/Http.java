@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.onlyonce.benchmarks.RequestTurns.Turn;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -100,7 +101,7 @@ final class Http {
         Turn own = medians.get(name(contender, kind));
         Turn byHand = medians.get(name(twin, kind));
         return contender.isStarter() && own != null && byHand != null
-                ? String.format("**%.2fx**", own.perSecond() / byHand.perSecond())
+                ? String.format(Locale.ROOT, "**%.2fx**", own.perSecond() / byHand.perSecond())
                 : "";
     }
 
