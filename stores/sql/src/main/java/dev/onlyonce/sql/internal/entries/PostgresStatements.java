@@ -354,10 +354,13 @@ final class PostgresStatements {
         all.put("claim", INSERT);
         all.put("claim one", INSERT_ONE);
         all.put("claim alone", INSERT_ALONE);
+        all.put("claim in a transaction", INSERT_WITHIN);
         all.put("claim and complete", INSERT_COMPLETED);
         all.put("settle", SETTLE);
         all.put("settle one", SETTLE_ONE);
         all.put("settle alone", SETTLE_ALONE);
+        all.put("settle in a transaction", SETTLE_WITHIN);
+        all.put("was claimed in this transaction", IS_WITHIN);
         all.put("settle around locks", SETTLE_UNLOCKED);
         all.put("renew", RENEW);
         all.put("find", FIND);
