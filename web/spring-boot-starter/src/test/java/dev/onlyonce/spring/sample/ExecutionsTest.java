@@ -84,10 +84,7 @@ final class ExecutionsTest {
             post(app, path, "warm" + path, false);
             assertThat(executed(() -> post(app, path, "fresh" + path, false)))
                     .containsExactlyInAnyOrder(
-                            "BEGIN",
-                            "INSERT INTO onlyonce_entry",
-                            "INSERT INTO ledger",
-                            "UPDATE onlyonce_entry e");
+                            "BEGIN", "INSERT INTO onlyonce_entry", "INSERT INTO ledger", "UPDATE onlyonce_entry e");
         }
     }
 
