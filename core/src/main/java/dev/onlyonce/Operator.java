@@ -29,7 +29,7 @@ public final class Operator {
         this.reconciliation = reconciliation;
     }
 
-    /** Entries in the order of their ids. */
+    /** Entries in the order of their ids, without their results. */
     public List<Entry> list(EntryQuery query) {
         return store.list(query);
     }

@@ -61,7 +61,7 @@ public record Entry(
     }
 
     /** The same with another result, for a store that keeps results in a form of its own. */
-    public Entry withResult(byte[] another) {
+    public Entry withResult(byte @Nullable [] another) {
         return new Entry(
                 id,
                 operation,
@@ -77,6 +77,11 @@ public record Entry(
                 expiresAt,
                 another,
                 readAt);
+    }
+
+    /** The same without its result. */
+    public Entry withoutResult() {
+        return result == null ? this : withResult(null);
     }
 
     /** For logs: without the result, and with the key shortened. */

@@ -127,6 +127,7 @@ public final class MemoryStore implements Store {
                 .filter(e -> query.olderThan() == null
                         || !e.createdAt().plus(query.olderThan()).isAfter(now))
                 .limit(query.limit())
+                .map(Entry::withoutResult)
                 .toList();
     }
 

@@ -111,7 +111,10 @@ public interface Store extends AutoCloseable {
      */
     Optional<Transition> evict(EntryId id, String who, String reason);
 
-    /** Lists entries in the order of their ids. For operators: it may read many rows. */
+    /**
+     * Lists entries in the order of their ids, without their results, which may be large: {@link #find} reads those. For operators: it
+     * may read many rows.
+     */
     List<Entry> list(EntryQuery query);
 
     /**

@@ -216,7 +216,7 @@ public final class CassandraStore implements Store {
 
     @Override
     public List<Entry> list(EntryQuery query) {
-        return listing.list(query).stream().map(sealing::open).toList();
+        return listing.list(query).stream().map(Entry::withoutResult).toList();
     }
 
     /** Counts ids; those that Cassandra has removed by itself are counted until the next purge. */

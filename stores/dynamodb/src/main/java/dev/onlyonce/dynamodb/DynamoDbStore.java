@@ -212,7 +212,7 @@ public final class DynamoDbStore implements Store {
     /** Unknown entries are found in the index; every other query reads the whole table. */
     @Override
     public List<Entry> list(EntryQuery query) {
-        return listing.list(query).stream().map(sealing::open).toList();
+        return listing.list(query).stream().map(Entry::withoutResult).toList();
     }
 
     /** Reads the whole table. */

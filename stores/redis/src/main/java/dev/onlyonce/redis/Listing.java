@@ -68,6 +68,7 @@ final class Listing {
             List<EntryId> some = matching.subList(i, Math.min(i + WHOLE, matching.size()));
             reads.readable(some, Mode.FIND, unreadable).stream()
                     .filter(entry -> matches(query, entry))
+                    .map(Entry::withoutResult)
                     .forEach(page::add);
         }
     }

@@ -244,7 +244,7 @@ public final class RedisStore implements Store {
 
     @Override
     public List<Entry> list(EntryQuery query) {
-        return listing.list(query).stream().map(sealing::open).toList();
+        return listing.list(query);
     }
 
     /** Counts what the indexes have; an entry that somebody has deleted is counted until the next purge. */

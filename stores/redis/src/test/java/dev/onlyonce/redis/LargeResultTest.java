@@ -10,7 +10,6 @@ import dev.onlyonce.Policy;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
-import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Settlement;
@@ -111,8 +110,9 @@ class LargeResultTest {
             assertThat(store.find(ids.subList(1, 2)).get(0).orElseThrow().result())
                     .isEqualTo(bytes(LARGE));
             assertThat(store.list(EntryQuery.all(10)))
-                    .extracting(Entry::result)
-                    .containsExactly(bytes(SMALL), bytes(LARGE), bytes(10 * LARGE));
+                    .as("a listing leaves results out")
+                    .hasSize(3)
+                    .allSatisfy(entry -> assertThat(entry.result()).isNull());
             assertThat(store.evict(ids.get(1), "ann", "test")).isPresent();
             assertThat(store.find(ids.subList(1, 2)).get(0)).isEmpty();
         }

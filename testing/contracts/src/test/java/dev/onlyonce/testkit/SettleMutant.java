@@ -132,6 +132,12 @@ enum SettleMutant implements WrappingMutant {
             }
             return page;
         }
+    }),
+    LISTS_RESULTS_TOO((store, clock) -> new Mutated(store) {
+        @Override
+        public List<Entry> list(EntryQuery q) {
+            return super.list(q).stream().map(e -> entry(e.id()).orElse(e)).toList();
+        }
     });
 
     private final BiFunction<Store, ShiftedTime, Store> mutation;

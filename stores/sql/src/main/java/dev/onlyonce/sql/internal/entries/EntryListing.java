@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The operators' listing. Its conditions vary with the query, so it is put together; all databases understand it. */
+/** The operators' listing, without results. Its conditions vary with the query, so it is put together; all databases understand it. */
 public final class EntryListing implements Binding {
     private final StringBuilder sql;
     private final List<Binding> bindings = new ArrayList<>();
@@ -27,11 +27,12 @@ public final class EntryListing implements Binding {
     EntryListing(EntryQuery query, Columns columns) {
         this.columns = columns;
         sql = new StringBuilder("""
-                SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
-                       attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
-                       settled_at, expires_at, result, {now}
-                FROM onlyonce_entry
-                WHERE (purge_at IS NULL OR purge_at > {now})""");
+            SELECT tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner,
+                   attempt, lease_us, on_lease_lost, retention_us, tombstone_us, created_at, lease_until,
+                   settled_at, expires_at, NULL AS result, {now}
+            FROM onlyonce_entry
+            WHERE (purge_at IS NULL OR purge_at > {now})\
+            """);
         String tenant = query.tenant();
         if (tenant != null) {
             and("tenant = ?", text(tenant));
