@@ -40,9 +40,11 @@ public final class StateCount {
         """;
 
     private static final String POSTGRES_STATES = """
-        SELECT most_common_vals::text::smallint[], most_common_freqs FROM pg_stats
-        WHERE schemaname = (SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'onlyonce_entry'::regclass)
-          AND tablename = 'onlyonce_entry' AND attname = 'state' AND most_common_vals IS NOT NULL\
+        SELECT stats.most_common_vals::text::smallint[], stats.most_common_freqs
+        FROM pg_class entries
+        JOIN pg_namespace ON pg_namespace.oid = entries.relnamespace
+        JOIN pg_stats stats ON stats.schemaname = pg_namespace.nspname AND stats.tablename = entries.relname
+        WHERE entries.oid = 'onlyonce_entry'::regclass AND stats.attname = 'state' AND stats.most_common_vals IS NOT NULL\
         """;
 
     private static final String MYSQL_ROWS = """
