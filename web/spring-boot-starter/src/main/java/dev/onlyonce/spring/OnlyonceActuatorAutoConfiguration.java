@@ -4,6 +4,7 @@ import dev.onlyonce.Onlyonce;
 import dev.onlyonce.store.Store;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -14,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /** Endpoint and health, if the application has Spring Boot's actuator. */
 @AutoConfiguration(after = {OnlyonceAutoConfiguration.class, OnlyonceWebAutoConfiguration.class})
@@ -29,11 +31,31 @@ public class OnlyonceActuatorAutoConfiguration {
             ObjectProvider<OnlyonceWeb> web,
             ObjectProvider<ListenerCoverage> listeners,
             Downgrades downgrades,
-            Reconcilers reconcilers) {
-        Map<String, Coverage> coverage = new LinkedHashMap<>();
-        web.ifAvailable(it -> coverage.put("coverage", it.operations().coverage()));
-        listeners.ifAvailable(it -> coverage.put("listenerCoverage", it.coverage()));
-        return new OnlyonceEndpoint(once, coverage, downgrades, reconcilers);
+            Reconcilers reconcilers,
+            Environment environment) {
+        return new OnlyonceEndpoint(
+                once,
+                () -> {
+                    Map<String, Object> found = new LinkedHashMap<>();
+                    found.put("leasedThoughTransactional", downgrades.all());
+                    found.put("reconcilers", reconcilers.describe());
+                    web.ifAvailable(it -> found.put("coverage", it.operations().coverage()));
+                    listeners.ifAvailable(it -> found.put("listenerCoverage", it.coverage()));
+                    return found;
+                },
+                console(environment));
+    }
+
+    /** On the application's port, which need not be the actuator's. */
+    private static @Nullable String console(Environment environment) {
+        if (!environment.getProperty("onlyonce.console.enabled", Boolean.class, false)) {
+            return null;
+        }
+        String servlet = environment.getProperty("spring.mvc.servlet.path", "/");
+        return environment.getProperty("server.servlet.context-path", "")
+                + (servlet.equals("/") ? "" : servlet)
+                + environment.getProperty("onlyonce.console.path", OnlyonceProperties.CONSOLE_PATH)
+                + "/";
     }
 
     /** Spring Boot 4 has moved health; on 3.5 there is no indicator. */

@@ -6,8 +6,6 @@ import dev.onlyonce.sql.outbox.DeliveryHandler;
 import dev.onlyonce.sql.outbox.Outbox;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
-import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -26,7 +24,8 @@ public class OnlyonceOutboxAutoConfiguration {
     Outbox onlyonceOutbox(Onlyonce once, DeliveryHandlers handlers, OnlyonceProperties properties) {
         if (!(once.registry().store() instanceof SqlStore)) {
             throw new InvalidSettings(
-                    "There are beans of type DeliveryHandler, but the entries are not in an SQL database, where an outbox is",
+                    "There are beans of type DeliveryHandler, but the entries are not in an SQL database, where an"
+                            + " outbox is",
                     "Keep the entries in the application's DataSource (no Store bean of another kind), or remove "
                             + handlers.topics() + ".",
                     null);
@@ -63,18 +62,6 @@ public class OnlyonceOutboxAutoConfiguration {
             ObjectProvider<EntryTransactions> transactions, Outbox outbox, ObjectProvider<Json> json) {
         EntryTransactions available = transactions.getIfAvailable();
         return available == null ? null : new QueuedWay(available, outbox, json.getIfAvailable(Json::standard));
-    }
-
-    /** With Spring Boot's actuator. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(Endpoint.class)
-    static class WithActuator {
-        @Bean
-        @ConditionalOnMissingBean
-        @ConditionalOnAvailableEndpoint
-        OutboxEndpoint onlyonceOutboxEndpoint(Outbox outbox) {
-            return new OutboxEndpoint(outbox);
-        }
     }
 
     /** Spring Boot 4 has moved health; on 3.5 there is no indicator. */

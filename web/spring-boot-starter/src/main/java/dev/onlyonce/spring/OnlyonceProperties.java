@@ -76,6 +76,8 @@ public record OnlyonceProperties(
         @DefaultValue Limits limits,
         @DefaultValue ConsoleSettings console,
         @DefaultValue Map<String, OperationSettings> operations) {
+    /** Where the console is unless configured. */
+    static final String CONSOLE_PATH = "/onlyonce";
 
     /**
      * Where entries are kept.
@@ -238,7 +240,7 @@ public record OnlyonceProperties(
      */
     public record ConsoleSettings(
             @DefaultValue("false") boolean enabled,
-            @DefaultValue("/onlyonce") String path,
+            @DefaultValue(CONSOLE_PATH) String path,
             @DefaultValue("ONLYONCE_OPERATOR") String operatorRole,
             @DefaultValue("ONLYONCE_READER") String readerRole,
             @DefaultValue("false") boolean readersSeeKeys,

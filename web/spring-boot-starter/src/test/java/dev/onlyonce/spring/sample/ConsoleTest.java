@@ -80,8 +80,12 @@ class ConsoleTest {
 
     private static HttpResponse<String> send(RunningSample app, String path, String body, String... headers)
             throws Exception {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + app.port() + "/onlyonce" + path));
+        return to(app, "/onlyonce" + path, body, headers);
+    }
+
+    private static HttpResponse<String> to(RunningSample app, String path, String body, String... headers)
+            throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + app.port() + path));
         if (headers.length > 0) {
             request.headers(headers);
         }
@@ -163,7 +167,33 @@ class ConsoleTest {
             assertThat(send(app, "/v1/keys/evict", evict, asOperator).statusCode())
                     .isEqualTo(200);
             HttpResponse<String> history = send(app, "/v1/keys/history?tenant=acme&key=key-secret-1", "", asOperator);
-            assertThat(history.body()).contains("\"who\":\"anna\"", "\"why\":\"ticket\"");
+            assertThat(history.body()).contains("\"who\":\"operator anna\"", "\"why\":\"ticket\"");
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "O1 D6 settles through its API what is in doubt; the actuator counts it and leads there, under every path")
+    void resolves() throws Exception {
+        try (RunningSample app = new RunningSample(
+                database(),
+                ENABLED,
+                "--onlyonce.console.path=/ops/console",
+                "--server.servlet.context-path=/shop",
+                "--spring.mvc.servlet.path=/api")) {
+            assertThat(app.post("/shop/api/strict-failure", "order-1", "{}").statusCode())
+                    .isEqualTo(500);
+            String summary = to(app, "/shop/api/actuator/onlyonce", "").body();
+            assertThat(summary).contains("\"unknown\":1", "\"console\":\"/shop/api/ops/console/\"");
+            String api = "/shop/api/ops/console/v1";
+            String token = csrf(to(app, api + "/session", ""));
+            String found = "{\"key\":{\"tenant\":\"acme\",\"key\":\"order-1\"},\"finding\":{\"outcome\":\"found\","
+                    + "\"response\":{\"status\":200,\"body\":\"it had worked\"},\"reason\":\"ticket 4711\"}}";
+            assertThat(to(app, api + "/keys/resolve", found, "X-Onlyonce-Csrf", token)
+                            .statusCode())
+                    .isEqualTo(200);
+            assertThat(app.post("/shop/api/strict-failure", "order-1", "{}").body())
+                    .isEqualTo("it had worked");
         }
     }
 }

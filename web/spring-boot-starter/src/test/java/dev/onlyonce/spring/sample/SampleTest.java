@@ -4,13 +4,23 @@ import static dev.onlyonce.spring.sample.RunningSample.isReplay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onlyonce.Key;
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.Operator;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.OutcomeException;
+import dev.onlyonce.http.Headers;
+import dev.onlyonce.http.HttpAnswer;
+import dev.onlyonce.http.StoredResponse;
 import dev.onlyonce.micrometer.Metric;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.testservers.PostgresServer;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -142,60 +152,29 @@ class SampleTest {
     void operatorResolves() {
         assertThat(app.post("/strict-failure", id, "{}").statusCode()).isEqualTo(500);
         assertThat(app.post("/strict-failure", id, "{}").body()).contains("outcome_unknown");
-        String listed = app.send("GET", "/actuator/onlyonce?state=unknown", "").body();
-        assertThat(listed).contains(id).contains("\"state\":\"unknown\"");
-        String resolution =
-                "{\"tenant\":\"acme\",\"key\":\"" + id + "\",\"attempt\":1,\"to\":\"completed\",\"status\":200,"
-                        + "\"contentType\":\"text/plain\",\"body\":\"it had worked\",\"reason\":\"found at the provider\"}";
-        HttpResponse<String> resolved = app.send("POST", "/actuator/onlyonce", resolution);
-        assertThat(resolved.statusCode()).isEqualTo(200);
-        assertThat(resolved.body()).contains("\"resolved\":true").contains("\"scope\":\"tenant\"");
-        assertThat(app.send("POST", "/actuator/onlyonce", resolution).statusCode())
-                .isEqualTo(409);
+        assertThat(app.send("GET", "/actuator/onlyonce", "").body())
+                .containsPattern("\"unknown\":[1-9]")
+                .contains("\"console\":\"not enabled")
+                .as("a summary shows no key")
+                .doesNotContain(id);
+        Operator operator = app.bean(Onlyonce.class).operator();
+        Key key = Key.of("acme", "POST /strict-failure", id);
+        byte[] found = StoredResponse.of(new HttpAnswer(
+                        200,
+                        Headers.of("Content-Type", "text/plain"),
+                        "it had worked".getBytes(StandardCharsets.UTF_8)))
+                .encode();
+        Resolution resolution = Resolution.found(key.entryId(), 1, Optional.of(found), "anna", "found at the provider");
+        assertThat(operator.resolve(resolution)).isInstanceOf(SettleResult.Settled.class);
+        assertThat(operator.resolve(resolution)).isInstanceOf(SettleResult.Lost.class);
         HttpResponse<String> retry = app.post("/strict-failure", id, "{}");
         assertThat(retry.body()).isEqualTo("it had worked");
         assertThat(isReplay(retry)).isTrue();
-        assertThat(app.send("GET", "/actuator/onlyonce?tenant=acme&key=" + id, "")
-                        .body())
-                .contains("\"state\":\"completed\"")
-                .contains("\"target\":\"POST /strict-failure\"")
-                .contains("\"responseStatus\":200");
-        assertThat(app.send("DELETE", "/actuator/onlyonce?tenant=acme&key=" + id + "&reason=wrong", "")
-                        .body())
-                .contains("\"evicted\":true");
-        assertThat(app.send("GET", "/actuator/onlyonce?tenant=acme&key=" + id, "")
-                        .body())
-                .contains("\"entries\":[]")
-                .containsPattern(
-                        "\"from\":\"unknown\",\"to\":\"completed\",\"who\":\"[^\"]+\",\"why\":\"found at the provider\"")
-                .containsPattern("\"from\":\"completed\",\"to\":\"nothing\",\"who\":\"[^\"]+\",\"why\":\"wrong\"");
+        assertThat(operator.evict(key, "anna", "wrong")).isTrue();
+        assertThat(operator.history(key))
+                .extracting(record -> record.transition().why())
+                .contains("found at the provider", "wrong");
         assertThat(runs()).isEqualTo(1);
-    }
-
-    @Test
-    @DisplayName("The actuator refuses with 400 what an operator cannot have meant")
-    void operatorErrs() {
-        for (String query : List.of(
-                "state=lost",
-                "limit=0",
-                "limit=1001",
-                "tenant=acme&key=%20",
-                "tenant=acme&key=k&scope=operation",
-                "tenant=acme&key=k&scope=x&operation=y")) {
-            assertThat(app.send("GET", "/actuator/onlyonce?" + query, "").statusCode())
-                    .as(query)
-                    .isEqualTo(400);
-        }
-        for (String to : List.of("lost", "pending")) {
-            String resolution = "{\"tenant\":\"acme\",\"key\":\"" + id + "\",\"attempt\":1,\"to\":\"" + to
-                    + "\",\"reason\":\"why\"}";
-            assertThat(app.send("POST", "/actuator/onlyonce", resolution).statusCode())
-                    .as(to)
-                    .isEqualTo(400);
-        }
-        assertThat(app.send("DELETE", "/actuator/onlyonce?tenant=acme&key=" + id + "&reason=", "")
-                        .statusCode())
-                .isEqualTo(400);
     }
 
     @Test
@@ -209,7 +188,7 @@ class SampleTest {
     @Test
     @DisplayName("W7 the actuator shows which handlers are protected, which are not, and which need not be")
     void coverage() {
-        assertThat(app.send("GET", "/actuator/onlyonce?limit=1", "").body())
+        assertThat(app.send("GET", "/actuator/onlyonce", "").body())
                 .contains("\"unprotectedHandlers\":[\"POST /forgotten\"]")
                 .contains("\"exempt\":[\"POST /harmless: it changes nothing\"]")
                 .contains("\"POST /payments\"");
