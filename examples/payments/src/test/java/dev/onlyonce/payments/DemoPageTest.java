@@ -128,6 +128,10 @@ class DemoPageTest {
 
             tab.click("#console");
             tab.await("document.querySelector('h1')?.innerText === 'Overview' && document.querySelector('.tiles')");
+            assertThat(tab.look("performance.getEntries().reduce((sum, one) => sum + (one.transferSize ?? 0), 0)")
+                            .asLong())
+                    .as("bytes of the first view over the wire")
+                    .isBetween(10_000L, 100_000L);
             tab.click("text=Keys");
             tab.await("document.querySelector('tbody tr .key')");
             assertThat(tab.inaccessible()).isEmpty();
