@@ -1,5 +1,6 @@
 // Calls of the API: relative addresses, the session's CSRF token, and errors that say what failed and whether to retry.
 import { signal } from "@preact/signals";
+import { learnClock } from "./time";
 import type { Session } from "./types";
 
 export const session = signal<Session | null>(null);
@@ -87,14 +88,20 @@ export function query(parameters: Record<string, string | number | undefined | n
 
 const unchanged = new Map<string, { etag: string; value: unknown }>();
 
+const costs = new WeakMap<object, number>();
+
+/** How many milliseconds the program worked for what `get` has returned last. */
+export function cost(value: object | null): number {
+  return value === null ? 0 : (costs.get(value) ?? 0);
+}
+
 /** Reads; an answer with an ETag is sent only once. */
-export async function get<T>(what: string, path: string): Promise<T> {
+export async function get<T extends object>(what: string, path: string): Promise<T> {
   const known = unchanged.get(path);
   const answer = await send(what, "GET", path, known ? { "If-None-Match": known.etag } : {});
-  if (answer.status === 304 && known) {
-    return known.value as T;
-  }
-  const value = (await answer.json()) as T;
+  learnClock(answer.headers.get("Onlyonce-Now"));
+  const value = answer.status === 304 && known ? (known.value as T) : ((await answer.json()) as T);
+  costs.set(value, Number(/dur=([\d.]+)/.exec(answer.headers.get("Server-Timing") ?? "")?.[1] ?? 0));
   const etag = answer.headers.get("ETag");
   if (etag !== null) {
     if (unchanged.size > 20) {

@@ -57,10 +57,10 @@ function draw(box: HTMLElement, props: Props): uPlot {
       cursor: { drag: { x: false, y: false }, points: { size: 6 } },
       scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
       axes: [
-        { ...axis, size: 1.9 * rem(), values: (_plot, times) => times.map((time) => new Date(time * 1000).toTimeString().slice(0, 5)) },
-        { ...axis, size: 4.1 * rem(), values: (_plot, values) => values.map((value) => rate(value) + props.unit) },
+        { ...axis, size: 1.9 * rem(), space: 5.5 * rem(), values: (_plot, times) => clock(times) },
+        { ...axis, size: 4.1 * rem(), space: 2.6 * rem(), values: (_plot, values) => values.map((value) => rate(value) + props.unit) },
       ],
-      series: [{}, ...props.lines.map((line, number) => ({ label: line.title, stroke: strokes[number] ?? "", width: 1.75, points: { show: false } }))],
+      series: [{}, ...props.lines.map((line, number) => ({ label: line.title, stroke: strokes[number] ?? "", width: 1.75, points: { show: true, size: 5, filter: alone } }))],
       hooks: {
         setCursor: [(plot) => tell(box, plot, props)],
       },
@@ -68,6 +68,19 @@ function draw(box: HTMLElement, props: Props): uPlot {
     data(props),
     box,
   );
+}
+
+/** Labels of the time axis, with seconds where minutes would repeat. */
+function clock(times: number[]): string[] {
+  const step = (times[1] ?? 0) - (times[0] ?? 0);
+  return times.map((time) => new Date(time * 1000).toTimeString().slice(0, step < 60 ? 8 : 5));
+}
+
+/** Values without a neighbour, which no line shows. */
+function alone(plot: uPlot, series: number): number[] {
+  const values = plot.data[series] ?? [];
+  const missing = (at: number): boolean => typeof values[at] !== "number";
+  return Array.from(values.keys()).filter((at) => !missing(at) && missing(at - 1) && missing(at + 1));
 }
 
 /** Writes the values under the cursor below the chart, where space is kept for them. */

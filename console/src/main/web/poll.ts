@@ -1,7 +1,7 @@
 // Data of a view: loaded when it is shown, refreshed while the page is visible. What is shown stays while a refresh runs or fails.
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Failure } from "./api";
+import { cost, Failure } from "./api";
 
 export interface Loaded<T> {
   value: Signal<T | null>;
@@ -10,8 +10,12 @@ export interface Loaded<T> {
   reload: () => Promise<void>;
 }
 
+/** A page that stays open costs the program a hundredth of the time of one thread at most. */
+const SHARE = 100;
+const PAUSE_MILLIS_MAX = 60_000;
+
 /** Calls `load` at once, when `dependency` changes, and every `everySeconds` (0: never). */
-export function useLoaded<T>(load: () => Promise<T>, dependency: string, everySeconds: number): Loaded<T> {
+export function useLoaded<T extends object | void>(load: () => Promise<T>, dependency: string, everySeconds: number): Loaded<T> {
   const value = useSignal<T | null>(null);
   const failure = useSignal<Failure | null>(null);
   const latest = useRef(load);
@@ -43,7 +47,7 @@ export function useLoaded<T>(load: () => Promise<T>, dependency: string, everySe
         await reload();
       }
       if (!ended && everySeconds > 0) {
-        timer = window.setTimeout(round, everySeconds * 1000);
+        timer = window.setTimeout(round, Math.max(everySeconds * 1000, Math.min(PAUSE_MILLIS_MAX, SHARE * cost(value.value ?? null))));
       }
     };
     void round();

@@ -7,7 +7,6 @@ import { useLoaded } from "./poll";
 import { href, view } from "./route";
 import { number, Stored } from "./text";
 import { announce, focusHeading } from "./ui";
-import { learnClock } from "./time";
 import type { Overview } from "./types";
 
 const VIEWS: [name: string, title: string][] = [
@@ -61,11 +60,7 @@ let latest: { at: number; overview: Promise<Overview> } | null = null;
 export function loadOverview(): Promise<Overview> {
   const now = Date.now();
   if (latest === null || now - latest.at > FRESH_MILLIS) {
-    const overview = get<Overview>("Loading the overview", "overview").then((loaded) => {
-      learnClock(loaded.now);
-      return loaded;
-    });
-    latest = { at: now, overview };
+    latest = { at: now, overview: get<Overview>("Loading the overview", "overview") };
   }
   return latest.overview;
 }

@@ -11,8 +11,8 @@ setInterval(() => {
 }, 1000);
 
 /** Learns how far the store's clock is ahead, from an answer that has just come. */
-export function learnClock(now: string | undefined): void {
-  const time = now === undefined ? Number.NaN : Date.parse(now);
+export function learnClock(now: string | null): void {
+  const time = now === null ? Number.NaN : Date.parse(now);
   if (!Number.isNaN(time)) {
     const difference = time - Date.now();
     // Less than a second is the way of the answer.

@@ -42,7 +42,7 @@ export interface Node {
 }
 
 export interface Overview {
-  now: string;
+  at: string;
   mine: {
     node: string;
     version?: string;
@@ -54,6 +54,8 @@ export interface Overview {
     lapsedLeases?: Count | null;
   };
   everybody: {
+    /** When the store was asked: less often where that takes long. */
+    seenAt?: string;
     /** None while the store does not answer. */
     states?: Partial<Record<State, Count>> | null;
     unknown?: Waiting | null;
@@ -179,7 +181,6 @@ export interface BulkResult {
 
 export interface Letter {
   id: number;
-  source: "outbox" | "consumer";
   tenant: string;
   key: string;
   ref?: string | null;

@@ -81,7 +81,7 @@ const series = () => {
 
 const count = (state) => keys.filter((key) => key.state === state).length;
 const overview = () => ({
-  now: ago(0),
+  at: ago(0),
   mine: {
     node: "gw-1", version: "1.0.0", startedAt: since(93000), handlerName: "upstream", lapsedLeases: { count: empty ? 0 : 1, kind: "exact" },
     perSecond: empty ? {} : { created: 182.4, replayed: 41.2, in_progress: 5.9, mismatched: 0.7, unknown: 0.05 },
@@ -97,14 +97,12 @@ const overview = () => ({
     store: { name: "PostgreSQL 17.2", healthy: true, failover: "nothing with a synchronous standby", acceptedRisks: [], schema: { installed: 9, known: 9, current: true } },
     nodes: [
       { node: "gw-1", version: "1.0.0", startedAt: since(93000), me: true },
-      { node: "gw-2", version: "1.0.0", startedAt: since(88000) },
-      { node: "gw-3", version: "0.9.8", startedAt: since(400000) },
     ],
-    nodesComplete: true,
+    nodesComplete: false,
   },
 });
 const letters = empty ? [] : [17, 18, 21].map((id, n) => ({
-  id, source: n === 2 ? "consumer" : "outbox", tenant: "acme-bank", key: keys[n].key, ref: keys[n].ref, operation: "POST /payments", topic: n === 2 ? "payments.events" : "charge",
+  id, tenant: "acme-bank", key: keys[n].key, ref: keys[n].ref, operation: "POST /payments", topic: "charge",
   tries: 12, acceptedAt: since(4000 + 900 * n), lastError: "java.net.http.HttpTimeoutException: request timed out <script>alert(1)</script>", payloadBytes: 184,
 }));
 const operations = () => ({
@@ -193,7 +191,10 @@ const calls = {
     return { unknown: rows, operationsWithLookUp: ["POST /payments"], next, now: ago(0), order: "age" };
   },
   "POST reconcile/run": () => ({ asked: 3, found: 0, absent: 0, undecided: 3, withoutLookUp: 1 }),
-  "GET outbox": () => ({ letters, next: null, now: ago(0) }),
+  "GET outbox": () => ({
+    letters, next: null, now: ago(0), consumersScope: `this node since ${since(93000)}`,
+    consumers: empty ? [] : [{ group: "books", topic: "payments.events", reason: "tries-exhausted", count: 3, lastAt: ago(300) }, { group: "<i>x</i>", topic: "a\u202Eb", reason: "mismatch", count: 1, lastAt: ago(9000) }],
+  }),
   "GET outbox/show": (query) => ({ ...letters.find((letter) => letter.id === Number(query.get("id"))), payload: '{"payment":"pay_1","amount":1999}' }),
   "POST outbox/retry": () => ({ retried: true }),
   "POST outbox/drop": () => ({ dropped: true }),

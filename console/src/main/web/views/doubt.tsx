@@ -6,7 +6,7 @@ import { useLoaded } from "../poll";
 import { refine, route } from "../route";
 import { useSteady } from "../steady";
 import { number, plain, Stored } from "../text";
-import { Ago, learnClock, Next } from "../time";
+import { Ago, Next } from "../time";
 import type { Backlog, BulkResult, Key } from "../types";
 import { Dialog, Empty, ErrorBox, Heading, keepFocus, KeyLink, Pager, Skeleton, Table } from "../ui";
 import { ActionForm, AskButton, DecisionFields, finding, ResolveDialog, useDecision } from "./actions";
@@ -17,10 +17,7 @@ const BULK_MAX = 1000;
 const BATCH = 20;
 
 function load(wanted: Record<string, string>, after: string | undefined, limit: number): Promise<Backlog> {
-  return get<Backlog>("Listing what is in doubt", "reconcile" + query({ ...wanted, after, limit })).then((loaded) => {
-    learnClock(loaded.now);
-    return loaded;
-  });
+  return get<Backlog>("Listing what is in doubt", "reconcile" + query({ ...wanted, after, limit }));
 }
 
 function Word(props: { of: Key }): JSX.Element {

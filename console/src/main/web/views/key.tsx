@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { can, get, mayChange, query } from "../api";
 import { useLoaded } from "../poll";
 import { Stored } from "../text";
-import { Ago, Countdown, exact, learnClock, Next, period, told } from "../time";
+import { Ago, Countdown, exact, Next, period, told } from "../time";
 import type { Change, KeyDetail } from "../types";
 import { Empty, ErrorBox, Heading, keepFocus, Section, Skeleton, StateBadge } from "../ui";
 import { AskButton, EvictDialog, ResolveDialog } from "./actions";
@@ -118,10 +118,7 @@ function Doubt(props: { of: KeyDetail; onDone: () => void }): JSX.Element {
 export function KeyView(props: { reference: string }): JSX.Element {
   const { value, failure, reload } = useLoaded(
     () =>
-      get<KeyDetail>("Showing this key", "keys/show" + query({ ref: props.reference })).then((loaded) => {
-        learnClock(loaded.now);
-        return loaded;
-      }),
+      get<KeyDetail>("Showing this key", "keys/show" + query({ ref: props.reference })),
     props.reference,
     3,
   );

@@ -6,7 +6,7 @@ import { useLoaded } from "../poll";
 import { refine, route } from "../route";
 import { useSteady } from "../steady";
 import { Stored } from "../text";
-import { Ago, Countdown, learnClock } from "../time";
+import { Ago, Countdown } from "../time";
 import type { Key, KeyPage } from "../types";
 import { Empty, ErrorBox, Heading, KeyLink, Pager, Skeleton, StateBadge, Table } from "../ui";
 
@@ -37,7 +37,7 @@ export function KeyRow(props: { of: Key }): JSX.Element {
       <td data-label="Created">
         <Ago at={key.createdAt} />
       </td>
-      <td data-label="Lease or settled">
+      <td data-label={key.state === "processing" ? "Lease" : "Settled"}>
         {key.state === "processing" && key.leaseUntil ? (
           <Countdown until={key.leaseUntil} over="lapsed" />
         ) : key.settledAt ? (
@@ -56,10 +56,7 @@ export function KeysView(): JSX.Element {
   const place = JSON.stringify([wanted, after]);
   const page = useLoaded(
     () =>
-      get<KeyPage>("Listing keys", "keys" + query({ ...wanted, after, limit: PAGE })).then((loaded) => {
-        learnClock(loaded.now);
-        return loaded;
-      }),
+      get<KeyPage>("Listing keys", "keys" + query({ ...wanted, after, limit: PAGE })),
     place,
     5,
   );

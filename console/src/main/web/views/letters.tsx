@@ -3,10 +3,10 @@ import type { JSX } from "preact";
 import { get, mayChange, post, query, session } from "../api";
 import { useLoaded } from "../poll";
 import { refine, route } from "../route";
-import { size, Stored } from "../text";
-import { Ago, learnClock } from "../time";
+import { number, size, Stored } from "../text";
+import { Ago, told } from "../time";
 import type { Letter, LetterDetail } from "../types";
-import { announce, Dialog, Empty, ErrorBox, Heading, keepFocus, KeyLink, Pager, Skeleton, Table } from "../ui";
+import { announce, Dialog, Empty, ErrorBox, Heading, keepFocus, KeyLink, Pager, Section, Skeleton, Table } from "../ui";
 import { ActionForm, Consequence, ReasonField } from "./actions";
 import { BodyView } from "./response";
 
@@ -15,7 +15,43 @@ const PAGE = 50;
 interface Letters {
   letters: Letter[];
   next?: string | number | null;
-  now?: string;
+  consumers?: { group: string; topic: string; reason: string; count: number; lastAt: string }[];
+  consumersScope?: string;
+}
+
+/** Consumers send what they give up to dead letters at their broker. */
+function Consumers(props: { of: Letters }): JSX.Element | null {
+  const { consumers = [], consumersScope = "" } = props.of;
+  if (consumers.length === 0) {
+    return null;
+  }
+  return (
+    <Section title="Messages that consumers gave up" note={<Stored text={told(consumersScope)} />}>
+      <p class="muted">They are among the dead letters of their broker: read them and send them again there. One that took effect is not applied twice.</p>
+      <Table label="Messages that consumers gave up" class="cards">
+        <thead>
+          <tr>
+            <th scope="col">Consumer</th>
+            <th scope="col">From</th>
+            <th scope="col">Reason</th>
+            <th scope="col" class="right">Messages</th>
+            <th scope="col">Last</th>
+          </tr>
+        </thead>
+        <tbody>
+          {consumers.map((one) => (
+            <tr key={JSON.stringify([one.group, one.topic, one.reason])}>
+              <td data-label="Consumer"><Stored text={one.group} /></td>
+              <td data-label="From"><Stored text={one.topic} /></td>
+              <td data-label="Reason"><Stored text={one.reason} /></td>
+              <td data-label="Messages" class="right number">{number(one.count)}</td>
+              <td data-label="Last"><Ago at={one.lastAt} /></td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </Section>
+  );
 }
 
 function LetterDialog(props: { of: Letter; way: "retry" | "drop"; onClose: () => void; onDone: () => void }): JSX.Element {
@@ -74,10 +110,7 @@ export function LettersView(): JSX.Element {
   const after = route.value.query["after"];
   const { value, failure, reload } = useLoaded(
     () =>
-      get<Letters>("Listing dead letters", "outbox" + query({ after, limit: PAGE })).then((loaded) => {
-        learnClock(loaded.now);
-        return loaded;
-      }),
+      get<Letters>("Listing dead letters", "outbox" + query({ after, limit: PAGE })),
     after ?? "",
     10,
   );
@@ -94,10 +127,10 @@ export function LettersView(): JSX.Element {
   return (
     <>
       <Heading title="Dead letters" />
-      <p class="lead">Calls and messages that were given up after all their tries. Remove the cause, then try them again; or drop them and settle their keys.</p>
+      <p class="lead">Calls that were given up after all their tries. Remove the cause, then try them again; or drop them and settle their keys.</p>
       <ErrorBox failure={failure.value} retry={() => void reload()} />
       {!loaded && !failure.value && <Skeleton lines={6} />}
-      {loaded?.letters.length === 0 && <Empty title="No dead letters">No call and no message was given up. There is nothing to do here.</Empty>}
+      {loaded?.letters.length === 0 && <Empty title="No dead letters">No call was given up. There is nothing to do here.</Empty>}
       {loaded && loaded.letters.length > 0 && (
         <>
           <Table label="Dead letters" class="cards">
@@ -115,12 +148,12 @@ export function LettersView(): JSX.Element {
             </thead>
             <tbody>
               {loaded.letters.map((letter) => (
-                <tr key={letter.source + letter.id}>
+                <tr key={letter.id}>
                   <td data-label="Letter">
                     <button type="button" class="link" onClick={() => (open.value = { of: letter, way: "payload" })}>
                       {letter.id}
                     </button>
-                    <span class="muted"> {letter.source}{letter.payloadBytes ? ", " + size(letter.payloadBytes) : ""}</span>
+                    {letter.payloadBytes ? <span class="muted"> {size(letter.payloadBytes)}</span> : null}
                   </td>
                   <td data-label="Key">{letter.ref ? <KeyLink of={{ ref: letter.ref, key: letter.key }} /> : <Stored text={letter.key} class="mono" />}</td>
                   <td data-label="Tenant"><Stored text={letter.tenant} /></td>
@@ -145,6 +178,7 @@ export function LettersView(): JSX.Element {
           </Pager>
         </>
       )}
+      {loaded && <Consumers of={loaded} />}
       {now?.way === "payload" && <PayloadDialog of={now.of} onClose={close} />}
       {(now?.way === "retry" || now?.way === "drop") && <LetterDialog of={now.of} way={now.way} onClose={close} onDone={done} />}
     </>

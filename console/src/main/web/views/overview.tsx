@@ -110,6 +110,13 @@ function States(props: { of: Overview }): JSX.Element {
   );
 }
 
+const FRESH_MILLIS = 10_000;
+
+/** Where asking the store takes long, it is asked less often, and the page says so. */
+function SeenAt(props: { at: string | undefined; now: string }): JSX.Element | null {
+  return props.at !== undefined && Date.parse(props.now) - Date.parse(props.at) > FRESH_MILLIS ? <>, <Ago at={props.at} /></> : null;
+}
+
 function Latencies(props: { of: Overview }): JSX.Element {
   const { percentiles, handlerName } = props.of.mine;
   const rows: [string, Percentiles | null | undefined][] = [
@@ -224,7 +231,7 @@ export function OverviewView(): JSX.Element {
       {now && (
         <>
           <Tiles of={now} />
-          <Section title="Keys by state" note="all nodes">
+          <Section title="Keys by state" note={<>all nodes<SeenAt at={now.everybody.seenAt} now={now.at} /></>}>
             <States of={now} />
           </Section>
           <div class="columns wide-left">

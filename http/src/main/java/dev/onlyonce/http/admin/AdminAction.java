@@ -65,7 +65,10 @@ public enum AdminAction {
             Bodies.ResolveAll.class,
             AdminOperator.Resolved.class),
     /** Lists dead letters. */
-    OUTBOX_LIST("GET /v1/outbox?after=&limit=", "Lists dead letters", AdminOperator.DeadLetters.class),
+    OUTBOX_LIST(
+            "GET /v1/outbox?after=&limit=",
+            "Lists dead letters, and counts the messages that consumers of this node have given up",
+            AdminOperator.DeadLetters.class),
     /** Shows a dead letter with its payload. */
     OUTBOX_SHOW("GET /v1/outbox/show?id=", "Shows a dead letter with its payload", AdminOperator.DeadLetter.class),
     /** Gives a dead letter all its tries again. */

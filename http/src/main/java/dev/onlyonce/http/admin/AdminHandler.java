@@ -3,8 +3,10 @@ package dev.onlyonce.http.admin;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.store.StoreException;
+import dev.onlyonce.store.Time;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -66,14 +68,23 @@ public final class AdminHandler {
     public Step open(AdminRequest request) {
         Step step = access.refuse(request).<Step>map(Step.Answered::new).orElseGet(() -> route(request));
         if (step instanceof Step.Read read) {
-            return new Step.Read(read.bytesMax(), body -> Replies.guarded(guardedWork(read, body)));
+            return new Step.Read(read.bytesMax(), body -> Replies.guarded(timed(read.work(), body)));
         }
         return new Step.Answered(Replies.guarded(((Step.Answered) step).answer()));
     }
 
-    private static HttpAnswer guardedWork(Step.Read read, byte[] body) {
+    /** Says how long it took: pages that ask again and again wait longer after what took long. */
+    private HttpAnswer timed(Function<byte[], HttpAnswer> work, byte[] body) {
+        Time time = operator.parts().once().registry().time();
+        long begin = time.nanos();
+        HttpAnswer answer = guardedWork(work, body);
+        double millis = (time.nanos() - begin) / 1e6;
+        return answer.header("Server-Timing", String.format(Locale.ROOT, "work;dur=%.1f", millis));
+    }
+
+    private static HttpAnswer guardedWork(Function<byte[], HttpAnswer> work, byte[] body) {
         try {
-            return read.work().apply(body);
+            return work.apply(body);
         } catch (AdminOperator.Refused e) {
             return Replies.problem(e.isAbsent() ? 404 : 409, String.valueOf(e.getMessage()));
         } catch (IllegalArgumentException e) {

@@ -273,13 +273,32 @@ public interface AdminOperator extends AutoCloseable {
                 String ref, boolean done, @Nullable String detail) {}
     }
 
-    /** Calls that were given up. */
-    record DeadLetters(List<DeadLetter> letters, @Nullable Long next, String now) {}
+    /**
+     * Calls that were given up, and messages.
+     *
+     * @param next where to continue; none at the end
+     * @param consumers messages that consumers have given up
+     * @param consumersScope which of them were counted
+     */
+    record DeadLetters(
+            List<DeadLetter> letters,
+            @Nullable Long next,
+            String now,
+            List<ConsumerLetters> consumers,
+            String consumersScope) {}
+
+    /**
+     * Messages that a consumer has given up. They are at the broker, among its dead letters: there they can be read and sent again.
+     *
+     * @param group the consumer's name
+     * @param topic the topic or queue that they came from
+     * @param reason as their dead letters say
+     */
+    record ConsumerLetters(String group, String topic, String reason, long count, String lastAt) {}
 
     /**
      * A call that was given up.
      *
-     * @param source where it is kept: {@code outbox}
      * @param payloadBytes how large its payload is; only when one letter is shown
      * @param payload as text; only when one letter is shown
      * @param payloadBase64 if it is not text in UTF-8
@@ -287,7 +306,6 @@ public interface AdminOperator extends AutoCloseable {
      */
     record DeadLetter(
             long id,
-            String source,
             String ref,
             String tenant,
             String key,

@@ -49,13 +49,15 @@ public final class ApplicationAccess implements Access {
         String name = request.peer().name();
         Caller.Role role = request.peer().role();
         if (name != null) {
-            // Whoever uses the application may be one of its customers: only a role lets anybody in.
+            // Whoever uses the application may be one of its customers: only a role lets anybody in. The role stands
+            // before the name in
+            // the audit, so that a user called "sweeper" does not pass for one.
             boolean isOperator = role == Caller.Role.OPERATOR;
             return Optional.ofNullable(role)
                     .map(it -> new Who(
                             name,
                             new Caller(
-                                    name,
+                                    (isOperator ? "operator " : "reader ") + name,
                                     it,
                                     isOperator || sight.wholeKeys(),
                                     sight.payloads() && (isOperator || sight.payloadsToReaders()))));
@@ -68,7 +70,7 @@ public final class ApplicationAccess implements Access {
                         .isPresent();
         return sight.loopback()
                 .filter(it -> atTheMachine)
-                .map(it -> new Who(it, new Caller(it, Caller.Role.OPERATOR, true, sight.payloads())));
+                .map(it -> new Who(it, new Caller("operator at " + it, Caller.Role.OPERATOR, true, sight.payloads())));
     }
 
     @Override
@@ -113,6 +115,7 @@ public final class ApplicationAccess implements Access {
     @Override
     public HttpAnswer session(AdminRequest request, About about) {
         return who(request)
+                .filter(it -> request.isSameOrigin())
                 .map(it -> SessionView.of(about, LOGIN, it.name(), it.caller(), token(it.name()), null))
                 .map(view -> Replies.json(200, view))
                 .orElseGet(() -> Replies.json(200, SessionView.none(about, LOGIN)));

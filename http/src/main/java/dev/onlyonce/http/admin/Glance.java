@@ -9,9 +9,9 @@ import dev.onlyonce.store.StateCounts;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -19,61 +19,65 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A look at the store that all who watch share: however many of them ask, the store is asked every few seconds. Thread-safe; those who
- * ask while one looks wait for that look.
- */
+/** A look at the store that all who watch share: however many of them ask, the store is asked every few seconds. Thread-safe. */
 final class Glance {
     /** How many entries are counted one by one; beyond that the counts are estimates. */
     static final int COUNTED_MAX = 10_000;
 
-    private static final Duration FRESH = Duration.ofSeconds(2);
-    /** Counting costs a tenth of a second of a database's time when there are many. */
-    private static final Duration COUNTS_FRESH = Duration.ofSeconds(15);
-
     private final AdminParts parts;
-    private Overview.@Nullable Everybody last;
-    private long lastNanos;
-    private @Nullable StateCounts counts;
-    private long countsNanos;
+    private final Kept<Overview.Everybody> everybody;
+    private final Kept<StateCounts> counts;
+    private final Kept<Map<String, Count>> stored;
 
     Glance(AdminParts parts) {
         this.parts = parts;
-    }
-
-    synchronized Overview.Everybody look() {
         Time time = parts.once().registry().time();
-        long now = time.nanos();
-        Overview.Everybody seen = last;
-        if (seen == null || now - lastNanos >= FRESH.toNanos()) {
-            seen = ask(now);
-            last = seen;
-            lastNanos = time.nanos();
-        }
-        return seen;
+        everybody = new Kept<>(time);
+        counts = new Kept<>(time);
+        stored = new Kept<>(time);
     }
 
-    /** States by name, with a zero for those without entries. */
-    synchronized StateCounts counts(long nanos) {
-        StateCounts found = counts;
-        boolean old = found == null
-                || nanos - countsNanos >= (found.kind() == StateCounts.Kind.EXACT ? FRESH : COUNTS_FRESH).toNanos();
-        if (found == null || old) {
-            found = parts.once().operator().countStates(COUNTED_MAX);
-            counts = found;
-            countsNanos = nanos;
-        }
-        return found;
+    Overview.Everybody look() {
+        return everybody.get(this::ask);
     }
 
-    private Overview.Everybody ask(long now) {
+    /** States, with a zero for those without entries. */
+    StateCounts counts() {
+        return counts.get(() -> parts.once().operator().countStates(COUNTED_MAX));
+    }
+
+    /** How many keys these tenants have; a tenant that is new since the last look is missing. */
+    Map<String, Count> stored(List<String> tenants) {
+        return stored.get(() -> {
+            Map<String, Count> found = new HashMap<>();
+            try {
+                for (String tenant : tenants) {
+                    found.put(tenant, Count.bounded(parts.store().countStored(tenant, COUNTED_MAX), COUNTED_MAX));
+                }
+            } catch (StoreException e) {
+                // The overview says what is wrong with the store; the rest of what the node knows is still worth
+                // seeing.
+                return found;
+            }
+            return found;
+        });
+    }
+
+    private Overview.Everybody ask() {
         Optional<String> refusal = parts.store().refusal();
+        String now = parts.once().registry().time().now().toString();
         try {
             return new Overview.Everybody(
-                    states(counts(now)), unknown(), deadLetters(), store(refusal.orElse(null)), nodes(), false);
+                    now, states(counts()), unknown(), deadLetters(), store(refusal.orElse(null)), nodes(), false);
         } catch (StoreException e) {
             return new Overview.Everybody(
-                    null, null, null, store(refusal.orElse("it does not answer: " + e.getMessage())), nodes(), false);
+                    now,
+                    null,
+                    null,
+                    null,
+                    store(refusal.orElse("it does not answer: " + e.getMessage())),
+                    nodes(),
+                    false);
         }
     }
 

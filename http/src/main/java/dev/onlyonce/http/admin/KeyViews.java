@@ -12,6 +12,7 @@ import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Transition;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -132,7 +133,7 @@ final class KeyViews {
                         it.tries(),
                         it.lastWord(),
                         it.at().toString(),
-                        now.plus(it.nextIn()).toString()))
+                        now.plus(it.nextIn()).truncatedTo(ChronoUnit.SECONDS).toString()))
                 .orElseGet(() -> new KeyView.Reconcile(lookUp, 0, null, null, null));
     }
 

@@ -140,7 +140,13 @@ public final class LocalOperator implements AdminOperator {
         Long next = letters.size() < limit || letters.isEmpty()
                 ? null
                 : letters.get(letters.size() - 1).id();
-        return new DeadLetters(letters, next, keys.now().toString());
+        NodeWatch watch = parts.watch();
+        return new DeadLetters(
+                letters,
+                next,
+                keys.now().toString(),
+                watch == null ? List.of() : watch.consumerLetters(),
+                watch == null ? "nothing" : watch.scope());
     }
 
     @Override
@@ -155,7 +161,6 @@ public final class LocalOperator implements AdminOperator {
         Payload shown = whole && caller.payloads() ? Payload.of(letter.payload()) : Payload.NONE;
         return new DeadLetter(
                 letter.id(),
-                "outbox",
                 views.ref(letter.entry()),
                 letter.entry().tenant(),
                 views.key(letter.entry().key()),
@@ -210,9 +215,10 @@ public final class LocalOperator implements AdminOperator {
         }
         List<TopTenants.TenantView> views = new ArrayList<>();
         if (watch != null) {
-            for (Map.Entry<String, NodeWatch.Decisions> it : watch.tenants(limit)) {
-                views.add(view(it.getKey(), it.getValue(), views.size() < TENANTS_COUNTED));
-            }
+            List<Map.Entry<String, NodeWatch.Decisions>> top = watch.tenants(limit);
+            Map<String, Count> stored = glance.stored(
+                    top.stream().limit(TENANTS_COUNTED).map(Map.Entry::getKey).toList());
+            top.forEach(it -> views.add(view(it.getKey(), it.getValue(), stored.get(it.getKey()))));
         }
         return new TopTenants(
                 watch == null ? "nothing" : watch.scope(),
@@ -220,14 +226,11 @@ public final class LocalOperator implements AdminOperator {
                 parts.program().tenantLimits());
     }
 
-    private TopTenants.TenantView view(String tenant, NodeWatch.Decisions seen, boolean counted) {
+    private static TopTenants.TenantView view(String tenant, NodeWatch.Decisions seen, @Nullable Count live) {
         long duplicates = seen.of(Event.Decision.REPLAY)
                 + seen.of(Event.Decision.IN_PROGRESS)
                 + seen.of(Event.Decision.UNKNOWN)
                 + seen.of(Event.Decision.EXPIRED);
-        Count live = counted
-                ? Count.bounded(parts.store().countStored(tenant, Glance.COUNTED_MAX), Glance.COUNTED_MAX)
-                : null;
         return new TopTenants.TenantView(
                 tenant,
                 seen.of(Event.Decision.CREATED) + seen.of(Event.Decision.FAILED_RETRY),
@@ -282,7 +285,7 @@ public final class LocalOperator implements AdminOperator {
 
     @Override
     public Stats stats() {
-        StateCounts counts = glance.counts(parts.once().registry().time().nanos());
+        StateCounts counts = glance.counts();
         Map<String, Long> entries = new LinkedHashMap<>();
         for (State state : State.values()) {
             entries.put(state.name().toLowerCase(Locale.ROOT), counts.of(state));

@@ -30,16 +30,19 @@ public final class NodeWatch implements Listener {
 
     private static final int TENANTS_MAX = 1_000;
     private static final int OPERATIONS_MAX = 1_000;
+    private static final int CONSUMERS_MAX = 1_000;
 
     private final Time time;
     private final Instant startedAt;
     private final LastHour hour;
-    private final Cache<EntryId, Replayed> replayed =
+    private final Cache<EntryId, Times> replayed =
             Caffeine.newBuilder().maximumSize(REPLAYED_MAX).build();
     private final Cache<String, Decisions> tenants =
             Caffeine.newBuilder().maximumSize(TENANTS_MAX).build();
     private final Cache<String, Decisions> operations =
             Caffeine.newBuilder().maximumSize(OPERATIONS_MAX).build();
+    private final Cache<GivenUp, Times> givenUp =
+            Caffeine.newBuilder().maximumSize(CONSUMERS_MAX).build();
 
     /** Begins to watch. */
     public NodeWatch(Time time) {
@@ -48,14 +51,21 @@ public final class NodeWatch implements Listener {
         hour = new LastHour(time);
     }
 
-    /** How often a key was replayed, and when last. */
-    static final class Replayed {
+    /** Messages that a consumer has given up for one reason. */
+    private record GivenUp(String group, String topic, String reason) {}
+
+    /** How often something happened, and when last. */
+    private static final class Times {
         private final LongAdder count = new LongAdder();
         private volatile long lastMillis;
 
         private void at(Instant now) {
             count.increment();
             lastMillis = now.toEpochMilli();
+        }
+
+        private String lastAt() {
+            return Instant.ofEpochMilli(lastMillis).toString();
         }
     }
 
@@ -103,6 +113,9 @@ public final class NodeWatch implements Listener {
             tenants.get(over.tenant(), name -> new Decisions()).limited.increment();
         } else if (event instanceof Event.LeaseLapsed) {
             hour.lapsed();
+        } else if (event instanceof Event.Consumed consumed && consumed.end() == Event.Consumed.End.DEAD) {
+            GivenUp which = new GivenUp(consumed.group(), consumed.topic(), String.valueOf(consumed.reason()));
+            givenUp.get(which, it -> new Times()).at(time.now());
         }
     }
 
@@ -111,7 +124,7 @@ public final class NodeWatch implements Listener {
         tenants.get(decided.key().tenant(), name -> new Decisions()).add(decided.decision());
         operations.get(decided.key().operation(), name -> new Decisions()).add(decided.decision());
         if (decided.decision() == Event.Decision.REPLAY) {
-            replayed.get(decided.key().entryId(), id -> new Replayed()).at(time.now());
+            replayed.get(decided.key().entryId(), id -> new Times()).at(time.now());
         }
     }
 
@@ -134,13 +147,24 @@ public final class NodeWatch implements Listener {
     }
 
     KeyView.Replays replays(EntryId id) {
-        Replayed found = replayed.getIfPresent(id);
+        Times found = replayed.getIfPresent(id);
         return found == null
                 ? new KeyView.Replays(0, null, scope())
-                : new KeyView.Replays(
-                        found.count.sum(),
-                        Instant.ofEpochMilli(found.lastMillis).toString(),
-                        scope());
+                : new KeyView.Replays(found.count.sum(), found.lastAt(), scope());
+    }
+
+    /** The messages that consumers on this node have given up, the latest first. */
+    List<AdminOperator.ConsumerLetters> consumerLetters() {
+        return givenUp.asMap().entrySet().stream()
+                .map(it -> new AdminOperator.ConsumerLetters(
+                        it.getKey().group(),
+                        it.getKey().topic(),
+                        it.getKey().reason(),
+                        it.getValue().count.sum(),
+                        it.getValue().lastAt()))
+                .sorted(Comparator.comparing(AdminOperator.ConsumerLetters::lastAt)
+                        .reversed())
+                .toList();
     }
 
     /** The tenants with most decisions. */

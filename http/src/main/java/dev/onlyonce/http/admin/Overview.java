@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A node and its store at a glance.
  *
- * @param now this node's clock
+ * @param at this node's clock; all other times of this API are the store's
  * @param mine what this node has done
  * @param everybody what all nodes share
  */
-public record Overview(String now, Mine mine, Everybody everybody) {
+public record Overview(String at, Mine mine, Everybody everybody) {
     /**
      * What this node has done.
      *
@@ -38,10 +38,12 @@ public record Overview(String now, Mine mine, Everybody everybody) {
     /**
      * What all nodes share.
      *
+     * @param seenAt when the store was asked: by this node's clock, up to a minute ago where asking takes long
      * @param states how many keys there are; none while the store does not answer
      * @param deadLetters none if the store has no outbox
      */
     public record Everybody(
+            String seenAt,
             @Nullable Map<String, Count> states,
             @Nullable Waiting unknown,
             @Nullable Waiting deadLetters,

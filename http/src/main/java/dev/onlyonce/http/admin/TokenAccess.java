@@ -157,7 +157,9 @@ public final class TokenAccess implements Access {
 
     @Override
     public HttpAnswer session(AdminRequest request, About about) {
+        // Pages at other ports of this host send the cookie along: the token is not for them.
         return sessions.find(request.cookie(COOKIE))
+                .filter(session -> request.isSameOrigin())
                 .map(session -> Replies.json(200, view(session, about)))
                 .orElseGet(() -> Replies.json(200, SessionView.none(about, LOGIN)));
     }

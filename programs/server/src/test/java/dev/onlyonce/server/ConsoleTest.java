@@ -145,8 +145,8 @@ class ConsoleTest {
         tab.fill("dialog textarea", "ledger, ticket <b>4711</b>");
         tab.awaitText("409 “response_not_stored”");
         tab.click("text=Record that it happened");
-        tab.await(
-                "!document.querySelector('dialog') && document.querySelector('.heading').innerText.includes('completed')");
+        tab.await("!document.querySelector('dialog') &&"
+                + " document.querySelector('.heading').innerText.includes('completed')");
         tab.await("document.querySelector('.timeline').innerText.includes('ledger, ticket <b>4711</b>')");
         assertThat(tab.look("document.querySelector('.timeline').innerText").asText())
                 .contains("anna");
@@ -184,20 +184,22 @@ class ConsoleTest {
     }
 
     @Test
-    @DisplayName("settles what is in doubt on PostgreSQL")
+    @DisplayName("settles what is in doubt on PostgreSQL, and shows every view")
     void postgres() throws Exception {
         start("store: {url: \"" + PostgresServer.shared().createDatabase() + "\"}\n");
         gateway.post("/doubt/1", "order-1", "{}");
         settle("order-1");
+        walk();
     }
 
     @Test
-    @DisplayName("settles what is in doubt on Redis")
+    @DisplayName("settles what is in doubt on Redis, and shows every view")
     void redis() throws Exception {
         try (RedisServer server = RedisServer.start()) {
             start("store: {url: \"" + server.url() + "\"}\n");
             gateway.post("/doubt/1", "order-1", "{}");
             settle("order-1");
+            walk();
             tab.close();
             tab = null;
             gateway.close();
@@ -216,8 +218,8 @@ class ConsoleTest {
         logIn("rita", "admin-read-token");
         awaitHeading("In doubt");
         tab.await("document.querySelectorAll('tbody tr').length === " + MANY);
-        assertThat(tab.look(
-                                "[...document.querySelectorAll('main button')].filter(b => b.innerText.startsWith('Resolve') && !b.disabled).length")
+        assertThat(tab.look("[...document.querySelectorAll('main button')].filter(b =>"
+                                + " b.innerText.startsWith('Resolve') && !b.disabled).length")
                         .asInt())
                 .isZero();
         tab.click("text=Log out");
@@ -271,6 +273,28 @@ class ConsoleTest {
             tab.go(console("#/" + view));
             tab.await("document.querySelector('h1') && !document.querySelector('.skeleton')");
             look(view, List.of(false, true));
+        }
+        tab.look(3840, 2160, true);
+        tab.go(console("#/overview"));
+        tab.await("document.querySelector('.tiles') && !document.querySelector('.skeleton')");
+        assertThat(tab.look("parseFloat(getComputedStyle(document.body).fontSize)")
+                        .asDouble())
+                .as("legible at 4K")
+                .isGreaterThan(18);
+        tab.picture(PICTURES.resolve("overview-4k-dark.png"));
+        quiet();
+    }
+
+    /** Every view, as one looks around. */
+    private void walk() {
+        for (String view : List.of("Overview", "Keys", "In doubt", "Dead letters", "Operations", "Tenants")) {
+            tab.click("text=" + view);
+            awaitHeading(view);
+            tab.await("!document.querySelector('.skeleton')");
+            assertThat(tab.look("document.querySelector('main .error')?.innerText ?? ''")
+                            .asText())
+                    .as(view)
+                    .isEmpty();
         }
         quiet();
     }

@@ -40,6 +40,12 @@ final class OutboxCommand extends CommandGroup {
                                 letter.tries(),
                                 letter.lastError()));
                 table.print(out());
+                if (!dead.consumers().isEmpty()) {
+                    Table messages = new Table("CONSUMER", "TOPIC", "REASON", "MESSAGES", "LAST");
+                    dead.consumers()
+                            .forEach(it -> messages.row(it.group(), it.topic(), it.reason(), it.count(), it.lastAt()));
+                    messages.print(out());
+                }
             });
         }
     }
