@@ -6,6 +6,29 @@ import { Stored } from "../text";
 import type { Finding, Key, KeyDetail, Round } from "../types";
 import { announce, Dialog, ErrorBox, Field } from "../ui";
 
+/** A note for those who look next; it decides nothing. */
+export function NoteDialog(props: Action): JSX.Element {
+  const text = useSignal("");
+  const act = async (): Promise<void> => {
+    await post<KeyDetail>("Adding the note", "keys/note", { key: { ref: props.of.ref }, text: text.value.trim() });
+    announce("The note is in the history.");
+    props.onDone();
+  };
+  return (
+    <ActionForm title="Add a note" button="Add this note" onClose={props.onClose} act={act}>
+      <p class="which">
+        Key <Stored text={props.of.key} class="mono" />
+      </p>
+      <Field label="Note" hint="What you have done or found out. The history keeps it with your name.">
+        {(id, hint) => (
+          <textarea id={id} aria-describedby={hint} rows={3} required maxLength={500} value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
+        )}
+      </Field>
+      <Consequence tone="calm">The key stays in doubt: no retry runs.</Consequence>
+    </ActionForm>
+  );
+}
+
 interface Action {
   of: Key;
   onClose: () => void;

@@ -6,11 +6,28 @@ import { Stored } from "../text";
 import { Ago, Countdown, exact, Next, period, told } from "../time";
 import type { Change, KeyDetail } from "../types";
 import { Empty, ErrorBox, Heading, keepFocus, Section, Skeleton, StateBadge } from "../ui";
-import { AskButton, EvictDialog, ResolveDialog } from "./actions";
+import { AskButton, EvictDialog, NoteDialog, ResolveDialog } from "./actions";
 import { MatchForm } from "./match";
 import { ResponseView } from "./response";
 
 const SETTLED = ["completed", "failed", "retryable", "expired"];
+
+/** Only an unknown key stays what it is in its history: somebody has left a note. */
+function isNote(change: Change): boolean {
+  return change.from === "unknown" && change.to === "unknown";
+}
+
+function Became(props: { of: Change }): JSX.Element {
+  const { from, to } = props.of;
+  return (
+    <>
+      {from ? <StateBadge state={from} /> : <span class="muted">nothing</span>}
+      <span aria-hidden="true"> → </span>
+      <span class="sr-only">became</span>
+      {to ? <StateBadge state={to} /> : <span class="muted">deleted</span>}
+    </>
+  );
+}
 
 function Timeline(props: { changes: Change[] }): JSX.Element {
   if (props.changes.length === 0) {
@@ -21,10 +38,7 @@ function Timeline(props: { changes: Change[] }): JSX.Element {
       {props.changes.map((change, number) => (
         <li key={number} class={"at-" + (change.to ?? "gone")}>
           <div class="timeline-head">
-            {change.from ? <StateBadge state={change.from} /> : <span class="muted">nothing</span>}
-            <span aria-hidden="true"> → </span>
-            <span class="sr-only">became</span>
-            {change.to ? <StateBadge state={change.to} /> : <span class="muted">deleted</span>}
+            {isNote(change) ? <span class="badge">note</span> : <Became of={change} />}
             <span class="muted">
               attempt {change.attempt} · by <Stored text={change.who} />
             </span>
@@ -122,7 +136,7 @@ export function KeyView(props: { reference: string }): JSX.Element {
     props.reference,
     3,
   );
-  const dialog = useSignal<"resolve" | "evict" | null>(null);
+  const dialog = useSignal<"resolve" | "note" | "evict" | null>(null);
   const key = value.value;
   const close = (): void => {
     dialog.value = null;
@@ -164,6 +178,11 @@ export function KeyView(props: { reference: string }): JSX.Element {
         <button type="button" class="primary" disabled={!operator || !resolvable} onClick={() => (dialog.value = "resolve")}>
           Resolve…
         </button>
+        {resolvable && (
+          <button type="button" disabled={!operator} onClick={() => (dialog.value = "note")}>
+            Add a note…
+          </button>
+        )}
         <button type="button" disabled={!operator || !evictable} onClick={() => (dialog.value = "evict")}>
           Evict…
         </button>
@@ -202,6 +221,7 @@ export function KeyView(props: { reference: string }): JSX.Element {
         </Section>
       )}
       {dialog.value === "resolve" && <ResolveDialog of={key} onClose={close} onDone={done} />}
+      {dialog.value === "note" && <NoteDialog of={key} onClose={close} onDone={done} />}
       {dialog.value === "evict" && <EvictDialog of={key} onClose={close} onDone={done} />}
     </>
   );

@@ -61,6 +61,17 @@ public final class Operator {
     }
 
     /**
+     * Writes a note into the history of an unknown entry, for those who look next. It decides nothing.
+     *
+     * @param attempt the attempt whose outcome is unknown
+     * @return whether the entry was unknown at this attempt
+     */
+    public boolean note(Key key, int attempt, String who, String text) {
+        Resolution note = Resolution.note(key.entryId(), attempt, who, text);
+        return store.resolve(List.of(note)).get(0) instanceof SettleResult.Settled;
+    }
+
+    /**
      * Deletes a settled entry, so that its key can be used as if it were new.
      *
      * @return whether there was a settled entry to delete

@@ -118,8 +118,12 @@ public final class Life {
                 || !resolution.isAbout(stored.createdAt())) {
             return lost(stored, now);
         }
-        Entry next = ended(stored, resolution.to(), null, resolution.result(), halfDone, now);
-        return settled(stored, next, resolution.who(), resolution.reason());
+        // A note changes nothing but the audit.
+        Entry next = resolution.to() == State.UNKNOWN
+                ? stored
+                : ended(stored, resolution.to(), null, resolution.result(), halfDone, now);
+        Transition end = transition(next, stored.state(), next.state(), resolution.who(), resolution.reason());
+        return new Change<>(recorded(next), next, List.of(end), now.latest());
     }
 
     private static Decision<SettleResult> settled(Entry stored, Entry next, String who, String why) {

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param createdAt when the entry was made: a finding about an entry of this key that was evicted, or is past its retention,
  *     changes nothing. Null if only the key is known; then the attempt alone must agree
  * @param attempt the attempt whose outcome was unknown: a finding about an older one changes nothing
- * @param to {@link State#COMPLETED}: the effect was found; {@link State#RETRYABLE}: it is proven absent
+ * @param to {@link State#COMPLETED}: the effect was found; {@link State#RETRYABLE}: it is proven absent; {@link State#UNKNOWN}: nothing is
+ *     decided, the audit keeps the reason as a note
  * @param result what to record for COMPLETED; not copied
  * @param who decided, for the audit
  * @param reason why, for the audit; shortened if it is long
@@ -29,7 +30,7 @@ public record Resolution(
     public Resolution {
         who = AuditText.who(who);
         reason = AuditText.why(reason);
-        if (!State.UNKNOWN.canBecome(to)) {
+        if (to != State.UNKNOWN && !State.UNKNOWN.canBecome(to)) {
             throw new IllegalArgumentException("an unknown entry cannot be resolved as " + to);
         }
         if (result != null && !to.isAnswered()) {
@@ -65,6 +66,11 @@ public record Resolution(
     /** The effect was found; with what to record, if that is known. */
     public static Resolution found(EntryId id, int attempt, Optional<byte[]> result, String who, String reason) {
         return new Resolution(id, attempt, State.COMPLETED, result.orElse(null), who, reason);
+    }
+
+    /** Nobody knows yet; a note for those who look next. */
+    public static Resolution note(EntryId id, int attempt, String who, String text) {
+        return new Resolution(id, attempt, State.UNKNOWN, null, who, text);
     }
 
     /** The effect is proven absent. */

@@ -99,7 +99,7 @@ public interface Store extends AutoCloseable {
     /**
      * Settles unknown entries. Changes only an entry that is {@link State#UNKNOWN} at the resolution's attempt and, if the
      * resolution says when it was made, is that entry. Repeating a recorded resolution answers {@link SettleResult.Lost}, as
-     * for any other entry.
+     * for any other entry. One that leaves an entry unknown is a note: it changes nothing but the audit, where repeating it repeats it.
      */
     List<SettleResult> resolve(List<Resolution> resolutions);
 

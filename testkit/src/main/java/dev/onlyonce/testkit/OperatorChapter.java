@@ -18,6 +18,7 @@ import static dev.onlyonce.testkit.Requests.several;
 import static dev.onlyonce.testkit.Requests.withOperation;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
@@ -27,10 +28,12 @@ import dev.onlyonce.store.SettleResult.Lost;
 import dev.onlyonce.store.SettleResult.Settled;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StateCounts;
+import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -74,6 +77,32 @@ interface OperatorChapter extends Chapter {
         return bench().node().list(query).stream()
                 .map(entry -> entry.id().tenant() + " " + entry.id().key())
                 .toList();
+    }
+
+    @Test
+    @DisplayName("O1 S2 a note about an unknown entry is in its history, and changes nothing else; others take none")
+    default void notes() {
+        ClaimRequest doubtful = fresh("doubtful");
+        bench().claimed(doubtful);
+        bench().settled(doubtful, UNKNOWN, null);
+        Entry before = bench().entry(doubtful);
+        Resolution note = Resolution.note(doubtful.id(), 1, "ann", "asked the bank, ticket 12");
+        assertThat(bench().node().resolve(List.of(note)).get(0)).isInstanceOf(Settled.class);
+        assertThat(Snapshot.of(bench().entry(doubtful))).isEqualTo(Snapshot.of(before));
+        assertThat(bench().node().list(EntryQuery.all(10).in(UNKNOWN))).hasSize(1);
+        List<AuditRecord> history = bench().node().history(doubtful.id());
+        assertThat(history.get(history.size() - 1).transition())
+                .isEqualTo(new Transition(
+                        doubtful.id(), doubtful.operation(), UNKNOWN, UNKNOWN, 1, "ann", "asked the bank, ticket 12"));
+        Resolution older = Resolution.note(doubtful.id(), 2, "ann", "about another attempt");
+        assertThat(bench().node().resolve(List.of(older)).get(0)).isInstanceOf(Lost.class);
+        Resolution found = Resolution.found(doubtful.id(), 1, Optional.empty(), "ann", "the bank has it");
+        assertThat(bench().node().resolve(List.of(found)).get(0)).isInstanceOf(Settled.class);
+        assertThat(bench().node().resolve(List.of(note)).get(0)).isInstanceOf(Lost.class);
+        assertThat(bench().node().history(doubtful.id()))
+                .extracting(record -> record.transition().why())
+                .contains("asked the bank, ticket 12", "the bank has it")
+                .doesNotContain("about another attempt");
     }
 
     @Test

@@ -45,6 +45,9 @@ public enum AdminAction {
             Matching.class),
     /** Records what happened to an unknown key. */
     KEYS_RESOLVE("POST /v1/keys/resolve", "Records the outcome of an unknown key", Bodies.Resolve.class, KeyView.class),
+    /** Leaves a note about an unknown key. */
+    KEYS_NOTE(
+            "POST /v1/keys/note", "Writes a note into the history of an unknown key", Bodies.Note.class, KeyView.class),
     /** Forgets a settled key. */
     KEYS_EVICT("POST /v1/keys/evict", "Deletes a settled key", Bodies.Evict.class, Bodies.Done.class),
     /** Lists unknown keys. */

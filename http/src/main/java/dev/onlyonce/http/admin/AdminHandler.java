@@ -252,6 +252,10 @@ public final class AdminHandler {
                 Bodies.Resolve resolve = given.as(Bodies.Resolve.class);
                 yield Replies.json(200, operator.resolve(resolve.key(), resolve.finding()));
             }
+            case KEYS_NOTE -> {
+                Bodies.Note note = given.as(Bodies.Note.class);
+                yield Replies.json(200, operator.note(note.key(), note.text()));
+            }
             case KEYS_EVICT -> {
                 Bodies.Evict evict = given.as(Bodies.Evict.class);
                 operator.evict(evict.key(), evict.reason());

@@ -36,6 +36,9 @@ public interface AdminOperator extends AutoCloseable {
     /** Settles an unknown entry with what was found out about it. */
     KeyView resolve(KeyName name, Finding finding);
 
+    /** Writes a note into the history of an unknown entry, for those who look next. */
+    KeyView note(KeyName name, String text);
+
     /** Forgets a settled entry, so that its key runs as new. */
     void evict(KeyName name, String reason);
 

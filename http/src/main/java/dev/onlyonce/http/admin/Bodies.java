@@ -18,6 +18,15 @@ public final class Bodies {
         }
     }
 
+    /** What is posted to {@code /v1/keys/note}. */
+    public record Note(AdminOperator.KeyName key, String text) {
+        /** Checks that both are there. */
+        public Note {
+            requireNonNull(key, "key is missing");
+            requireNonNull(text, "text is missing");
+        }
+    }
+
     /** What is posted to {@code /v1/keys/evict}. */
     public record Evict(AdminOperator.KeyName key, String reason) {
         /** Checks that both are there. */

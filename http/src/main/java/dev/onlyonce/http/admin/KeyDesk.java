@@ -229,6 +229,22 @@ final class KeyDesk {
         }
     }
 
+    KeyView note(AdminOperator.KeyName name, String text) {
+        if (text.isBlank()) {
+            throw new IllegalArgumentException("a note needs a text");
+        }
+        Entry entry = require(name);
+        Key key = Key.of(entry.id(), entry.operation());
+        if (!parts.once().operator().note(key, entry.attempt(), caller.who(), text)) {
+            throw new AdminOperator.Refused(
+                    false,
+                    "Only an unknown entry takes notes, and this one is "
+                            + require(name).state().name().toLowerCase(Locale.ROOT));
+        }
+        audited("left a note about", entry, text);
+        return views.full(require(name));
+    }
+
     void evict(AdminOperator.KeyName name, String reason) {
         requireReason(reason);
         Entry entry = require(name);

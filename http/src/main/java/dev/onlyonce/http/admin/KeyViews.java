@@ -117,6 +117,7 @@ final class KeyViews {
         if (caller.role() == Caller.Role.OPERATOR) {
             if (entry.state() == State.UNKNOWN) {
                 actions.add("resolve");
+                actions.add("note");
             } else if (entry.state().isPurgeable()) {
                 actions.add("evict");
             }

@@ -110,6 +110,11 @@ public final class LocalOperator implements AdminOperator {
     }
 
     @Override
+    public KeyView note(KeyName name, String text) {
+        return keys.note(name, text);
+    }
+
+    @Override
     public void evict(KeyName name, String reason) {
         keys.evict(name, reason);
     }

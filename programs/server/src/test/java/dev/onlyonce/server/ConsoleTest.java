@@ -140,6 +140,11 @@ class ConsoleTest {
         tab.awaitText("Nobody knows whether this took effect");
         assertThat(tab.look("document.querySelector('.timeline').innerText").asText())
                 .contains("processing", "unknown");
+        tab.click("text=Add a note…");
+        tab.fill("dialog textarea", "asked the <i>bank</i>");
+        tab.click("text=Add this note");
+        tab.await("!document.querySelector('dialog')"
+                + " && document.querySelector('.timeline').innerText.includes('asked the <i>bank</i>')");
         tab.click("text=Resolve…");
         tab.click("text=It happened");
         tab.fill("dialog textarea", "ledger, ticket <b>4711</b>");

@@ -204,6 +204,25 @@ class ConsoleViewsTest extends AdminFixture {
     }
 
     @Test
+    @DisplayName("O1 S2 notes in the history of a key in doubt, by name, which decide nothing")
+    void notes() throws Exception {
+        gateway.post("/broken/pay", "lost", "{}");
+        gateway.post("/payments", "fine", "{}");
+        assertThat(run("keys", "note", "lost", "--text", "asked the bank, ticket 12")
+                        .exitCode())
+                .isEqualTo(Cli.OK);
+        JsonNode key = get("/keys/show?tenant=default&key=lost");
+        assertThat(key.get("state").asText()).isEqualTo("unknown");
+        JsonNode note = key.get("history").get(key.get("history").size() - 1);
+        assertThat(texts(key.get("history"), "why")).contains("asked the bank, ticket 12");
+        assertThat(note.get("from").asText()).isEqualTo(note.get("to").asText()).isEqualTo("unknown");
+        assertThat(note.get("who").asText()).startsWith("operator");
+        Result refused = run("keys", "note", "fine", "--text", "too late");
+        assertThat(refused.exitCode()).isNotEqualTo(Cli.OK);
+        assertThat(refused.err()).contains("Only an unknown entry takes notes, and this one is completed");
+    }
+
+    @Test
     @DisplayName("O1 operations with their terms, loudly what is not protected, and the tenants that have most to do")
     void operations() throws Exception {
         gateway.close();

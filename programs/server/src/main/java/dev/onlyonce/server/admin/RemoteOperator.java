@@ -106,6 +106,11 @@ public final class RemoteOperator implements AdminOperator {
     }
 
     @Override
+    public KeyView note(KeyName name, String text) {
+        return post(AdminAction.KEYS_NOTE, new Bodies.Note(name, text), KeyView.class);
+    }
+
+    @Override
     public void evict(KeyName name, String reason) {
         post(AdminAction.KEYS_EVICT, new Bodies.Evict(name, reason), Bodies.Done.class);
     }

@@ -27,6 +27,7 @@ import picocli.CommandLine.Parameters;
             KeysCommand.History.class,
             KeysCommand.Match.class,
             KeysCommand.Resolve.class,
+            KeysCommand.Note.class,
             KeysCommand.Evict.class
         })
 final class KeysCommand extends CommandGroup {
@@ -330,6 +331,23 @@ final class KeysCommand extends CommandGroup {
             }
             all.putAll(headers);
             return new AdminOperator.Answer(status, all, body == null ? null : text(body));
+        }
+    }
+
+    @Command(
+            name = "note",
+            description = "Writes a note into the history of an unknown key, for those who look next.",
+            footer = "  onlyonce keys note order-1 --tenant acme --text \"asked the bank, ticket 12\"")
+    static final class Note extends OperatorCommand {
+        @Mixin
+        private Name name = new Name();
+
+        @Option(names = "--text", required = true, description = "The note")
+        private String text = "";
+
+        @Override
+        void run(AdminOperator operator) {
+            print(operator.note(name.name(), text), key -> out().println("The note is in the key's history."));
         }
     }
 
