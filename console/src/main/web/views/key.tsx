@@ -86,7 +86,7 @@ function Facts(props: { of: KeyDetail }): JSX.Element {
         <Row name="Lease"><Countdown until={key.leaseUntil} over="lapsed" /> <span class="muted">{exact(key.leaseUntil)}</span></Row>
       )}
       <WhenRow name="Created" at={key.createdAt} />
-      <WhenRow name="Settled" at={key.settledAt} />
+      <WhenRow name={key.state === "unknown" ? "In doubt since" : "Settled"} at={key.settledAt} />
       <WhenRow name="Answers until" at={key.expiresAt} />
       {key.retention && <Row name="Retention"><Stored text={period(key.retention)} /></Row>}
       {key.fingerprint && (
