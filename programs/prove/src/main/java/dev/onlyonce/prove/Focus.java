@@ -6,6 +6,6 @@ enum Focus {
     ALL,
     /** Nodes alone: they are paused all the time, for longer than a lease. */
     PAUSES,
-    /** Failovers of the store at once, and nodes. */
+    /** Nodes, and at once the failover of the store that forgets most: the last of its list. */
     FAILOVERS
 }

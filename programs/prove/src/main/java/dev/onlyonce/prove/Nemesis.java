@@ -32,7 +32,9 @@ final class Nemesis {
         this.disasters = switch (focus) {
             case ALL -> disasters;
             case PAUSES -> List.of();
-            case FAILOVERS -> disasters.stream().filter(Disaster::once).toList();
+            case FAILOVERS ->
+                disasters.stream().filter(Disaster::once).reduce((earlier, last) -> last).stream()
+                        .toList();
         };
         this.seed = plan.seed();
     }
