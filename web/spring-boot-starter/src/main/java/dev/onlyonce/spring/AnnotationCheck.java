@@ -25,8 +25,6 @@ import org.springframework.util.ClassUtils;
 final class AnnotationCheck implements SmartInitializingSingleton {
     private static final Logger log = LoggerFactory.getLogger(AnnotationCheck.class);
     private static final String MAPPING = "org.springframework.web.bind.annotation.RequestMapping";
-    /** What Spring WebFlux calls the bean that handles requests. */
-    private static final String WEBFLUX = "webHandler";
 
     private final ListableBeanFactory beans;
     private final OperationFactory factory;
@@ -41,7 +39,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
      * @param deliveries who makes the calls of queued operations
      */
     record Executing(
-            @Nullable OnlyonceWeb web, KnownOperations known, Reconcilers reconcilers, DeliveryHandlers deliveries) {}
+            @Nullable WebProtection web, KnownOperations known, Reconcilers reconcilers, DeliveryHandlers deliveries) {}
 
     AnnotationCheck(
             ListableBeanFactory beans, OperationFactory factory, OnlyonceProperties properties, Executing executing) {
@@ -54,7 +52,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
     @Override
     public void afterSingletonsInstantiated() {
         Set<String> names = new TreeSet<>();
-        OnlyonceWeb web = executing.web;
+        WebProtection web = executing.web;
         if (web != null) {
             web.operations().all().forEach(operation -> names.add(operation.name()));
             web.operations().plans().forEach(executing.deliveries::check);
@@ -113,13 +111,6 @@ final class AnnotationCheck implements SmartInitializingSingleton {
             throw new InvalidSettings(
                     name + " is @Idempotent in a controller, but it handles no requests, so nothing protects it",
                     "Move it to a bean that is no controller.",
-                    null);
-        }
-        if (executing.web == null && beans.containsBean(WEBFLUX)) {
-            throw new InvalidSettings(
-                    name + " is @Idempotent, but Spring WebFlux handles the requests, which nothing protects",
-                    "Use Spring MVC (spring-boot-starter-webmvc), or put @Idempotent with a key on the bean that it"
-                            + " calls.",
                     null);
         }
     }

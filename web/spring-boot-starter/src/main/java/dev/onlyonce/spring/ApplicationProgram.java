@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.springframework.beans.factory.ObjectProvider;
 
 /** What operators ask an application. */
-record ApplicationProgram(ObjectProvider<OnlyonceWeb> web, OnlyonceProperties properties, boolean isDemo)
+record ApplicationProgram(ObjectProvider<WebProtection> web, OnlyonceProperties properties, boolean isDemo)
         implements Program {
     @Override
     public String kind() {
@@ -19,7 +19,7 @@ record ApplicationProgram(ObjectProvider<OnlyonceWeb> web, OnlyonceProperties pr
 
     @Override
     public Optional<Boundary> boundary() {
-        return Optional.ofNullable(web.getIfAvailable()).map(OnlyonceWeb::boundary);
+        return Optional.ofNullable(web.getIfAvailable()).map(WebProtection::boundary);
     }
 
     @Override

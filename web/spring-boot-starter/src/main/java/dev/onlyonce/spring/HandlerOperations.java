@@ -5,7 +5,6 @@ import dev.onlyonce.http.Operation;
 import dev.onlyonce.servlet.OperationResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -14,8 +13,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.annotation.RequestMethod;
@@ -30,7 +27,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /** The operations of the application's handlers. A request is matched by asking Spring itself which handler it is for. */
-final class HandlerOperations implements OperationResolver {
+final class HandlerOperations implements OperationResolver, WebProtection.Handlers {
     /** Where a lost answer hurts; a handler for all methods is protected for these. */
     private static final Set<RequestMethod> STATE_CHANGING = Set.of(RequestMethod.POST, RequestMethod.PATCH);
 
@@ -40,15 +37,13 @@ final class HandlerOperations implements OperationResolver {
     /** Request attribute: the protected operation that the filter has found. */
     static final String SEEN = HandlerOperations.class.getName();
 
-    private static final Logger log = LoggerFactory.getLogger(HandlerOperations.class);
-
     private final List<RequestMappingHandlerMapping> mappings;
     private final KnownOperations known;
     private final BodyReaders bodies;
     private final Map<String, HandlerPlan> plans = new LinkedHashMap<>();
     private final Map<Handler, Operation> operations = new LinkedHashMap<>();
     private final Set<String> methods = new HashSet<>();
-    private final Coverage coverage = new Coverage(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    private final HandlerCoverage coverage = new HandlerCoverage();
 
     /** A method of a controller (which may have inherited it), as asked for by an HTTP method. */
     private record Handler(Class<?> controller, Method method, String httpMethod) {
@@ -83,7 +78,7 @@ final class HandlerOperations implements OperationResolver {
             if (annotation != null && (own != null || changing)) {
                 protect(annotation, info, handler, factory.operation(annotation, method.name(), rooted(path)));
             } else if (changing) {
-                leave(handler, method + " " + path);
+                coverage.leave(handler, method + " " + path);
             }
         }
     }
@@ -111,7 +106,7 @@ final class HandlerOperations implements OperationResolver {
         known.declareFormer(operation.formerly(), operation.policy(), choice.way());
         operations.put(Handler.of(handler, operation.method()), operation);
         methods.add(operation.method());
-        coverage.protectedHandlers().add(operation.name());
+        coverage.protect(operation.name());
     }
 
     private WayChoice.Choice choose(Idempotent annotation, HandlerMethod handler, String operation) {
@@ -130,26 +125,12 @@ final class HandlerOperations implements OperationResolver {
         return WayChoice.Choice.leased();
     }
 
-    private void leave(HandlerMethod handler, String name) {
-        if (handler.getBeanType().getName().startsWith("org.springframework.boot.")) {
-            return;
-        }
-        Unprotected reason = AnnotatedElementUtils.findMergedAnnotation(handler.getMethod(), Unprotected.class);
-        if (reason == null) {
-            reason = AnnotatedElementUtils.findMergedAnnotation(handler.getBeanType(), Unprotected.class);
-        }
-        if (reason == null) {
-            coverage.unprotectedHandlers().add(name);
-        } else {
-            coverage.exempt().add(name + ": " + reason.value());
-        }
-    }
-
     private static String rooted(String path) {
         return path.startsWith("/") ? path : "/" + path;
     }
 
-    List<Operation> all() {
+    @Override
+    public List<Operation> all() {
         return List.copyOf(operations.values());
     }
 
@@ -162,28 +143,19 @@ final class HandlerOperations implements OperationResolver {
                 .findFirst();
     }
 
-    /** How each is executed, by name. */
-    Map<String, HandlerPlan> plans() {
+    @Override
+    public Map<String, HandlerPlan> plans() {
         return plans;
     }
 
-    Coverage coverage() {
-        return coverage;
+    @Override
+    public Coverage coverage() {
+        return coverage.found();
     }
 
     /** Says which handlers are not protected, or refuses to go on. */
     void report(Coverage.Mode mode) {
-        if (coverage.unprotectedHandlers().isEmpty() || mode == Coverage.Mode.OFF) {
-            return;
-        }
-        String missing = String.join(", ", coverage.unprotectedHandlers());
-        if (mode == Coverage.Mode.REQUIRED) {
-            throw new InvalidSettings(
-                    "These handlers change state and are not protected: " + missing,
-                    "Annotate them with @Idempotent, or with @Unprotected and the reason, or set onlyonce.coverage=report.",
-                    null);
-        }
-        log.warn("These handlers change state and are not protected: {}", missing);
+        coverage.report(mode);
     }
 
     @Override

@@ -18,7 +18,12 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /** Endpoint and health, if the application has Spring Boot's actuator. */
-@AutoConfiguration(after = {OnlyonceAutoConfiguration.class, OnlyonceWebAutoConfiguration.class})
+@AutoConfiguration(
+        after = {
+            OnlyonceAutoConfiguration.class,
+            OnlyonceWebAutoConfiguration.class,
+            OnlyonceWebFluxAutoConfiguration.class
+        })
 @ConditionalOnClass(Endpoint.class)
 @ConditionalOnBean(Onlyonce.class)
 public class OnlyonceActuatorAutoConfiguration {
@@ -28,7 +33,7 @@ public class OnlyonceActuatorAutoConfiguration {
     @ConditionalOnAvailableEndpoint
     OnlyonceEndpoint onlyonceEndpoint(
             Onlyonce once,
-            ObjectProvider<OnlyonceWeb> web,
+            ObjectProvider<WebProtection> web,
             ObjectProvider<ListenerCoverage> listeners,
             Downgrades downgrades,
             Reconcilers reconcilers,

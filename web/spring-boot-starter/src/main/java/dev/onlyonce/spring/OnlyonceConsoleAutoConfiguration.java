@@ -58,7 +58,7 @@ public class OnlyonceConsoleAutoConfiguration {
             OnlyonceProperties properties,
             Onlyonce once,
             NodeWatch watch,
-            ObjectProvider<OnlyonceWeb> web,
+            ObjectProvider<WebProtection> web,
             ObjectProvider<Outbox> outbox,
             ListableBeanFactory beans,
             Environment environment) {

@@ -77,7 +77,7 @@ public class OnlyonceMethodsAutoConfiguration {
             ListableBeanFactory beans,
             OperationFactory factory,
             OnlyonceProperties properties,
-            ObjectProvider<OnlyonceWeb> web,
+            ObjectProvider<WebProtection> web,
             KnownOperations known,
             Reconcilers reconcilers,
             DeliveryHandlers deliveries) {

@@ -29,7 +29,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
-import org.springframework.core.env.Profiles;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.filter.CorsFilter;
@@ -52,10 +51,6 @@ public class OnlyonceWebAutoConfiguration {
     private static final String WHOSE =
             "Keys belong to the authenticated principal. If one tenant for everybody is right, set onlyonce.anonymous-tenant;"
                     + " if requests are authenticated in another way, define a TenantResolver bean.";
-
-    private static final Profiles DEVELOPMENT = Profiles.of("dev | development | local | test");
-    private static final Profiles NONE = Profiles.of("default");
-    private static final String PACKAGED = "org/springframework/boot/loader/launch/Launcher.class";
 
     /** The principal's name, unless the application says otherwise. */
     @Bean
@@ -102,16 +97,7 @@ public class OnlyonceWebAutoConfiguration {
                 servletPath,
                 ways,
                 executedElsewhere.orderedStream().toList(),
-                isDevelopment(environment, getClass().getClassLoader()) ? WHOSE : null);
-    }
-
-    /**
-     * Whether a 401 says how to configure it. Without a profile it depends on how the application was started: an IDE and {@code mvn
-     * spring-boot:run} need no package, and services for others often run without a profile.
-     */
-    static boolean isDevelopment(Environment environment, ClassLoader classes) {
-        return environment.acceptsProfiles(DEVELOPMENT)
-                || (environment.acceptsProfiles(NONE) && classes.getResource(PACKAGED) == null);
+                Development.isHere(environment, getClass().getClassLoader()) ? WHOSE : null);
     }
 
     @Bean

@@ -13,6 +13,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
@@ -51,6 +52,16 @@ class GuideTest {
             "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration",
             "onlyonce.anonymous-tenant",
             "everybody");
+    /** Spring MVC is on this class path too. */
+    private static final Map<String, String> ON_WEBFLUX = Map.of(
+            "spring.main.web-application-type",
+            "reactive",
+            "spring.autoconfigure.exclude[0]",
+            "org.springframework.boot.jetty.autoconfigure.reactive.JettyReactiveWebServerAutoConfiguration",
+            "spring.autoconfigure.exclude[2]",
+            "org.springframework.boot.security.autoconfigure.web.reactive.ReactiveWebSecurityAutoConfiguration",
+            "spring.autoconfigure.exclude[3]",
+            "org.springframework.boot.security.autoconfigure.actuate.web.reactive.ReactiveManagementWebSecurityAutoConfiguration");
 
     @TempDir
     Path folder;
@@ -94,7 +105,7 @@ class GuideTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"docs/guides/spring-boot.md", "README.md"})
+    @ValueSource(strings = {"docs/guides/spring-boot.md", "docs/guides/webflux.md", "README.md"})
     @DisplayName("R1 work as pasted: two requests, one order")
     void works(String page) throws Exception {
         Path source = folder.resolve("Shop.java");
@@ -111,7 +122,11 @@ class GuideTest {
                         folder.toString(),
                         source.toString());
         assertThat(compiled).as("the program compiles").isZero();
-        HERE.forEach(System::setProperty);
+        Map<String, String> settings = new HashMap<>(HERE);
+        if (page.contains("webflux")) {
+            settings.putAll(ON_WEBFLUX);
+        }
+        settings.forEach(System::setProperty);
         System.setProperty(
                 "onlyonce.store.sqlite", folder.resolve("onlyonce.db").toString());
         try (URLClassLoader loader =
@@ -122,7 +137,7 @@ class GuideTest {
             }
         } finally {
             Thread.currentThread().setContextClassLoader(getClass().getClassLoader());
-            HERE.keySet().forEach(System::clearProperty);
+            settings.keySet().forEach(System::clearProperty);
             System.clearProperty("onlyonce.store.sqlite");
         }
     }

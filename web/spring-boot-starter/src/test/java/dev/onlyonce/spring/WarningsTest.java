@@ -182,14 +182,12 @@ class WarningsTest {
             }
         };
         MockEnvironment none = new MockEnvironment();
-        assertThat(OnlyonceWebAutoConfiguration.isDevelopment(none, unpackaged)).isTrue();
-        assertThat(OnlyonceWebAutoConfiguration.isDevelopment(none, packaged)).isFalse();
+        assertThat(Development.isHere(none, unpackaged)).isTrue();
+        assertThat(Development.isHere(none, packaged)).isFalse();
         MockEnvironment profile = new MockEnvironment();
         profile.setActiveProfiles("dev");
-        assertThat(OnlyonceWebAutoConfiguration.isDevelopment(profile, packaged))
-                .isTrue();
+        assertThat(Development.isHere(profile, packaged)).isTrue();
         profile.setActiveProfiles("production");
-        assertThat(OnlyonceWebAutoConfiguration.isDevelopment(profile, unpackaged))
-                .isFalse();
+        assertThat(Development.isHere(profile, unpackaged)).isFalse();
     }
 }

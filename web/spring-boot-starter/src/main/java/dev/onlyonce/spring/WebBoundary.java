@@ -1,0 +1,58 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.Onlyonce;
+import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Limits;
+import dev.onlyonce.http.Operation;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the boundary as the application is configured. */
+final class WebBoundary {
+    private WebBoundary() {}
+
+    /**
+     * What is published.
+     *
+     * @param handled operations of handlers
+     * @param elsewhere operations that the application executes by itself, for clients to know of
+     */
+    record Published(List<Operation> handled, List<Operation> elsewhere) {}
+
+    static Boundary of(OnlyonceProperties properties, Onlyonce once, Published published, @Nullable String hint) {
+        OnlyonceProperties.Limits limits = properties.limits();
+        try {
+            return Boundary.builder(once)
+                    .operations(published.handled())
+                    .operations(published.elsewhere().stream()
+                            .map(operation -> asExecuted(once, operation))
+                            .toList())
+                    .anonymousTenant(properties.anonymousTenant())
+                    .anonymousCredentials(
+                            Objects.requireNonNullElse(properties.anonymousCredentials(), Boundary.CREDENTIALS))
+                    .authenticationHint(hint)
+                    .statusPath(properties.statusPath())
+                    .limits(Limits.builder()
+                            .newKeysPerSecond(limits.newKeysPerSecond())
+                            .liveMax(limits.liveMax())
+                            .storedMax(limits.storedMax())
+                            .lookUpsPerSecond(limits.lookUpsPerSecond())
+                            .build())
+                    .build();
+        } catch (IllegalArgumentException e) {
+            throw new InvalidSettings(
+                    "The protected handlers do not fit together: " + e.getMessage(),
+                    "Give each handler a name of its own with @Idempotent(operation = \"...\"), or correct onlyonce.*.",
+                    e);
+        }
+    }
+
+    /** What is published is the policy that the engine executes it with, and no other that somebody wrote down beside it. */
+    private static Operation asExecuted(Onlyonce once, Operation operation) {
+        return once.registry()
+                .ownPolicy(operation.name())
+                .map(operation::policy)
+                .orElse(operation);
+    }
+}

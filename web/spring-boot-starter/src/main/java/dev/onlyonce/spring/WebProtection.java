@@ -1,0 +1,27 @@
+package dev.onlyonce.spring;
+
+import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.Operation;
+import java.util.List;
+import java.util.Map;
+
+/** What protects the application's handlers, whichever of Spring's web frameworks calls them. */
+interface WebProtection {
+    /** The protected handlers. */
+    Handlers operations();
+
+    /** What decides on their requests. */
+    Boundary boundary();
+
+    /** Handlers of requests. */
+    interface Handlers {
+        /** The operations of the protected ones. */
+        List<Operation> all();
+
+        /** How each is executed, by name. */
+        Map<String, HandlerPlan> plans();
+
+        /** Which are protected, and which are not. */
+        Coverage coverage();
+    }
+}
