@@ -23,7 +23,7 @@ class BuildersReferenceTest {
     private static final String BEGIN = "<!-- generated from the builders -->\n";
     private static final String END = "<!-- end of what is generated from the builders -->\n";
     /** Modules with builders for applications. */
-    private static final List<String> MODULES = List.of("core", "http", "sql", "servlet");
+    private static final List<String> MODULES = List.of("core", "http", "sql", "servlet", "webflux", "jaxrs");
 
     private static final Pattern BUILDER = Pattern.compile(
             "class (Builder|OperationOptions|PolicyOptions)\\b.*?(?=\\n    (?:public )?static final class |\\z)",

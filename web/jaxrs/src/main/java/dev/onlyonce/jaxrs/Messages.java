@@ -19,12 +19,7 @@ final class Messages {
     static HttpRequest request(ContainerRequestContext request, byte[] body, @Nullable String tenant) {
         URI uri = request.getUriInfo().getRequestUri();
         return new HttpRequest(
-                request.getMethod(),
-                uri.getRawPath(),
-                uri.getRawQuery(),
-                headers(request.getHeaders()),
-                body,
-                tenant);
+                request.getMethod(), uri.getRawPath(), uri.getRawQuery(), headers(request.getHeaders()), body, tenant);
     }
 
     static Headers headers(MultivaluedMap<String, String> map) {

@@ -32,6 +32,7 @@ final class ProtectedMethod implements ContainerRequestFilter, ContainerResponse
 
     private static final String EXCHANGE = ProtectedMethod.class.getName();
     private static final int SERVER_ERROR = 500;
+    private static final byte[] NO_BODY = {};
 
     private final Boundary boundary;
     private final Operation operation;
@@ -62,7 +63,10 @@ final class ProtectedMethod implements ContainerRequestFilter, ContainerResponse
         if (!operation.concerns(Messages.headers(request.getHeaders()))) {
             return;
         }
-        byte[] body = request.getEntityStream().readNBytes(operation.bodyBytesMax() + 1);
+        // Grizzly waits for the body of a request that offers to upgrade its connection, also if its length is said to
+        // be 0.
+        byte[] body =
+                request.getLength() == 0 ? NO_BODY : request.getEntityStream().readNBytes(operation.bodyBytesMax() + 1);
         request.setEntityStream(new ByteArrayInputStream(body));
         Exchange exchange = Messages.under(boundary, request)
                 .exchange(operation, Messages.request(request, body, tenants.tenant(request)))

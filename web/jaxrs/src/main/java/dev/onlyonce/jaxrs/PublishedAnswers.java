@@ -1,6 +1,7 @@
 package dev.onlyonce.jaxrs;
 
 import dev.onlyonce.http.Boundary;
+import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.HttpRequest;
 import jakarta.annotation.Priority;
 import jakarta.ws.rs.container.ContainerRequestContext;
@@ -29,11 +30,19 @@ final class PublishedAnswers implements ContainerRequestFilter {
         }
         String path = "/" + request.getUriInfo().getPath().replaceFirst("^/", "");
         if (path.equals(Boundary.SPECIFICATION_PATH)) {
-            request.abortWith(Messages.response(Messages.under(published(), request).specification()));
+            answer(request, Messages.under(published(), request).specification());
         } else if (path.startsWith("/.well-known/") && path.equals(published().statusPath())) {
             HttpRequest asked = Messages.request(request, NO_BODY, tenants.tenant(request));
-            request.abortWith(Messages.response(Messages.under(published(), request).status(asked)));
+            answer(request, Messages.under(published(), request).status(asked));
         }
+    }
+
+    private static void answer(ContainerRequestContext request, HttpAnswer answer) {
+        request.abortWith(Messages.response(
+                request.getMethod().equals("HEAD")
+                        ? HttpAnswer.of(answer.status(), answer.headers())
+                                .header("Content-Length", String.valueOf(answer.body().length))
+                        : answer));
     }
 
     private Boundary published() {

@@ -40,8 +40,7 @@ final class WrittenEntity extends OutputStream {
         Class<?> type = response.getEntityClass();
         Type generic = Objects.requireNonNullElse(response.getEntityType(), type);
         Annotation[] annotations = Objects.requireNonNullElse(response.getEntityAnnotations(), NO_ANNOTATIONS);
-        MediaType media =
-                Objects.requireNonNullElse(response.getMediaType(), MediaType.APPLICATION_OCTET_STREAM_TYPE);
+        MediaType media = Objects.requireNonNullElse(response.getMediaType(), MediaType.APPLICATION_OCTET_STREAM_TYPE);
         MessageBodyWriter writer = providers.getMessageBodyWriter(type, generic, annotations, media);
         if (writer == null) {
             throw new IOException("there is no writer of " + type.getName() + " as " + media);

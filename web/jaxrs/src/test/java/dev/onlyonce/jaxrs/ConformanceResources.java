@@ -44,8 +44,7 @@ final class ConformanceResources {
     }
 
     static OnlyonceFeature feature(Onlyonce once) {
-        OnlyonceFeature.Builder builder =
-                OnlyonceFeature.builder(once).tenants(ConformanceResources::tenant);
+        OnlyonceFeature.Builder builder = OnlyonceFeature.builder(once).tenants(ConformanceResources::tenant);
         builder.operation(
                 "POST /accepted/gate",
                 o -> o.profile(Profile.ietf().toBuilder()
@@ -81,8 +80,7 @@ final class ConformanceResources {
     }
 
     static String authorization(String tenant) {
-        return "Basic "
-                + Base64.getEncoder().encodeToString((tenant + ":secret").getBytes(StandardCharsets.UTF_8));
+        return "Basic " + Base64.getEncoder().encodeToString((tenant + ":secret").getBytes(StandardCharsets.UTF_8));
     }
 
     private static @Nullable String tenant(ContainerRequestContext request) {
@@ -100,17 +98,17 @@ final class ConformanceResources {
 
     /** A prefix. */
     @Path("/stripe")
-    @Idempotent(profile="stripe")
+    @Idempotent(profile = "stripe")
     public static class Stripe extends Resources {}
 
     /** A prefix. */
     @Path("/strict")
-    @Idempotent(profile="strict")
+    @Idempotent(profile = "strict")
     public static class Strict extends Resources {}
 
     /** A prefix. */
     @Path("/operation")
-    @Idempotent(scope=Scope.OPERATION)
+    @Idempotent(scope = Scope.OPERATION)
     public static class InOperation extends Resources {}
 
     /** A prefix. */
@@ -140,17 +138,17 @@ final class ConformanceResources {
 
     /** A prefix. */
     @Path("/stripe-tombstone")
-    @Idempotent(profile="stripe")
+    @Idempotent(profile = "stripe")
     public static class StripeTombstone extends Resources {}
 
     /** A prefix. */
     @Path("/strict-tombstone")
-    @Idempotent(profile="strict")
+    @Idempotent(profile = "strict")
     public static class StrictTombstone extends Resources {}
 
     /** A prefix. */
     @Path("/stripe-unknown")
-    @Idempotent(profile="stripe")
+    @Idempotent(profile = "stripe")
     public static class StripeUnknown extends Resources {}
 
     /** A prefix. */
@@ -167,5 +165,4 @@ final class ConformanceResources {
     @Path("/timestamp")
     @Idempotent
     public static class Timestamp extends Resources {}
-
 }

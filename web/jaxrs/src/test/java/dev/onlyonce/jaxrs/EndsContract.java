@@ -21,9 +21,16 @@ interface EndsContract {
             String key = UUID.randomUUID().toString();
             HttpResponse<String> first = end(path, key);
             HttpResponse<String> retry = end(path, key);
-            assertThat(first.headers().firstValue("Idempotent-Replayed")).as(path).isEmpty();
-            assertThat(retry.headers().firstValue("Idempotent-Replayed")).as(path).contains("true");
-            assertThat(retry.statusCode()).as(path).isEqualTo(first.statusCode()).isNotEqualTo(500);
+            assertThat(first.headers().firstValue("Idempotent-Replayed"))
+                    .as(path)
+                    .isEmpty();
+            assertThat(retry.headers().firstValue("Idempotent-Replayed"))
+                    .as(path)
+                    .contains("true");
+            assertThat(retry.statusCode())
+                    .as(path)
+                    .isEqualTo(first.statusCode())
+                    .isNotEqualTo(500);
             assertThat(retry.body()).as(path).isEqualTo(first.body());
             assertThat(Effects.counted(key)).as(path).isOne();
         }

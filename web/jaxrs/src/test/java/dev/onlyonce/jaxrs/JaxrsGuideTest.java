@@ -2,7 +2,6 @@ package dev.onlyonce.jaxrs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpServer;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.sql.SqlStore;
 import jakarta.ws.rs.POST;
@@ -13,8 +12,6 @@ import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.container.ContainerRequestFilter;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.SecurityContext;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -24,8 +21,8 @@ import java.security.Principal;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.glassfish.jersey.jdkhttp.JdkHttpHandlerContainer;
-import org.glassfish.jersey.server.ContainerFactory;
+import org.glassfish.grizzly.http.server.HttpServer;
+import org.glassfish.jersey.grizzly2.httpserver.GrizzlyHttpServerFactory;
 import org.glassfish.jersey.server.ResourceConfig;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -37,6 +34,9 @@ import org.sqlite.SQLiteDataSource;
 class JaxrsGuideTest {
     @TempDir
     java.nio.file.Path folder;
+
+    private Onlyonce once;
+    private HttpServer server;
 
     @Path("/orders")
     public static class Orders {
@@ -60,14 +60,13 @@ class JaxrsGuideTest {
     void shown() throws Exception {
         java.nio.file.Path root = java.nio.file.Path.of(System.getProperty("onlyonce.root"));
         String page = Files.readString(root.resolve("docs/guides/jaxrs.md"));
-        String tested = Files.readString(root.resolve("web/jaxrs/src/test/java/dev/onlyonce/jaxrs/JaxrsGuideTest.java"));
+        String tested =
+                Files.readString(root.resolve("web/jaxrs/src/test/java/dev/onlyonce/jaxrs/JaxrsGuideTest.java"));
         Stream<String> samples = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL)
                 .matcher(page)
                 .results()
                 .map(sample -> sample.group(1));
-        assertThat(samples)
-                .hasSize(2)
-                .allSatisfy(sample -> assertThat(tested).containsIgnoringWhitespaces(sample));
+        assertThat(samples).hasSize(2).allSatisfy(sample -> assertThat(tested).containsIgnoringWhitespaces(sample));
     }
 
     @Test
@@ -78,31 +77,32 @@ class JaxrsGuideTest {
         config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
         SQLiteDataSource dataSource = new SQLiteDataSource(config);
         dataSource.setUrl("jdbc:sqlite:" + folder.resolve("entries.db"));
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        try (Onlyonce once = serve(server, dataSource)) {
-            HttpResponse<String> first = order(server);
-            HttpResponse<String> retry = order(server);
+        serve(dataSource);
+        try {
+            HttpResponse<String> first = order();
+            HttpResponse<String> retry = order();
             assertThat(first.body()).startsWith("order ");
             assertThat(retry.body()).isEqualTo(first.body());
             assertThat(retry.headers().firstValue("Idempotent-Replayed")).contains("true");
             assertThat(once.registry().ownPolicy("refund")).isPresent();
         } finally {
-            server.stop(0);
+            server.shutdownNow();
+            once.close();
         }
     }
 
-    private static Onlyonce serve(HttpServer server, DataSource dataSource) {
+    private void serve(DataSource dataSource) {
         Onlyonce once = Onlyonce.builder(SqlStore.open(dataSource)).build();
         OnlyonceFeature feature = OnlyonceFeature.builder(once)
-                .tenants(request -> request.getSecurityContext().getUserPrincipal().getName())
+                .tenants(request ->
+                        request.getSecurityContext().getUserPrincipal().getName())
                 .operation("refund", operation -> operation.bodyBytesMax(64 << 10))
                 .build();
         ResourceConfig application = new ResourceConfig(Orders.class).register(feature);
-        application.register((ContainerRequestFilter) request -> request.setSecurityContext(new Acme()),
-                Priorities.AUTHENTICATION);
-        server.createContext("/", ContainerFactory.createContainer(JdkHttpHandlerContainer.class, application));
-        server.start();
-        return once;
+        application.register(
+                (ContainerRequestFilter) request -> request.setSecurityContext(new Acme()), Priorities.AUTHENTICATION);
+        this.once = once;
+        server = GrizzlyHttpServerFactory.createHttpServer(URI.create("http://localhost:0/"), application);
     }
 
     /** Everybody is acme. */
@@ -128,8 +128,8 @@ class JaxrsGuideTest {
         }
     }
 
-    private static HttpResponse<String> order(HttpServer server) throws Exception {
-        URI uri = URI.create("http://localhost:" + server.getAddress().getPort() + "/orders");
+    private HttpResponse<String> order() throws Exception {
+        URI uri = URI.create("http://localhost:" + server.getListener("grizzly").getPort() + "/orders");
         return HttpClient.newHttpClient()
                 .send(
                         HttpRequest.newBuilder(uri)

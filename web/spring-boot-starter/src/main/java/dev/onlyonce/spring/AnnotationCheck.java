@@ -2,6 +2,7 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.Way;
 import dev.onlyonce.http.Operation;
+import dev.onlyonce.store.Store;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +25,9 @@ import org.springframework.util.ClassUtils;
  */
 final class AnnotationCheck implements SmartInitializingSingleton {
     private static final Logger log = LoggerFactory.getLogger(AnnotationCheck.class);
+    /** What Spring WebFlux calls the bean that handles requests. */
+    private static final String WEBFLUX = "webHandler";
+
     private static final String MAPPING = "org.springframework.web.bind.annotation.RequestMapping";
 
     private final ListableBeanFactory beans;
@@ -53,6 +57,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
     public void afterSingletonsInstantiated() {
         Set<String> names = new TreeSet<>();
         WebProtection web = executing.web;
+        StartUpLine line = new StartUpLine(web);
         if (web != null) {
             web.operations().all().forEach(operation -> names.add(operation.name()));
             web.operations().plans().forEach(executing.deliveries::check);
@@ -60,7 +65,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
         for (String bean : beans.getBeanDefinitionNames()) {
             Class<?> type = beans.getType(bean, false);
             if (type != null) {
-                check(ClassUtils.getUserClass(type), names);
+                check(ClassUtils.getUserClass(type), names, line);
             }
         }
         warnOfReconcilers(names);
@@ -73,6 +78,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                             + " properties file, \"[POST /payments]\": in YAML. There are: " + names,
                     null);
         }
+        line.log(beans.getBeanProvider(Store.class).getIfUnique(), executing.reconcilers);
     }
 
     /** No error: an application can execute operations by itself that nobody here knows of. */
@@ -88,7 +94,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
         }
     }
 
-    private void check(Class<?> type, Set<String> names) {
+    private void check(Class<?> type, Set<String> names, StartUpLine line) {
         boolean controller = AnnotatedElementUtils.hasAnnotation(type, Controller.class);
         Map<Method, Idempotent> methods = IdempotentPointcut.annotated(type);
         methods.forEach((method, annotation) -> {
@@ -101,6 +107,7 @@ final class AnnotationCheck implements SmartInitializingSingleton {
                 MethodPlans.check(type, method, way);
                 boolean listener = ListenerMethods.takesIdOfMessage(annotation, method);
                 executing.known.declare(name, factory.policy(annotation, name, listener), way);
+                line.count(way);
             }
         });
     }
@@ -111,6 +118,13 @@ final class AnnotationCheck implements SmartInitializingSingleton {
             throw new InvalidSettings(
                     name + " is @Idempotent in a controller, but it handles no requests, so nothing protects it",
                     "Move it to a bean that is no controller.",
+                    null);
+        }
+        if (executing.web == null && beans.containsBean(WEBFLUX)) {
+            throw new InvalidSettings(
+                    name + " is @Idempotent, but Spring WebFlux handles the requests without our filter",
+                    "Leave OnlyonceWebFluxAutoConfiguration in, use Spring MVC, or put @Idempotent with a key on the bean that"
+                            + " it calls.",
                     null);
         }
     }

@@ -46,10 +46,11 @@ import org.springframework.util.ClassUtils;
             "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration"
         })
 @ConditionalOnProperty(name = "onlyonce.enabled", matchIfMissing = true)
+@Conditional(StoreNeeded.class)
 @EnableConfigurationProperties(OnlyonceProperties.class)
 public class OnlyonceAutoConfiguration {
     private static final Logger log = LoggerFactory.getLogger(OnlyonceAutoConfiguration.class);
-    private static final String SQLITE_DRIVER = "org.sqlite.JDBC";
+    static final String SQLITE_DRIVER = "org.sqlite.JDBC";
 
     /** Entries, unless the application brings a store of its own. */
     @Bean(destroyMethod = "close")

@@ -13,11 +13,22 @@ final class OnlyonceWeb implements WebProtection {
     private final HandlerOperations operations;
     private final Boundary boundary;
     private final OnlyonceFilter filter;
+    private final String tenants;
 
     OnlyonceWeb(OnlyonceProperties properties, Onlyonce once, HandlerOperations operations, Outside outside) {
         this.operations = operations;
         boundary = WebBoundary.of(
-                properties, once, new WebBoundary.Published(operations.all(), outside.published()), outside.hint());
+                properties,
+                once,
+                new WebBoundary.Published(operations.all(), outside.published()),
+                new WebBoundary.Anonymous(
+                        outside.tenants() instanceof ServletTenants own
+                                ? own.principals().anonymous()
+                                : properties.anonymousTenant(),
+                        outside.hint()));
+        tenants = outside.tenants() instanceof ServletTenants own
+                ? own.principals().described()
+                : "the tenants of a " + TenantResolver.class.getSimpleName();
         filter = OnlyonceFilter.builder(boundary)
                 .operations(operations)
                 .tenants(outside.tenants())
@@ -51,6 +62,11 @@ final class OnlyonceWeb implements WebProtection {
                     servletPath.endsWith("/") ? servletPath.substring(0, servletPath.length() - 1) : servletPath;
             return prefix + (errorPath.startsWith("/") ? "" : "/") + errorPath;
         }
+    }
+
+    @Override
+    public String tenants() {
+        return tenants;
     }
 
     OnlyonceFilter filter() {

@@ -10,9 +10,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import org.apache.catalina.core.StandardContext;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Value;
@@ -46,8 +43,6 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 @ConditionalOnClass({Filter.class, RequestMappingHandlerMapping.class})
 @ConditionalOnBean(Onlyonce.class)
 public class OnlyonceWebAutoConfiguration {
-    private static final Logger log = LoggerFactory.getLogger(OnlyonceWebAutoConfiguration.class);
-
     private static final String WHOSE =
             "Keys belong to the authenticated principal. If one tenant for everybody is right, set onlyonce.anonymous-tenant;"
                     + " if requests are authenticated in another way, define a TenantResolver bean.";
@@ -55,18 +50,10 @@ public class OnlyonceWebAutoConfiguration {
     /** The principal's name, unless the application says otherwise. */
     @Bean
     @ConditionalOnMissingBean
-    TenantResolver onlyonceTenantResolver(OnlyonceProperties properties) {
-        boolean secured = ClassUtils.isPresent(
-                "org.springframework.security.web.SecurityFilterChain",
-                getClass().getClassLoader());
-        if (properties.anonymousTenant() == null) {
-            log.atLevel(secured ? Level.INFO : Level.WARN)
-                    .log(
-                            "Protected requests that nobody has authenticated get 401{}. {}",
-                            secured ? "" : ", and Spring Security is not there",
-                            WHOSE);
-        }
-        return TenantResolver.principal();
+    TenantResolver onlyonceTenantResolver(OnlyonceProperties properties, ApplicationContext context) {
+        boolean secured =
+                ClassUtils.isPresent("org.springframework.security.web.SecurityFilterChain", context.getClassLoader());
+        return new ServletTenants(PrincipalTenants.of(properties, context.getEnvironment(), secured, WHOSE));
     }
 
     @Bean

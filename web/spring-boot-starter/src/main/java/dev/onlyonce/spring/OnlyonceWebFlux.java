@@ -10,7 +10,7 @@ import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 
 /** The filter of a WebFlux application and what it is made of; complete when all handlers are known. */
-record OnlyonceWebFlux(ReactiveOperations operations, Boundary boundary, OnlyonceWebFilter filter)
+record OnlyonceWebFlux(ReactiveOperations operations, Boundary boundary, OnlyonceWebFilter filter, String tenants)
         implements WebProtection, AutoCloseable {
     @Override
     public void close() {

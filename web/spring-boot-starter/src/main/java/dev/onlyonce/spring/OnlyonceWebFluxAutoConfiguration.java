@@ -8,9 +8,6 @@ import dev.onlyonce.webflux.OnlyonceWebFilter;
 import dev.onlyonce.webflux.ReactiveTenantResolver;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -19,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
@@ -39,8 +37,6 @@ import reactor.core.publisher.Mono;
 @ConditionalOnClass({Mono.class, DispatcherHandler.class})
 @ConditionalOnBean(Onlyonce.class)
 public class OnlyonceWebFluxAutoConfiguration {
-    private static final Logger log = LoggerFactory.getLogger(OnlyonceWebFluxAutoConfiguration.class);
-
     private static final String WHOSE =
             "Keys belong to the authenticated principal. If one tenant for everybody is right, set onlyonce.anonymous-tenant;"
                     + " if requests are authenticated in another way, define a ReactiveTenantResolver bean.";
@@ -48,18 +44,10 @@ public class OnlyonceWebFluxAutoConfiguration {
     /** The principal's name, unless the application says otherwise. */
     @Bean
     @ConditionalOnMissingBean
-    ReactiveTenantResolver onlyonceReactiveTenantResolver(OnlyonceProperties properties) {
+    ReactiveTenantResolver onlyonceReactiveTenantResolver(OnlyonceProperties properties, ApplicationContext context) {
         boolean secured = ClassUtils.isPresent(
-                "org.springframework.security.web.server.SecurityWebFilterChain",
-                getClass().getClassLoader());
-        if (properties.anonymousTenant() == null) {
-            log.atLevel(secured ? Level.INFO : Level.WARN)
-                    .log(
-                            "Protected requests that nobody has authenticated get 401{}. {}",
-                            secured ? "" : ", and Spring Security is not there",
-                            WHOSE);
-        }
-        return ReactiveTenantResolver.principal();
+                "org.springframework.security.web.server.SecurityWebFilterChain", context.getClassLoader());
+        return new ReactiveTenants(PrincipalTenants.of(properties, context.getEnvironment(), secured, WHOSE));
     }
 
     @Bean
@@ -86,7 +74,11 @@ public class OnlyonceWebFluxAutoConfiguration {
                 properties,
                 once,
                 new WebBoundary.Published(operations.all(), elsewhere),
-                Development.isHere(environment, getClass().getClassLoader()) ? WHOSE : null);
+                new WebBoundary.Anonymous(
+                        tenants instanceof ReactiveTenants own
+                                ? own.principals().anonymous()
+                                : properties.anonymousTenant(),
+                        Development.isHere(environment, getClass().getClassLoader()) ? WHOSE : null));
         OnlyonceWebFilter.Builder filter = OnlyonceWebFilter.builder(boundary)
                 .operations(operations)
                 .tenants(tenants)
@@ -94,7 +86,10 @@ public class OnlyonceWebFluxAutoConfiguration {
                         .orderedStream()
                         .toList());
         beans.getBeanProvider(ServerCodecConfigurer.class).ifAvailable(filter::codecs);
-        return new OnlyonceWebFlux(operations, boundary, filter.build());
+        String whose = tenants instanceof ReactiveTenants own
+                ? own.principals().described()
+                : "the tenants of a " + ReactiveTenantResolver.class.getSimpleName();
+        return new OnlyonceWebFlux(operations, boundary, filter.build(), whose);
     }
 
     @Bean

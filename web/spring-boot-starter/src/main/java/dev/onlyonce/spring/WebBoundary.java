@@ -20,7 +20,15 @@ final class WebBoundary {
      */
     record Published(List<Operation> handled, List<Operation> elsewhere) {}
 
-    static Boundary of(OnlyonceProperties properties, Onlyonce once, Published published, @Nullable String hint) {
+    /**
+     * What a request without a principal gets.
+     *
+     * @param tenant the one that it belongs to; null to refuse it
+     * @param hint what a 401 says to developers
+     */
+    record Anonymous(@Nullable String tenant, @Nullable String hint) {}
+
+    static Boundary of(OnlyonceProperties properties, Onlyonce once, Published published, Anonymous anonymous) {
         OnlyonceProperties.Limits limits = properties.limits();
         try {
             return Boundary.builder(once)
@@ -28,10 +36,10 @@ final class WebBoundary {
                     .operations(published.elsewhere().stream()
                             .map(operation -> asExecuted(once, operation))
                             .toList())
-                    .anonymousTenant(properties.anonymousTenant())
+                    .anonymousTenant(anonymous.tenant())
                     .anonymousCredentials(
                             Objects.requireNonNullElse(properties.anonymousCredentials(), Boundary.CREDENTIALS))
-                    .authenticationHint(hint)
+                    .authenticationHint(anonymous.hint())
                     .statusPath(properties.statusPath())
                     .limits(Limits.builder()
                             .newKeysPerSecond(limits.newKeysPerSecond())

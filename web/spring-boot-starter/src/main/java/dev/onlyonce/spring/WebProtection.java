@@ -13,6 +13,9 @@ interface WebProtection {
     /** What decides on their requests. */
     Boundary boundary();
 
+    /** Whom keys belong to, in words. */
+    String tenants();
+
     /** Handlers of requests. */
     interface Handlers {
         /** The operations of the protected ones. */

@@ -136,14 +136,13 @@ public final class OnlyonceWebFilter implements WebFilter, AutoCloseable {
         return tenants.tenant(web).map(Optional::of).defaultIfEmpty(Optional.empty());
     }
 
-    private Mono<Exchange> exchange(
-            Boundary boundary, Asked asked, BufferedRequest buffered, Optional<String> tenant) {
+    private Mono<Exchange> exchange(Boundary boundary, Asked asked, BufferedRequest buffered, Optional<String> tenant) {
         if (MultipartBody.isIn(buffered)) {
             CapturedExchange parsed =
                     new CapturedExchange(asked.web(), buffered, asked.web().getResponse(), around.codecs());
             return MultipartBody.compared(parsed)
-                    .flatMap(body -> around.blocking(() -> boundary.exchange(
-                            asked.operation(), request(asked.web(), asked.headers(), body, tenant))));
+                    .flatMap(body -> around.blocking(() ->
+                            boundary.exchange(asked.operation(), request(asked.web(), asked.headers(), body, tenant))));
         }
         HttpRequest request = request(asked.web(), asked.headers(), buffered.body(), tenant);
         return buffered.body().length > SMALL_BODY_BYTES

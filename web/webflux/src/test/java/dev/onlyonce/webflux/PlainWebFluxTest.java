@@ -30,7 +30,8 @@ import reactor.netty.http.server.HttpServer;
 class PlainWebFluxTest {
     private final AtomicInteger runs = new AtomicInteger();
     private final Time time = Time.system();
-    private final Onlyonce once = Onlyonce.builder(new MemoryStore(time)).time(time).build();
+    private final Onlyonce once =
+            Onlyonce.builder(new MemoryStore(time)).time(time).build();
     private final OnlyonceWebFilter filter = OnlyonceWebFilter.builder(Boundary.builder(once)
                     .operation(Operation.builder("POST", "/orders/{id}").build())
                     .build())
@@ -40,9 +41,11 @@ class PlainWebFluxTest {
 
     @BeforeEach
     void start() {
-        var routes = route().POST("/orders/{id}", request -> request.bodyToMono(String.class)
-                        .defaultIfEmpty("nothing")
-                        .flatMap(body -> ServerResponse.ok().bodyValue(body + " " + runs.incrementAndGet())))
+        var routes = route().POST(
+                        "/orders/{id}",
+                        request -> request.bodyToMono(String.class)
+                                .defaultIfEmpty("nothing")
+                                .flatMap(body -> ServerResponse.ok().bodyValue(body + " " + runs.incrementAndGet())))
                 .POST("/elsewhere", idempotent(request -> ServerResponse.ok().bodyValue(runs.incrementAndGet())))
                 .build();
         server = HttpServer.create()

@@ -67,7 +67,8 @@ class ReactiveHandlersTest {
     @Test
     @DisplayName("D4 whose error is answered with a 5xx is unknown, whoever answers it")
     void failed() throws Exception {
-        for (String path : new String[] {"/fails", "/throws", "/fails-and-advised", "/throws-and-advised", "/flux-fails"}) {
+        for (String path :
+                new String[] {"/fails", "/throws", "/fails-and-advised", "/throws-and-advised", "/flux-fails"}) {
             assertUnknown(path, 500);
         }
     }
@@ -82,7 +83,8 @@ class ReactiveHandlersTest {
     }
 
     @Test
-    @DisplayName("D4 that does not answer in time is unknown in every profile, although a handler of time-outs answers for it")
+    @DisplayName(
+            "D4 that does not answer in time is unknown in every profile, although a handler of time-outs answers for it")
     void late() throws Exception {
         assertUnknown("/late", 504);
         assertUnknown("/stripe-late", 504);

@@ -40,8 +40,7 @@ import reactor.core.publisher.Sinks;
 
 /** Handlers that end in every way that a publisher can. */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration(
-        excludeName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@EnableAutoConfiguration(excludeName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 @Import({ReactiveShop.Orders.class, ReactiveShop.StripeOrders.class, ReactiveShop.Advice.class})
 class ReactiveShop {
     private static final Map<String, AtomicInteger> RUNS = new ConcurrentHashMap<>();
@@ -82,8 +81,9 @@ class ReactiveShop {
         RouterFunction<ServerResponse> orders = route().POST("/orders", idempotent(ReactiveShop::order))
                 .POST("/failing", idempotent("failing route", ReactiveShop::fail))
                 .POST("/bare", request -> ServerResponse.ok().build())
-                .onError(IllegalStateException.class, (e, request) -> ServerResponse.status(500)
-                        .bodyValue("oops"))
+                .onError(
+                        IllegalStateException.class,
+                        (e, request) -> ServerResponse.status(500).bodyValue("oops"))
                 .build();
         return route().nest(path("/routes/{id}"), () -> orders)
                 .filter((request, next) -> next.handle(request))
@@ -147,7 +147,9 @@ class ReactiveShop {
         @PostMapping("/flux-fails")
         Flux<Map<String, Integer>> fluxFails(@RequestHeader("X-Run") String run) {
             count(run);
-            return Flux.range(1, 3).map(n -> Map.of("n", n)).concatWith(Mono.error(new IllegalStateException("broken")));
+            return Flux.range(1, 3)
+                    .map(n -> Map.of("n", n))
+                    .concatWith(Mono.error(new IllegalStateException("broken")));
         }
 
         @PostMapping("/refuses")
