@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -57,6 +58,9 @@ final class StoredHeaders {
     private static final Set<String> CORS_VARY =
             Set.of("origin", "access-control-request-method", "access-control-request-headers");
 
+    /** What servlet containers add to links for a browser without cookies: a login, which nobody else must get. */
+    private static final Pattern SESSION = Pattern.compile(";jsessionid=[^;/?#]*", Pattern.CASE_INSENSITIVE);
+
     private StoredHeaders() {}
 
     static Headers of(Headers headers) {
@@ -69,7 +73,12 @@ final class StoredHeaders {
         List<Headers.Field> stored = new ArrayList<>();
         for (Headers.Field field : headers.fields()) {
             String name = field.name().toLowerCase(Locale.ROOT);
-            String value = name.equals("vary") ? withoutCors(field.value()) : field.value();
+            String value = switch (name) {
+                case "vary" -> withoutCors(field.value());
+                case "location", "content-location" ->
+                    SESSION.matcher(field.value()).replaceAll("");
+                default -> field.value();
+            };
             boolean emptied = value.isEmpty() && !field.value().isEmpty();
             if (!NEVER.contains(name) && !perConnection.contains(name) && !hasPrefix(name) && !emptied) {
                 stored.add(new Headers.Field(field.name(), value));

@@ -47,7 +47,8 @@ public record StoredResponse(int status, Headers headers, Optional<byte[]> body)
 
     /** What is stored of an answer whose body is too large: the status, and where to find what was made. */
     static StoredResponse withoutBody(int status, Headers headers) {
-        return new StoredResponse(status, headers.only(field -> field.is("Location")), Optional.empty());
+        Headers kept = StoredHeaders.of(headers).only(field -> field.is("Location"));
+        return new StoredResponse(status, kept, Optional.empty());
     }
 
     /** To bytes. */

@@ -75,4 +75,13 @@ class StoredResponseTest {
                 "Vary", "Accept-Language");
         assertThat(StoredHeaders.of(headers)).isEqualTo(Headers.of("Vary", "Accept", "Vary", "Accept-Language"));
     }
+
+    @Test
+    @DisplayName("R4 a session in a link is not stored, with the body or without")
+    void session() {
+        Headers headers = Headers.of("Location", "/orders/7;jsessionid=1A2B.node1?from=cart#top");
+        Headers stored = Headers.of("Location", "/orders/7?from=cart#top");
+        assertThat(StoredHeaders.of(headers)).isEqualTo(stored);
+        assertThat(StoredResponse.withoutBody(303, headers).headers()).isEqualTo(stored);
+    }
 }
