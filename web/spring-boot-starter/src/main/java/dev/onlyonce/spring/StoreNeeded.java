@@ -2,6 +2,7 @@ package dev.onlyonce.spring;
 
 import dev.onlyonce.store.Store;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
@@ -52,7 +53,7 @@ final class StoreNeeded extends SpringBootCondition implements ConfigurationCond
         return beans.getBeanNamesForType(type, true, false).length > 0;
     }
 
-    private static boolean hasBean(ConfigurableListableBeanFactory beans, String type, ClassLoader classes) {
+    private static boolean hasBean(ConfigurableListableBeanFactory beans, String type, @Nullable ClassLoader classes) {
         return ClassUtils.isPresent(type, classes) && has(beans, ClassUtils.resolveClassName(type, classes));
     }
 }
