@@ -34,6 +34,9 @@ public final class Life {
     private static final String LAPSED = "the lease ran out";
     private static final String NOT_TAKEN = "nobody took it in time";
 
+    /** Before the reason of an owner that came back to an unknown entry, in the audit. */
+    private static final String TESTIMONY = "its owner came back: ";
+
     private Life() {}
 
     /**
@@ -83,24 +86,30 @@ public final class Life {
         return token.equals(stored.token());
     }
 
-    /** Settles. Only a processing entry with this token changes, lapsed or not; a repeated settlement is answered as it was recorded. */
+    /** As {@link #settle(Entry, Settlement, boolean, StoreTime)}, in a store that keeps nothing half done. */
     public static Decision<SettleResult> settle(@Nullable Entry stored, Settlement settlement, StoreTime now) {
         return settle(stored, settlement, false, now);
     }
 
     /**
-     * Settles an entry that may be half done.
+     * Settles. A processing entry with this token changes, lapsed or not; a repeated settlement is answered as it was recorded.
      *
-     * @param halfDone whether finished steps wait for the rest: as a retryable entry, it is kept for as long as that takes
+     * <p>And testimony: an owner that comes back after its claim became unknown, and knows the result, settles it. Its token in the entry
+     * says that nobody has resolved, claimed or evicted it meanwhile.
+     *
+     * @param halfDone as in {@link #resolve}; a short cut for what is processing need not look, because whoever leaves something half done
+     *     keeps it
      */
     public static Decision<SettleResult> settle(
             @Nullable Entry stored, Settlement settlement, boolean halfDone, StoreTime now) {
         if (stored == null || isGone(stored, now) || !isHeld(stored, settlement.token())) {
             return lost(stored, now);
         }
-        if (stored.state() == State.PROCESSING) {
+        boolean testimony = stored.state() == State.UNKNOWN && stored.state().canBecome(settlement.to());
+        if (testimony || stored.state() == State.PROCESSING) {
             Entry next = ended(stored, settlement.to(), settlement.token(), settlement.result(), halfDone, now);
-            return settled(stored, next, stored.owner(), settlement.reason());
+            String why = testimony ? AuditText.why(TESTIMONY + settlement.reason()) : settlement.reason();
+            return settled(stored, next, stored.owner(), why);
         }
         return stored.state() == settlement.to() ? new Unchanged<>(recorded(stored)) : lost(stored, now);
     }
@@ -152,8 +161,8 @@ public final class Life {
     }
 
     /**
-     * Sweeps. A claim whose lease has ended becomes what its terms say, an acceptance that nobody took fails; the owner is fenced out. A
-     * lease that ends later than one from now was given when the clock was ahead: it is shortened.
+     * Sweeps. A claim whose lease has ended becomes what its terms say, an acceptance that nobody took fails; the owner is fenced out, but an
+     * unknown entry keeps its token, for {@linkplain #settle testimony}. A lease that ends later than one from now was given when the clock was ahead: it is shortened.
      *
      * @param halfDone whether finished steps wait for the rest: as a retryable entry, it is kept for as long as that takes
      * @return the transition, if a claim or an acceptance has ended
@@ -171,7 +180,7 @@ public final class Life {
         }
         boolean pending = stored.state() == State.PENDING;
         State to = pending ? State.FAILED : stored.terms().onLeaseLost().next();
-        Entry next = ended(stored, to, null, null, halfDone, now);
+        Entry next = ended(stored, to, to == State.UNKNOWN ? stored.token() : null, null, halfDone, now);
         Transition end = transition(next, stored.state(), to, SWEEPER, pending ? NOT_TAKEN : LAPSED);
         return new Change<>(Optional.of(end), next, List.of(end), now.latest());
     }

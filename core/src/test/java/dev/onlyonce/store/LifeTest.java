@@ -143,16 +143,21 @@ final class LifeTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("E6 D2 only a processing entry is settled, by its token; a repeat is answered as recorded")
+    @DisplayName(
+            "E6 D2 D23 a token settles its processing entry, and its unknown one if it knows more; a repeat is answered as recorded")
     void settles(State state) {
         for (State to : List.of(COMPLETED, FAILED, RETRYABLE, UNKNOWN)) {
             Settlement mine = new Settlement(ID, MINE, to, to.isAnswered() ? RESULT : null, "ended");
             StoreTime now = after(Duration.ofSeconds(2));
             Decision<SettleResult> decision = Life.settle(stored(state), mine, now);
-            if (state == PROCESSING) {
+            boolean testimony = state == UNKNOWN && (to == COMPLETED || to == RETRYABLE);
+            if (state == PROCESSING || testimony) {
                 assertThat(next(decision).state()).isEqualTo(to);
                 assertThat(next(decision).token()).isEqualTo(MINE);
-                assertThat(audit(decision)).containsExactly("1 PROCESSING>" + to + " node-1: ended");
+                assertThat(next(decision).result()).isEqualTo(mine.result());
+                assertThat(audit(decision))
+                        .containsExactly("1 " + state + ">" + to + " node-1: "
+                                + (testimony ? "its owner came back: ended" : "ended"));
                 assertThat(decision.answer())
                         .isEqualTo(new Settled(
                                 now.latest(),
@@ -207,6 +212,11 @@ final class LifeTest {
                 .isEqualTo(usual);
         assertThat(next(Life.resolve(stored(UNKNOWN), found, true, now)).expiresAt())
                 .isEqualTo(usual);
+        Settlement testimony = new Settlement(ID, MINE, RETRYABLE, null, "refused");
+        assertThat(next(Life.settle(stored(UNKNOWN), testimony, true, now)).expiresAt())
+                .isEqualTo(long_);
+        assertThat(next(Life.settle(stored(UNKNOWN), testimony, now)).expiresAt())
+                .isEqualTo(usual);
         assertThat(next(Life.sweep(on(OnLeaseLost.RESUME), true, now)).expiresAt())
                 .isEqualTo(long_);
         assertThat(next(Life.sweep(on(OnLeaseLost.RESUME), false, now)).expiresAt())
@@ -243,7 +253,8 @@ final class LifeTest {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("E6 D1 a sweep ends open entries at the end of their lease, and fences their owners out")
+    @DisplayName(
+            "E6 D1 D23 a sweep ends open entries at the end of their lease; an unknown one keeps its owner's token")
     void sweeps(State state) {
         Instant end = BEGUN.plus(LEASE);
         assertThat(Life.sweep(stored(state), false, at(end.minusNanos(1000)))).isInstanceOf(Unchanged.class);
@@ -256,7 +267,9 @@ final class LifeTest {
             default -> assertThat(swept).isEqualTo(new Unchanged<>(Optional.empty()));
         }
         if (swept instanceof Change<Optional<Transition>> change) {
-            assertThat(next(swept).token()).isNull();
+            assertThat(next(swept).token()).isEqualTo(state == PROCESSING ? MINE : null);
+            assertThat(next(Life.sweep(on(OnLeaseLost.RETRY), false, at(end))).token())
+                    .isNull();
             assertThat(change.answer()).contains(change.audit().get(0));
             Instant before = BEGUN.minusSeconds(3600);
             Decision<Optional<Transition>> shortened = Life.sweep(stored(state), false, at(before));

@@ -179,7 +179,8 @@ interface LeaseChapter extends Chapter {
 
     @ParameterizedTest
     @EnumSource(OnLeaseLost.class)
-    @DisplayName("D1 a lapsed claim becomes what its terms say, without a result, and its owner is fenced out")
+    @DisplayName(
+            "D1 D23 a lapsed claim becomes what its terms say, without a result; only if that is unknown, it keeps its token")
     default void lapsedBecomes(OnLeaseLost policy) {
         ClaimRequest request = on(new Terms(LEASE, policy, RETENTION, Duration.ZERO), fresh("key"));
         bench().claimed(request);
@@ -189,7 +190,7 @@ interface LeaseChapter extends Chapter {
 
         Entry entry = bench().entry(request);
         assertThat(entry.state()).isEqualTo(policy.next());
-        assertThat(entry.token()).isNull();
+        assertThat(entry.token()).isEqualTo(policy == OnLeaseLost.UNKNOWN ? request.token() : null);
         assertThat(entry.result()).isNull();
         assertThat(entry.attempt()).isEqualTo(1);
         assertThat(entry.terms()).isEqualTo(request.terms());

@@ -9,6 +9,7 @@ import static dev.onlyonce.testkit.Requests.RETENTION;
 import static dev.onlyonce.testkit.Requests.accepting;
 import static dev.onlyonce.testkit.Requests.bytes;
 import static dev.onlyonce.testkit.Requests.fresh;
+import static dev.onlyonce.testkit.Requests.on;
 import static dev.onlyonce.testkit.Requests.resolution;
 import static dev.onlyonce.testkit.Requests.rival;
 import static dev.onlyonce.testkit.Requests.several;
@@ -168,7 +169,9 @@ interface RaceChapter extends Chapter {
     @Test
     @DisplayName("D2 of two simultaneous ends of one claim, settlement and sweep, exactly one happens")
     default void settlementAgainstSweep() {
-        List<ClaimRequest> claims = several("key", 40);
+        List<ClaimRequest> claims = several("key", 40).stream()
+                .map(claim -> on(Requests.RETRIED, claim))
+                .toList();
         bench().node().claim(claims);
         bench().advance(LEASE);
         List<Object> answers = race(2, racer -> {
@@ -192,7 +195,7 @@ interface RaceChapter extends Chapter {
             boolean wasSettled = settled.get(i) instanceof Settled;
             EntryId id = claims.get(i).id();
             assertThat(swept.contains(id)).as("%s", id).isEqualTo(!wasSettled);
-            assertThat(bench().entry(claims.get(i)).state()).isEqualTo(wasSettled ? COMPLETED : UNKNOWN);
+            assertThat(bench().entry(claims.get(i)).state()).isEqualTo(wasSettled ? COMPLETED : RETRYABLE);
         }
     }
 

@@ -11,9 +11,11 @@ import static dev.onlyonce.testkit.Requests.bytes;
 import static dev.onlyonce.testkit.Requests.fresh;
 import static dev.onlyonce.testkit.Requests.on;
 import static dev.onlyonce.testkit.Requests.rival;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Policy;
+import dev.onlyonce.store.AuditRecord;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.Envelope;
@@ -24,8 +26,10 @@ import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreOutcomeUnknown;
+import dev.onlyonce.store.Transition;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -80,7 +84,7 @@ interface SettleChapter extends Chapter {
     }
 
     @ParameterizedTest
-    @DisplayName("D2 one who has settled cannot settle otherwise: lost, and nothing changes")
+    @DisplayName("D2 one who has settled cannot settle otherwise, unless it was in doubt: lost, and nothing changes")
     @EnumSource(
             value = State.class,
             names = {"COMPLETED", "FAILED", "RETRYABLE", "UNKNOWN"})
@@ -90,7 +94,8 @@ interface SettleChapter extends Chapter {
         bench().settled(request, first, null);
         Snapshot before = Snapshot.of(bench().entry(request));
         for (State second : State.values()) {
-            if (second != first && PROCESSING.canBecome(second)) {
+            boolean testimony = first == UNKNOWN && first.canBecome(second);
+            if (second != first && PROCESSING.canBecome(second) && !testimony) {
                 assertThat(bench().settle(request, second, null)).isEqualTo(new Lost(first));
                 assertThat(bench().snapshot(request)).contains(before);
             }
@@ -119,21 +124,76 @@ interface SettleChapter extends Chapter {
     }
 
     @ParameterizedTest
-    @DisplayName("D2 an owner fenced out by a sweep learns so and changes nothing")
+    @DisplayName(
+            "D23 an owner that comes back with a result, while its swept entry is unknown, settles it, and the audit says so")
     @EnumSource(
             value = State.class,
-            names = {"COMPLETED", "FAILED", "RETRYABLE", "UNKNOWN"})
-    default void sweptOwner(State to) {
+            names = {"COMPLETED", "RETRYABLE"})
+    default void testimony(State to) {
+        ClaimRequest request = fresh("key");
+        bench().claimed(request);
+        bench().advance(LEASE);
+        assertThat(bench().node().sweep(10)).hasSize(1);
+        assertThat(bench().renew(request, LEASE)).isFalse();
+
+        byte[] result = to == COMPLETED ? bytes("testimony") : null;
+        Settled settled = bench().settled(request, to, result);
+        assertThat(bench().entry(request).state()).isEqualTo(to);
+        assertThat(bench().entry(request).result()).isEqualTo(result);
+        assertThat(bench().settled(request, to, result)).isEqualTo(settled);
+        List<AuditRecord> history = bench().node().history(request.id());
+        Transition last = history.get(history.size() - 1).transition();
+        assertThat(last)
+                .isEqualTo(
+                        new Transition(request.id(), request.operation(), UNKNOWN, to, 1, request.owner(), last.why()));
+        assertThat(last.why()).startsWith("its owner came back: ");
+    }
+
+    @ParameterizedTest
+    @DisplayName("D23 D2 an owner that comes back without a result changes nothing")
+    @EnumSource(
+            value = State.class,
+            names = {"FAILED", "UNKNOWN"})
+    default void nothingToTell(State to) {
         ClaimRequest request = fresh("key");
         bench().claimed(request);
         bench().advance(LEASE);
         assertThat(bench().node().sweep(10)).hasSize(1);
         Snapshot before = Snapshot.of(bench().entry(request));
 
-        assertThat(bench().settle(request, to, to.isAnswered() ? bytes("zombie") : null))
-                .isEqualTo(new Lost(UNKNOWN));
+        SettleResult answer = bench().settle(request, to, to.isAnswered() ? bytes("zombie") : null);
+        assertThat(answer)
+                .isEqualTo(to == UNKNOWN ? new Settled(requireNonNull(before.settledAt()), null) : new Lost(UNKNOWN));
         assertThat(bench().renew(request, LEASE)).isFalse();
         assertThat(bench().snapshot(request)).contains(before);
+    }
+
+    @Test
+    @DisplayName("D23 D15 only the last attempt is heard, and nobody after an eviction")
+    default void oldTestimony() {
+        ClaimRequest first = fresh("key");
+        bench().claimed(first);
+        bench().advance(LEASE);
+        bench().node().sweep(10);
+        assertThat(bench().resolve(first, 1, RETRYABLE, null)).isInstanceOf(Settled.class);
+        ClaimRequest second = rival(first);
+        bench().claimed(second);
+        bench().advance(LEASE);
+        bench().node().sweep(10);
+        Snapshot before = Snapshot.of(bench().entry(second));
+        assertThat(bench().settle(first, COMPLETED, bytes("zombie"))).isEqualTo(new Lost(UNKNOWN));
+        assertThat(bench().snapshot(second)).contains(before);
+
+        bench().settled(second, COMPLETED, bytes("testimony"));
+        assertThat(bench().node().evict(second.id(), "alice", "test")).isPresent();
+        ClaimRequest third = rival(first);
+        bench().claimed(third);
+        bench().settled(third, UNKNOWN, null);
+        Snapshot again = Snapshot.of(bench().entry(third));
+        for (ClaimRequest old : List.of(first, second)) {
+            assertThat(bench().settle(old, COMPLETED, bytes("zombie"))).isEqualTo(new Lost(UNKNOWN));
+        }
+        assertThat(bench().snapshot(third)).contains(again);
     }
 
     @Test

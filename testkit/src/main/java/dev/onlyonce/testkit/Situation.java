@@ -122,10 +122,15 @@ enum Situation {
         return shown == State.PROCESSING;
     }
 
-    /** Whether the first owner's token still stands in the entry. */
+    /** Whether the first owner may settle it so: its claim is there, or it is unknown and the owner knows more. */
+    boolean settles(State to) {
+        return held() || (shown == State.UNKNOWN && shown.canBecome(to));
+    }
+
+    /** Whether the first owner's token is gone from the entry. */
     boolean fenced() {
         return switch (this) {
-            case FAILED_ABANDONED, RETRYABLE_SWEPT, RETRYABLE_RESOLVED, UNKNOWN_SWEPT, COMPLETED_RESOLVED -> true;
+            case FAILED_ABANDONED, RETRYABLE_SWEPT, RETRYABLE_RESOLVED, COMPLETED_RESOLVED -> true;
             default -> false;
         };
     }

@@ -180,6 +180,15 @@ public final class EntryWriter {
                 .filter(s -> !answers.settled.containsKey(s.id()))
                 .toList();
         Map<EntryId, Entry> found = find(rest.stream().map(Settlement::id).toList());
+        List<Settlement> testimony = rest.stream()
+                .filter(s -> isTestimony(s, found.get(s.id())))
+                .toList();
+        if (!testimony.isEmpty()) {
+            answers.settled.putAll(calls.write(c -> database.changes().settle(c, testimony)));
+            rest = rest.stream()
+                    .filter(s -> !answers.settled.containsKey(s.id()))
+                    .toList();
+        }
         Map<EntryId, Entry> lasting = findLasting(rest.stream()
                 .filter(s -> unsettled(s, found.get(s.id())) instanceof SettleResult.Settled)
                 .map(Settlement::id)
@@ -188,6 +197,13 @@ public final class EntryWriter {
             Entry stored = lasting.getOrDefault(settlement.id(), found.get(settlement.id()));
             answers.settled.put(settlement.id(), unsettled(settlement, stored));
         }
+    }
+
+    /** Whether an owner comes back to an entry that became unknown. */
+    private static boolean isTestimony(Settlement settlement, @Nullable Entry stored) {
+        return stored != null
+                && stored.state() == State.UNKNOWN
+                && Life.settle(stored, settlement, readAt(stored)) instanceof Decision.Change;
     }
 
     /** What would change was skipped. */

@@ -128,7 +128,7 @@ public final class LifeChanges {
     }
 
     /**
-     * Settles entries of which finished steps may wait for the rest, and that are not locked.
+     * Settles entries of which finished steps may wait for the rest, or whose owners come back to them, and that are not locked.
      *
      * @return those that changed
      */
@@ -138,7 +138,10 @@ public final class LifeChanges {
                     lock(c, settlements.stream().map(Settlement::id).toList(), false);
             Map<EntryId, Settlement> requests = byId(settlements, Settlement::id);
             return change(
-                    c, locked, (e, halfDone) -> Life.settle(e.entry(), request(requests, e), halfDone.steps, e.now()));
+                    c,
+                    locked,
+                    (e, halfDone) -> Life.settle(
+                            e.entry(), request(requests, e), halfDone.steps || halfDone.lasting, e.now()));
         });
     }
 
