@@ -12,6 +12,7 @@ import dev.onlyonce.store.Failure;
 import dev.onlyonce.store.Life;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.Settlement;
+import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreBusy;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreOutcomeUnknown;
@@ -180,9 +181,8 @@ public final class EntryWriter {
                 .filter(s -> !answers.settled.containsKey(s.id()))
                 .toList();
         Map<EntryId, Entry> found = find(rest.stream().map(Settlement::id).toList());
-        List<Settlement> testimony = rest.stream()
-                .filter(s -> isTestimony(s, found.get(s.id())))
-                .toList();
+        List<Settlement> testimony =
+                rest.stream().filter(s -> isTestimony(s, found.get(s.id()))).toList();
         if (!testimony.isEmpty()) {
             answers.settled.putAll(calls.write(c -> database.changes().settle(c, testimony)));
             rest = rest.stream()

@@ -140,8 +140,8 @@ public final class LifeChanges {
             return change(
                     c,
                     locked,
-                    (e, halfDone) -> Life.settle(
-                            e.entry(), request(requests, e), halfDone.steps || halfDone.lasting, e.now()));
+                    (e, halfDone) ->
+                            Life.settle(e.entry(), request(requests, e), halfDone.steps || halfDone.lasting, e.now()));
         });
     }
 
