@@ -9,6 +9,7 @@ import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
+import dev.onlyonce.store.Resolution;
 import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.Store;
@@ -134,11 +135,12 @@ class SwapTest {
         Batch fenced = afterFirstCall(AuditLevel.ALL, () -> {
             clock.advance(LEASE);
             assertThat(store.sweep(10)).hasSize(1);
+            store.resolve(List.of(new Resolution(claim.id(), 1, State.RETRYABLE, null, "alice", "absent")));
         });
         assertThat(fenced.write(new Verbs.Settle(new Claims()), List.of(Calls.completed(claim))))
-                .containsExactly(new SettleResult.Lost(State.UNKNOWN));
+                .containsExactly(new SettleResult.Lost(State.RETRYABLE));
         Entry entry = store.find(List.of(claim.id())).get(0).orElseThrow();
-        assertThat(entry.state()).isEqualTo(State.UNKNOWN);
+        assertThat(entry.state()).isEqualTo(State.RETRYABLE);
         assertThat(entry.result()).isNull();
     }
 
