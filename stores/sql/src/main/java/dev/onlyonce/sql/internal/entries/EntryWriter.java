@@ -184,7 +184,7 @@ public final class EntryWriter {
         List<Settlement> testimony =
                 rest.stream().filter(s -> isTestimony(s, found.get(s.id()))).toList();
         if (!testimony.isEmpty()) {
-            answers.settled.putAll(calls.write(c -> database.changes().settle(c, testimony)));
+            answers.settled.putAll(connections.write(c -> database.changes().settle(c, testimony)));
             rest = rest.stream()
                     .filter(s -> !answers.settled.containsKey(s.id()))
                     .toList();
