@@ -106,6 +106,7 @@ class ReactiveShop {
 
     /** A result that has no JSON. */
     static final class Unwritable {
+        @SuppressWarnings("DoNotCallSuggester")
         public String getText() {
             throw new IllegalStateException("no text");
         }
