@@ -43,6 +43,17 @@ class LinksTest {
                 .allSatisfy(page -> assertThat(index).contains(Pages.name(page).substring("docs/".length())));
     }
 
+    @Test
+    @DisplayName("reach every decision from the index of decisions, once")
+    void decisions() throws IOException {
+        Path index = Pages.ROOT.resolve("docs/internals/decisions/README.md");
+        String text = Files.readString(index);
+        assertThat(Pages.all())
+                .filteredOn(page -> page.getParent().equals(index.getParent()) && !page.equals(index))
+                .hasSizeGreaterThan(100)
+                .allSatisfy(page -> assertThat(text).containsOnlyOnce("](" + page.getFileName() + ")"));
+    }
+
     private static boolean isThere(Path page, String link) throws IOException {
         String[] parts = link.split("#", 2);
         Path target = parts[0].isEmpty() ? page : page.resolveSibling(parts[0]).normalize();
