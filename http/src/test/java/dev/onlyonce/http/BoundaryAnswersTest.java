@@ -12,8 +12,13 @@ import dev.onlyonce.FailureRule;
 import dev.onlyonce.NotExecuted;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Policy;
+import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Failure;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.State;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -149,16 +154,39 @@ class BoundaryAnswersTest {
                         .node("other")
                         .build()) {
             Exchange slow = test.begin(post("k-1"));
+            Exchange streaming = test.begin(post("k-2"));
             test.time.pass(Duration.ofSeconds(31));
             // A node renews its own claims before it sweeps.
             other.operator().sweep();
+            for (String key : List.of("k-1", "k-2")) {
+                Entry unknown = test.store.list(EntryQuery.all(10)).stream()
+                        .filter(entry -> entry.id().key().equals(key))
+                        .findFirst()
+                        .orElseThrow();
+                test.store.resolve(List.of(
+                        new Resolution(unknown.id(), 1, State.RETRYABLE, null, "alice", "not at the provider")));
+            }
             assertProblem(slow.finish(created()), 409, Problem.OUTCOME_UNKNOWN);
-            Exchange streaming = test.begin(post("k-2"));
-            test.time.pass(Duration.ofSeconds(31));
-            other.operator().sweep();
             Exchange.Large large = streaming.finishLarge(200, Headers.none());
             assertThat(large.streams()).isFalse();
             assertProblem(large.answer(), 409, Problem.OUTCOME_UNKNOWN);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "D23 the answer of a request that outlived its lease is sent and recorded, while nobody has decided otherwise")
+    void testimony() {
+        try (TestBoundary test = TestBoundary.of(Profile.ietf());
+                Onlyonce other = Onlyonce.builder(test.store)
+                        .time(test.time)
+                        .node("other")
+                        .build()) {
+            Exchange slow = test.begin(post("k-1"));
+            test.time.pass(Duration.ofSeconds(31));
+            other.operator().sweep();
+            assertThat(slow.finish(created()).status()).isEqualTo(201);
+            assertThat(test.send(post("k-1")).status()).isEqualTo(201);
         }
     }
 

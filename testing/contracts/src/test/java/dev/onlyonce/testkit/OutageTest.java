@@ -13,6 +13,8 @@ import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.OnLeaseLost;
+import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreUnavailable;
@@ -141,16 +143,33 @@ class OutageTest {
     @Test
     @DisplayName("D13 D2 what somebody else has decided meanwhile stands")
     void decidedMeanwhile() {
+        sweptWhileSettling();
+        assertThat(store.resolve(List.of(
+                        new Resolution(key(1).entryId(), 1, State.RETRYABLE, null, "alice", "not at the provider"))))
+                .hasOnlyElementsOfType(SettleResult.Settled.class);
+        store.heal();
+        time.advance(LEASE);
+        assertThat(state(key(1))).isEqualTo(State.RETRYABLE);
+        assertThat(once.liveClaims()).isZero();
+    }
+
+    @Test
+    @DisplayName("D13 D23 what nobody has decided meanwhile is settled by the owner that knows")
+    void undecided() {
+        sweptWhileSettling();
+        store.heal();
+        time.advance(LEASE);
+        assertThat(state(key(1))).isEqualTo(State.COMPLETED);
+        assertThat(once.liveClaims()).isZero();
+    }
+
+    private void sweptWhileSettling() {
         OpenClaim claim = ((Begun.Claimed) once.begin(key(1), PRINT)).claim();
         store.failAlways(Verb.SETTLE, Fault.BEFORE);
         store.failAlways(Verb.RENEW, Fault.BEFORE);
         assertThatThrownBy(() -> claim.complete(Requests.bytes("paid"))).isInstanceOf(StoreOutcomeUnknown.class);
         time.advance(LEASE.multipliedBy(2));
         assertThat(state(key(1))).as("swept").isEqualTo(State.UNKNOWN);
-        store.heal();
-        time.advance(LEASE);
-        assertThat(state(key(1))).isEqualTo(State.UNKNOWN);
-        assertThat(once.liveClaims()).isZero();
     }
 
     @Test
