@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -194,7 +195,8 @@ abstract class StepOutagesContract extends StepsBench {
     }
 
     @Test
-    @DisplayName("D2 D6 another node has swept meanwhile: the late release changes nothing, and the doubt stays")
+    @DisplayName(
+            "D23 D8 another node has swept meanwhile: the late release is heard while nobody has decided, and what is half done is kept")
     final void sweptByAnother() {
         failNotifying(KEY, this::down);
         pass(LEASE.plusSeconds(1));
@@ -202,10 +204,21 @@ abstract class StepOutagesContract extends StepsBench {
         assertThat(entry().state()).isEqualTo(State.UNKNOWN);
         up();
         pass(A_WHILE);
-        assertThat(entry().state()).isEqualTo(State.UNKNOWN);
-        assertNothingLeft();
-        once.operator().resolve(Resolution.absent(KEY.entryId(), 1, "operator", "absent"));
         assertReleased();
+    }
+
+    @Test
+    @DisplayName(
+            "D2 D6 another node has swept, and an operator has decided meanwhile: the late release changes nothing")
+    final void decidedMeanwhile() {
+        failNotifying(KEY, this::down);
+        pass(LEASE.plusSeconds(1));
+        assertThat(store.sweep(10)).hasSize(1);
+        once.operator().resolve(Resolution.found(KEY.entryId(), 1, Optional.empty(), "operator", "found"));
+        up();
+        pass(A_WHILE);
+        assertThat(entry().state()).isEqualTo(State.COMPLETED);
+        assertNothingLeft();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onlyonce.Codec;
 import dev.onlyonce.LeaseLost;
 import dev.onlyonce.NotExecuted;
+import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Outcome;
 import dev.onlyonce.sql.Claims;
 import dev.onlyonce.sql.TestDatabase;
@@ -117,7 +118,7 @@ abstract class StepsContract extends StepsBench {
             clock.advance(LEASE.plusSeconds(1));
             store.sweep(10);
             assertThat(entry().state()).isEqualTo(State.UNKNOWN);
-            assertThat(execute(() -> {})).isInstanceOf(Outcome.Unknown.class);
+            assertThat(executeElsewhere()).isInstanceOf(Outcome.Unknown.class);
             assertThat(ran).containsExactly("reserve", "book", "notify");
             goOn.countDown();
             assertThatThrownBy(() -> zombie.get(60, TimeUnit.SECONDS))
@@ -150,7 +151,7 @@ abstract class StepsContract extends StepsBench {
             await(called);
             clock.advance(LEASE.plusSeconds(1));
             store.sweep(10);
-            assertThat(value(execute(() -> {}))).isEqualTo("reserved, booked, notified");
+            assertThat(value(executeElsewhere())).isEqualTo("reserved, booked, notified");
             goOn.countDown();
             assertThatThrownBy(() -> zombie.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(LeaseLost.class);
         } finally {
@@ -159,6 +160,15 @@ abstract class StepsContract extends StepsBench {
         }
         assertThat(ran).containsExactly("reserve", "book", "notify");
         assertThat(entry().state()).isEqualTo(State.COMPLETED);
+    }
+
+    /** On a node that does not know what runs on this one. */
+    private Outcome<String> executeElsewhere() throws SQLException {
+        try (Onlyonce other = configured(
+                        Onlyonce.builder(store).node("other").time(time).lease(LEASE))
+                .build()) {
+            return Steps.of(other).execute(KEY, REQUEST, Codec.text(), steps -> refund(steps, () -> {}));
+        }
     }
 
     @Test
