@@ -131,7 +131,7 @@ abstract class StepFencesContract extends StepsBench implements StepReconciler {
         CountDownLatch claimedAnew = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         ExecutorService threads = Executors.newFixedThreadPool(2);
-        try {
+        try (Onlyonce other = otherNode()) {
             Future<Outcome<String>> zombie = threads.submit(() -> stepped.execute(KEY, REQUEST, Codec.text(), steps -> {
                 begun.countDown();
                 await(claimedAnew);
@@ -139,11 +139,12 @@ abstract class StepFencesContract extends StepsBench implements StepReconciler {
             }));
             await(begun);
             meanwhile.run();
-            Future<Outcome<String>> anew = threads.submit(() -> stepped.execute(KEY, REQUEST, Codec.text(), steps -> {
-                claimedAnew.countDown();
-                await(goOn);
-                return "done by " + steps.attempt();
-            }));
+            Future<Outcome<String>> anew =
+                    threads.submit(() -> Steps.of(other).execute(KEY, REQUEST, Codec.text(), steps -> {
+                        claimedAnew.countDown();
+                        await(goOn);
+                        return "done by " + steps.attempt();
+                    }));
             assertThatThrownBy(() -> zombie.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(LeaseLost.class);
             assertThat(ran).isEmpty();
             assertThat(number("SELECT count(*) FROM effect")).isZero();

@@ -100,6 +100,12 @@ abstract class StepsBench extends DatabaseContract {
         return stepped.execute(KEY, REQUEST, Codec.text(), steps -> refund(steps, beforeNotify));
     }
 
+    /** A node that does not know what runs on the first one; to be closed. */
+    final Onlyonce otherNode() {
+        return configured(Onlyonce.builder(store).node("other").time(time).lease(LEASE))
+                .build();
+    }
+
     static void insert(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("INSERT INTO effect VALUES (1)");

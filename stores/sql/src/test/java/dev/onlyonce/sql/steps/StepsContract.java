@@ -164,9 +164,7 @@ abstract class StepsContract extends StepsBench {
 
     /** On a node that does not know what runs on this one. */
     private Outcome<String> executeElsewhere() throws SQLException {
-        try (Onlyonce other = configured(
-                        Onlyonce.builder(store).node("other").time(time).lease(LEASE))
-                .build()) {
+        try (Onlyonce other = otherNode()) {
             return Steps.of(other).execute(KEY, REQUEST, Codec.text(), steps -> refund(steps, () -> {}));
         }
     }
