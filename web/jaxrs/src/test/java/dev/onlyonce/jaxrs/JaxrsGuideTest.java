@@ -35,6 +35,7 @@ class JaxrsGuideTest {
     @TempDir
     java.nio.file.Path folder;
 
+    private SqlStore store;
     private Onlyonce once;
     private HttpServer server;
 
@@ -88,11 +89,13 @@ class JaxrsGuideTest {
         } finally {
             server.shutdownNow();
             once.close();
+            store.close();
         }
     }
 
     private void serve(DataSource dataSource) {
-        Onlyonce once = Onlyonce.builder(SqlStore.open(dataSource)).build();
+        SqlStore store = SqlStore.open(dataSource);
+        Onlyonce once = Onlyonce.builder(store).build();
         OnlyonceFeature feature = OnlyonceFeature.builder(once)
                 .tenants(request ->
                         request.getSecurityContext().getUserPrincipal().getName())
@@ -101,6 +104,7 @@ class JaxrsGuideTest {
         ResourceConfig application = new ResourceConfig(Orders.class).register(feature);
         application.register(
                 (ContainerRequestFilter) request -> request.setSecurityContext(new Acme()), Priorities.AUTHENTICATION);
+        this.store = store;
         this.once = once;
         server = GrizzlyHttpServerFactory.createHttpServer(URI.create("http://localhost:0/"), application);
     }
