@@ -175,6 +175,7 @@ function _complete_onlyonce() {
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} keys history" ];    then _picocli_onlyonce_keys; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} keys match" ];    then _picocli_onlyonce_keys; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} keys resolve" ];    then _picocli_onlyonce_keys; return $?; fi
+  if [ "${COMP_LINE}" = "${COMP_WORDS[0]} keys note" ];    then _picocli_onlyonce_keys; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} keys evict" ];    then _picocli_onlyonce_keys; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} reconcile list" ];    then _picocli_onlyonce_reconcile; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} reconcile run" ];    then _picocli_onlyonce_reconcile; return $?; fi
@@ -210,31 +211,33 @@ function _complete_onlyonce() {
   local cmds18=(keys history)
   local cmds19=(keys match)
   local cmds20=(keys resolve)
-  local cmds21=(keys evict)
-  local cmds22=(reconcile list)
-  local cmds23=(reconcile run)
-  local cmds24=(reconcile resolve)
-  local cmds25=(outbox list)
-  local cmds26=(outbox show)
-  local cmds27=(outbox retry)
-  local cmds28=(outbox drop)
-  local cmds29=(schema print)
-  local cmds30=(schema apply)
-  local cmds31=(schema status)
-  local cmds32=(store accept)
+  local cmds21=(keys note)
+  local cmds22=(keys evict)
+  local cmds23=(reconcile list)
+  local cmds24=(reconcile run)
+  local cmds25=(reconcile resolve)
+  local cmds26=(outbox list)
+  local cmds27=(outbox show)
+  local cmds28=(outbox retry)
+  local cmds29=(outbox drop)
+  local cmds30=(schema print)
+  local cmds31=(schema apply)
+  local cmds32=(schema status)
+  local cmds33=(store accept)
 
-  if CompWordsContainsArray "${cmds32[@]}"; then _picocli_onlyonce_store_accept; return $?; fi
-  if CompWordsContainsArray "${cmds31[@]}"; then _picocli_onlyonce_schema_status; return $?; fi
-  if CompWordsContainsArray "${cmds30[@]}"; then _picocli_onlyonce_schema_apply; return $?; fi
-  if CompWordsContainsArray "${cmds29[@]}"; then _picocli_onlyonce_schema_print; return $?; fi
-  if CompWordsContainsArray "${cmds28[@]}"; then _picocli_onlyonce_outbox_drop; return $?; fi
-  if CompWordsContainsArray "${cmds27[@]}"; then _picocli_onlyonce_outbox_retry; return $?; fi
-  if CompWordsContainsArray "${cmds26[@]}"; then _picocli_onlyonce_outbox_show; return $?; fi
-  if CompWordsContainsArray "${cmds25[@]}"; then _picocli_onlyonce_outbox_list; return $?; fi
-  if CompWordsContainsArray "${cmds24[@]}"; then _picocli_onlyonce_reconcile_resolve; return $?; fi
-  if CompWordsContainsArray "${cmds23[@]}"; then _picocli_onlyonce_reconcile_run; return $?; fi
-  if CompWordsContainsArray "${cmds22[@]}"; then _picocli_onlyonce_reconcile_list; return $?; fi
-  if CompWordsContainsArray "${cmds21[@]}"; then _picocli_onlyonce_keys_evict; return $?; fi
+  if CompWordsContainsArray "${cmds33[@]}"; then _picocli_onlyonce_store_accept; return $?; fi
+  if CompWordsContainsArray "${cmds32[@]}"; then _picocli_onlyonce_schema_status; return $?; fi
+  if CompWordsContainsArray "${cmds31[@]}"; then _picocli_onlyonce_schema_apply; return $?; fi
+  if CompWordsContainsArray "${cmds30[@]}"; then _picocli_onlyonce_schema_print; return $?; fi
+  if CompWordsContainsArray "${cmds29[@]}"; then _picocli_onlyonce_outbox_drop; return $?; fi
+  if CompWordsContainsArray "${cmds28[@]}"; then _picocli_onlyonce_outbox_retry; return $?; fi
+  if CompWordsContainsArray "${cmds27[@]}"; then _picocli_onlyonce_outbox_show; return $?; fi
+  if CompWordsContainsArray "${cmds26[@]}"; then _picocli_onlyonce_outbox_list; return $?; fi
+  if CompWordsContainsArray "${cmds25[@]}"; then _picocli_onlyonce_reconcile_resolve; return $?; fi
+  if CompWordsContainsArray "${cmds24[@]}"; then _picocli_onlyonce_reconcile_run; return $?; fi
+  if CompWordsContainsArray "${cmds23[@]}"; then _picocli_onlyonce_reconcile_list; return $?; fi
+  if CompWordsContainsArray "${cmds22[@]}"; then _picocli_onlyonce_keys_evict; return $?; fi
+  if CompWordsContainsArray "${cmds21[@]}"; then _picocli_onlyonce_keys_note; return $?; fi
   if CompWordsContainsArray "${cmds20[@]}"; then _picocli_onlyonce_keys_resolve; return $?; fi
   if CompWordsContainsArray "${cmds19[@]}"; then _picocli_onlyonce_keys_match; return $?; fi
   if CompWordsContainsArray "${cmds18[@]}"; then _picocli_onlyonce_keys_history; return $?; fi
@@ -518,7 +521,7 @@ function _picocli_onlyonce_keys() {
   # Get completion data
   local curr_word=${COMP_WORDS[COMP_CWORD]}
 
-  local commands="list show history match resolve evict"
+  local commands="list show history match resolve note evict"
   local flag_opts="'-h' '--help' '-V' '--version'"
   local arg_opts=""
 
@@ -1173,6 +1176,57 @@ function _picocli_onlyonce_keys_resolve() {
       return
       ;;
     '--reason')
+      return
+      ;;
+  esac
+
+  if [[ "${curr_word}" == -* ]]; then
+    COMPREPLY=( $(compgen -W "${flag_opts} ${arg_opts}" -- "${curr_word}") )
+  else
+    local positionals=""
+    local IFS=$'\n'
+    COMPREPLY=( $(compgen -W "${commands// /$'\n'}${IFS}${positionals}" -- "${curr_word}") )
+  fi
+}
+
+# Generates completions for the options and subcommands of the `note` subcommand.
+function _picocli_onlyonce_keys_note() {
+  # Get completion data
+  local curr_word=${COMP_WORDS[COMP_CWORD]}
+  local prev_word=${COMP_WORDS[COMP_CWORD-1]}
+
+  local commands=""
+  local flag_opts="'--json' '-h' '--help' '-V' '--version'"
+  local arg_opts="'--admin' '--admin-token-file' '--data' '--db' '--tenant' '--operation' '--text'"
+
+  type compopt &>/dev/null && compopt +o default
+
+  case ${prev_word} in
+    '--admin')
+      return
+      ;;
+    '--admin-token-file')
+      local IFS=$'\n'
+      type compopt &>/dev/null && compopt -o filenames
+      COMPREPLY=( $( compgen -f -- "${curr_word}" ) ) # files
+      return $?
+      ;;
+    '--data')
+      local IFS=$'\n'
+      type compopt &>/dev/null && compopt -o filenames
+      COMPREPLY=( $( compgen -f -- "${curr_word}" ) ) # files
+      return $?
+      ;;
+    '--db')
+      return
+      ;;
+    '--tenant')
+      return
+      ;;
+    '--operation')
+      return
+      ;;
+    '--text')
       return
       ;;
   esac

@@ -29,6 +29,7 @@ final class Installed {
             "stores/sql",
             "messaging/messages",
             "web/servlet",
+            "web/webflux",
             "web/micrometer",
             "testkit",
             "console",

@@ -31,6 +31,8 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 @DisplayName("Where an application keeps its entries")
 @Order(1)
@@ -426,8 +428,18 @@ class StoreStartUpTest extends StartUp {
     @DisplayName("Without a DataSource and without SQLite's driver the message names both, and the setting")
     void noDriver() {
         refuses(
-                runner.withClassLoader(new FilteredClassLoader("org.sqlite")),
+                runner.withClassLoader(new FilteredClassLoader("org.sqlite")).withUserConfiguration(Guarded.class),
                 "a SQLite file, because there is no DataSource: SQLite's driver is not on the class path",
                 "Add the dependency org.xerial:sqlite-jdbc; onlyonce.store.sqlite names the file");
+    }
+
+    /** Needs a store. */
+    @RestController
+    static class Guarded {
+        @Idempotent
+        @PostMapping("/guarded")
+        String guarded() {
+            return "guarded";
+        }
     }
 }

@@ -5,8 +5,10 @@ import dev.onlyonce.spring.Idempotent;
 import dev.onlyonce.store.Time;
 import java.time.temporal.ChronoUnit;
 import java.util.Set;
-import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.Order;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.reactive.EnableWebFluxSecurity;
@@ -19,8 +21,13 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
 
-/** The application of the conformance suite on WebFlux, protected by the starter and secured by Spring Security. */
-@SpringBootApplication
+/**
+ * The application of the conformance suite on WebFlux, protected by the starter and secured by Spring Security. It does not look for the
+ * other applications of this package.
+ */
+@SpringBootConfiguration
+@EnableAutoConfiguration
+@Import(ReactiveEffects.class)
 @EnableWebFluxSecurity
 class ReactiveConformanceApp {
 
