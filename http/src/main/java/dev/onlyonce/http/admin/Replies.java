@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class Replies {
     private static final int ETAG_BYTES = 16;
     private static final String NOW = "\"now\":\"";
-    /** The clock that an answer's times are told by. */
+    /** The clock for the times in an answer. */
     private static final String NOW_HEADER = "Onlyonce-Now";
 
     /** No code and no style but our own files, no request to anywhere else, in nobody's frame. */

@@ -107,7 +107,7 @@ class ConsoleAttackTest extends AdminFixture {
 
     @Test
     @DisplayName(
-            "D6 S2 lets two operators settle the same keys at once: each key is decided once, and each is told which")
+            "D6 S2 lets two operators settle the same keys at once: each key is decided once, and each learns which it decided")
     void rivals() throws Exception {
         List<String> keys = doubt(DOUBTS);
         CompletableFuture<HttpResponse<String>> one =

@@ -34,9 +34,9 @@ record Swap(Shape shape, byte[] expected, Next next, byte[] records, long until)
     enum Stamp {
         /** None: the index gets the number itself. */
         NONE,
-        /** That after so many µs. */
+        /** The server's time plus {@code micros}. */
         LATER,
-        /** The time and that after so many µs. */
+        /** The server's time, and the server's time plus {@code micros}. */
         BOTH,
         /** The time, and that there is no later one. */
         NEVER

@@ -36,7 +36,7 @@ interface Verb<Q, A> {
     /** The answer to an item that was not changed although others were; empty if the verb has none. */
     Optional<A> refused(StoreException failure);
 
-    /** An answer with the times of a change that was made so much later than it was decided. */
+    /** The answer with its times moved by the delay between decision and change. */
     default A later(A answer, Duration by) {
         return answer;
     }

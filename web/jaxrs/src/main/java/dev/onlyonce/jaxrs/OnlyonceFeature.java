@@ -42,7 +42,7 @@ public final class OnlyonceFeature implements Feature {
     private final UnaryOperator<Boundary.Builder> settings;
     private final Map<String, UnaryOperator<Operation.Builder>> changes;
     private final Map<String, Operation> operations = new ConcurrentHashMap<>();
-    /** It is told each operation with its request; paths are matched by the JAX-RS implementation. */
+    /** Receives each operation with its request; the JAX-RS implementation matches paths. */
     private final Boundary boundary;
 
     private @Nullable Boundary published;

@@ -17,7 +17,7 @@ final class BatchColumns<T> {
 
     private record Column<T>(String name, Kind kind, boolean isKey, Function<T, @Nullable Object> value) {}
 
-    /** How PostgreSQL names an array of the kind, and how MySQL is told it: a parameter that is no name would be characters. */
+    /** The type of an array in PostgreSQL, and of a parameter in MySQL, which takes untyped bytes for characters. */
     private enum Kind {
         TEXT("text", "?"),
         BYTES("bytea", "CAST(? AS BINARY)"),

@@ -112,7 +112,7 @@ public final class Sweep {
         }
     }
 
-    /** Where the second pointer is after a step; nowhere once it has come to an end. */
+    /** Where the second pointer is after a step; nowhere after its last one. */
     private long walked(List<Transition> ended, int limit, int rows, long to) {
         Step step = step(walked, rows, limit - ended.size());
         ended.addAll(step.ended);
