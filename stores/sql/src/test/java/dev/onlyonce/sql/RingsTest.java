@@ -21,7 +21,7 @@ class RingsTest {
 
     private static final JavaClasses SQL = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
-            .importPackages("dev.onlyonce.sql");
+            .importPackages("dev.onlyonce.sql", "dev.onlyonce.messages");
 
     @Test
     @DisplayName("have no cycles")

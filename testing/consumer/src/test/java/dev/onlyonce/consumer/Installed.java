@@ -27,7 +27,6 @@ final class Installed {
             "core",
             "http",
             "stores/sql",
-            "messaging/messages",
             "web/servlet",
             "web/webflux",
             "web/micrometer",
