@@ -123,14 +123,17 @@ final class Batch {
             }
             Found found = item.found();
             if (planned != null && known != null && found.isDone()) {
-                Duration later = Duration.between(known.at(), found.at());
-                answer = verb.later(Objects.requireNonNull(answer), later);
+                if (planned.swap().shape().stamp() != Swap.Stamp.NONE) {
+                    Duration later = Duration.between(known.at(), found.at());
+                    answer = verb.later(Objects.requireNonNull(answer), later);
+                }
                 isWritten = true;
                 verb.changed(request, planned.claimAt(found.at()));
                 return false;
             }
-            if (known != null && found.isLate()) {
-                known = new Known(known.entry(), found.at());
+            if (found.isLate()) {
+                // What is not read yet is still to be read: nobody has looked at it.
+                known = known == null ? null : new Known(known.entry(), found.at());
                 return true;
             }
             try {

@@ -89,6 +89,10 @@ record Changes(AuditLevel level) {
         if (next == null) {
             return new Planned(Swap.deleted(expected, from, records.length, joined(records)), null, now);
         }
+        if (isNote(change)) {
+            // The entry as it is stored has its times, and perhaps a result that was not read.
+            return new Planned(Swap.recorded(expected, records.length, joined(records)), null, now);
+        }
         StoredEntry written = written(old, change, next, isOwn);
         Times times = times(change, next);
         Shape shape = new Shape(
@@ -112,6 +116,10 @@ record Changes(AuditLevel level) {
             return new Times(Stamp.LATER, StoredEntry.LEASE_AT, next.leaseUntil());
         }
         return new Times(next.expiresAt() == null ? Stamp.NEVER : Stamp.BOTH, StoredEntry.SETTLED_AT, next.expiresAt());
+    }
+
+    private static boolean isNote(Change<?> change) {
+        return change.audit().stream().anyMatch(transition -> transition.to() == transition.from());
     }
 
     private static boolean isCreation(Change<?> change) {

@@ -60,6 +60,12 @@ record Swap(Shape shape, byte[] expected, Next next, byte[] records, long until)
         return new Swap(shape, expected, Next.NOTHING, NONE, ALWAYS);
     }
 
+    /** Only adds records. */
+    static Swap recorded(byte[] expected, int recordsEach, byte[] records) {
+        Shape shape = new Shape(Todo.KEEP, Stamp.NONE, 0, Shape.NO_INDEX, Shape.NO_INDEX, recordsEach, false);
+        return new Swap(shape, expected, Next.NOTHING, records, ALWAYS);
+    }
+
     static Swap deleted(byte[] expected, String from, int recordsEach, byte[] records) {
         Shape shape = new Shape(Todo.DEL, Stamp.NONE, 0, from, Shape.NO_INDEX, recordsEach, false);
         return new Swap(shape, expected, Next.NOTHING, records, ALWAYS);

@@ -7,6 +7,7 @@ import dev.onlyonce.store.AuditQuery;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Entry;
+import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
@@ -22,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
@@ -155,6 +157,44 @@ class SwapTest {
         assertThat(store.audit(AuditQuery.all(10)))
                 .extracting(record -> record.transition().to())
                 .containsExactly(State.PROCESSING, State.COMPLETED);
+    }
+
+    @Test
+    @DisplayName("S2 that becomes an exception leaves what is not read yet in its list to be read: nobody takes it for"
+            + " absent")
+    void lateWithOthers() {
+        Store store = clock.node(0);
+        ClaimRequest other = Calls.claim("other");
+        Claims known = new Claims();
+        Batch node = afterFirstCall(AuditLevel.EXCEPTIONS, () -> {});
+        assertThat(node.write(new Verbs.Claim(known), List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
+        store.claim(List.of(other));
+        clock.advance(LEASE.plusSeconds(1));
+        assertThat(node.write(new Verbs.Settle(known), List.of(Calls.completed(claim), Calls.completed(other))))
+                .hasOnlyElementsOfType(SettleResult.Settled.class);
+        assertThat(store.find(List.of(other.id())).get(0).orElseThrow().state()).isEqualTo(State.COMPLETED);
+    }
+
+    @Test
+    @DisplayName("T1 that is a note leaves an unknown entry as it is, and since when it is unknown")
+    void note() {
+        Store store = clock.node(0);
+        store.claim(List.of(claim));
+        clock.advance(LEASE);
+        assertThat(store.sweep(10)).hasSize(1);
+        Entry before = store.find(List.of(claim.id())).get(0).orElseThrow();
+        clock.advance(Duration.ofMinutes(1));
+        Batch paused = afterFirstCall(AuditLevel.ALL, () -> clock.advance(Duration.ofMinutes(1)));
+        assertThat(paused.write(new Verbs.Resolve(), List.of(Resolution.note(claim.id(), 1, "ann", "asked the bank"))))
+                .containsExactly(new SettleResult.Settled(Objects.requireNonNull(before.settledAt()), null));
+        Entry after = store.find(List.of(claim.id())).get(0).orElseThrow();
+        assertThat(after.settledAt()).isEqualTo(before.settledAt());
+        assertThat(after.token()).isEqualTo(before.token());
+        assertThat(store.list(new EntryQuery(null, null, State.UNKNOWN, null, null, 10)))
+                .hasSize(1);
+        assertThat(store.history(claim.id()))
+                .last()
+                .satisfies(record -> assertThat(record.transition().why()).isEqualTo("asked the bank"));
     }
 
     @Test
