@@ -22,8 +22,12 @@ record Change(EntryId id, Condition condition, Write write, List<Audited> record
         /** There is no entry. */
         record Absent() implements Condition {}
 
-        /** It is processing with this token. */
-        record Held(UUID token) implements Condition {}
+        /** It is processing with this token, and no other entry of its key: a claim may be repeated after an eviction. */
+        record Held(UUID token, UUID life) implements Condition {
+            static Held by(StoredEntry entry, UUID token) {
+                return new Held(token, entry.life().mark());
+            }
+        }
 
         /** Nothing has changed since this change. */
         record Unchanged(UUID change) implements Condition {}

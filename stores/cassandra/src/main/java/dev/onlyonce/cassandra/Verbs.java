@@ -104,10 +104,15 @@ final class Verbs {
 
         @Override
         public Optional<Attempt<SettleResult>> guess(Settlement settlement, Moment moment) {
-            Condition held = new Condition.Held(settlement.token());
             return claims.of(settlement.id(), settlement.token())
-                    .flatMap(entry -> attempt(
-                            step(changes, Life::settle, settlement, entry, held, moment, usual(entry, moment))));
+                    .flatMap(entry -> attempt(step(
+                            changes,
+                            Life::settle,
+                            settlement,
+                            entry,
+                            Condition.Held.by(entry, settlement.token()),
+                            moment,
+                            usual(entry, moment))));
         }
 
         @Override
@@ -130,10 +135,15 @@ final class Verbs {
 
         @Override
         public Optional<Attempt<RenewResult>> guess(Renewal renewal, Moment moment) {
-            Condition held = new Condition.Held(renewal.token());
             return claims.of(renewal.id(), renewal.token())
-                    .flatMap(entry ->
-                            attempt(step(changes, Life::renew, renewal, entry, held, moment, exactly(moment))));
+                    .flatMap(entry -> attempt(step(
+                            changes,
+                            Life::renew,
+                            renewal,
+                            entry,
+                            Condition.Held.by(entry, renewal.token()),
+                            moment,
+                            exactly(moment))));
         }
 
         @Override

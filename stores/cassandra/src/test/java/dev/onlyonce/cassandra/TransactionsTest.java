@@ -9,9 +9,9 @@ import dev.onlyonce.Outcome;
 import dev.onlyonce.fingerprint.Fingerprint;
 import dev.onlyonce.store.ClaimRequest;
 import dev.onlyonce.store.ClaimResult;
+import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.SettleResult;
-import dev.onlyonce.testservers.CassandraCluster;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -31,7 +31,7 @@ class TransactionsTest {
 
     @BeforeAll
     static void open() {
-        store = CassandraStore.open(CassandraCluster.shared().url("transactions"));
+        store = CassandraStore.open(Keyspaces.transactions());
     }
 
     @AfterAll
@@ -72,7 +72,7 @@ class TransactionsTest {
     void anotherNodesClaim() {
         ClaimRequest claim = Calls.claim("handed-over");
         try (CassandraStore other =
-                CassandraStore.open(CassandraCluster.shared().url("transactions"))) {
+                CassandraStore.open(Keyspaces.transactions())) {
             assertThat(other.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
         }
         assertThat(store.settle(List.of(Calls.completed(claim))).get(0)).isInstanceOf(SettleResult.Settled.class);
@@ -80,9 +80,25 @@ class TransactionsTest {
     }
 
     @Test
+    @DisplayName("settles from memory the entry that it claimed, and no later one of the key with the same claim")
+    void anotherLife() {
+        ClaimRequest claim = Calls.claim("another-life");
+        assertThat(store.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
+        try (CassandraStore other =
+                CassandraStore.open(Keyspaces.transactions())) {
+            other.evict(claim.id(), "operator", "a test");
+            assertThat(other.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
+        }
+        Entry second = store.find(List.of(claim.id())).get(0).orElseThrow();
+        assertThat(store.settle(List.of(Calls.completed(claim))).get(0)).isInstanceOf(SettleResult.Settled.class);
+        Entry settled = store.find(List.of(claim.id())).get(0).orElseThrow();
+        assertThat(settled.createdAt()).isEqualTo(second.createdAt());
+    }
+
+    @Test
     @DisplayName("T3 has Cassandra remove an entry by itself, and then removes its index rows")
     void nativeExpiry() {
-        String url = CassandraCluster.shared().url("transactions") + "?clockTolerance=1s";
+        String url = Keyspaces.transactions() + "?clockTolerance=1s";
         try (CassandraStore brief = CassandraStore.open(url)) {
             ClaimRequest claim = Calls.claim("brief", Duration.ofSeconds(1));
             brief.claim(List.of(claim));
