@@ -174,7 +174,7 @@ class CassandraOpeningTest {
 
     /** As its message says, with all nodes stopped. */
     private void forgetOrder() {
-        try (CassandraStore store = CassandraStore.open(cluster.url("transactions"))) {
+        try (CassandraStore store = CassandraStore.open(Keyspaces.transactions())) {
             store.session()
                     .execute(SimpleStatement.newInstance("DELETE FROM opening.layout WHERE name = 'serial' IF EXISTS")
                             .setConsistencyLevel(ConsistencyLevel.QUORUM));

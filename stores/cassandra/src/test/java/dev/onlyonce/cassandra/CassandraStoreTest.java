@@ -6,7 +6,9 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Order;
 
+@Order(1)
 @DisplayName("Cassandra")
 final class CassandraStoreTest extends StoreContract {
     private static ManualClock clock;

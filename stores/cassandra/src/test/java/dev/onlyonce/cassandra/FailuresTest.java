@@ -14,7 +14,6 @@ import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
-import dev.onlyonce.testservers.CassandraCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +31,7 @@ class FailuresTest {
 
     @BeforeAll
     static void open() {
-        store = CassandraStore.open(CassandraCluster.shared().url("transactions"));
+        store = CassandraStore.open(Keyspaces.transactions());
     }
 
     @AfterAll
@@ -85,7 +84,7 @@ class FailuresTest {
     void clocksApart() {
         ClusterClock right = new ClusterClock(store.session());
         assertThat(right.spread()).isLessThan(Micros.of(Duration.ofSeconds(5)));
-        String url = CassandraCluster.shared().url("transactions");
+        String url = Keyspaces.transactions();
         ClaimRequest claim = Calls.claim("apart");
         assertThat(store.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
         try (CassandraStore apart =

@@ -23,12 +23,12 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated("it kills a node of the cluster that the others use")
 @DisplayName("Nodes on Cassandra that are killed")
 class KillStormTest {
-    private static final int KILLS = Boolean.getBoolean("onlyonce.thorough") ? 4 : 3;
+    private static final int KILLS = Boolean.getBoolean("onlyonce.thorough") ? 4 : 2;
     /** After this many of them a node of Cassandra is killed too, and stays down. */
-    private static final int KILLS_BEFORE_SERVER = 2;
+    private static final int KILLS_BEFORE_SERVER = 1;
 
     private final CassandraCluster cluster = CassandraCluster.shared();
-    private final String url = cluster.url("transactions");
+    private final String url = Keyspaces.transactions();
 
     @TempDir
     Path folder;

@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -21,16 +23,32 @@ final class LossTest extends LossContract {
     private static final AtomicInteger KEYSPACES = new AtomicInteger();
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-    private final CassandraCluster cluster = CassandraCluster.shared();
+    private static CassandraCluster cluster;
+
     private final String keyspace = "loss" + KEYSPACES.incrementAndGet();
+
+    /** One node knows a new definition at once; three take a second or more, and here are hundreds. */
+    @BeforeAll
+    static void start() {
+        cluster = CassandraCluster.start(1);
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
+    private static CassandraStore open(String keyspace) {
+        return CassandraStore.open(cluster.url(keyspace) + "?replication=1");
+    }
 
     @Override
     protected Store open() {
-        return CassandraStore.open(cluster.url(keyspace));
+        return open(keyspace);
     }
 
     private void define(String statement) {
-        try (CassandraStore other = CassandraStore.open(cluster.url("opening"))) {
+        try (CassandraStore other = open("definitions")) {
             other.session().execute(SimpleStatement.newInstance(statement).setTimeout(PATIENCE));
         }
     }

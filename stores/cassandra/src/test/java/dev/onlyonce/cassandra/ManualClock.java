@@ -4,7 +4,8 @@ import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
-import com.datastax.oss.driver.api.core.cql.Statement;
+import dev.onlyonce.store.ClaimRequest;
+import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.testservers.CassandraCluster;
 import java.lang.reflect.InvocationTargetException;
@@ -12,7 +13,9 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A clock for tests that all nodes follow, and that stands still. */
@@ -21,12 +24,11 @@ final class ManualClock implements Clock, AutoCloseable {
     /** So far apart that no test sees the times of another, nor does a store that remembers what it has found empty. */
     private static final long NEXT = Micros.of(Duration.ofDays(20_000));
 
-    private static final int SHARDS = 16;
-
     private final AtomicLong now = new AtomicLong();
     private long start = START;
     private final String url;
     private final List<CassandraStore> nodes = new ArrayList<>();
+    private final Set<EntryId> claimed = ConcurrentHashMap.newKeySet();
 
     ManualClock(String keyspace) {
         url = CassandraCluster.shared().url(keyspace);
@@ -36,23 +38,16 @@ final class ManualClock implements Clock, AutoCloseable {
     void start() {
         node(0);
         CqlSession session = nodes.get(0).session();
-        List<Statement<?>> deletes = new ArrayList<>();
-        for (Row row : session.execute("SELECT DISTINCT tenant, scope, key FROM entry")) {
-            if (row.getString(0).isEmpty()) {
-                // The mark.
-                continue;
-            }
+        List<SimpleStatement> deletes = new ArrayList<>();
+        for (EntryId id : claimed) {
             deletes.add(SimpleStatement.newInstance(
-                    "DELETE FROM entry WHERE tenant = ? AND scope = ? AND key = ?",
-                    row.getString(0),
-                    row.getString(1),
-                    row.getString(2)));
+                    "DELETE FROM entry WHERE tenant = ? AND scope = ? AND key = ?", id.tenant(), id.scope(), id.key()));
         }
-        for (IndexRow.List list : IndexRow.List.values()) {
-            for (int shard = 0; shard < SHARDS; shard++) {
-                deletes.add(SimpleStatement.newInstance(
-                        "DELETE FROM listed WHERE kind = " + list.code() + " AND shard = " + shard));
-            }
+        claimed.clear();
+        for (Row row : session.execute(SimpleStatement.newInstance("SELECT DISTINCT kind, shard FROM listed")
+                .setConsistencyLevel(ConsistencyLevel.ALL))) {
+            deletes.add(SimpleStatement.newInstance(
+                    "DELETE FROM listed WHERE kind = ? AND shard = ?", row.getByte(0), row.getShort(1)));
         }
         for (IndexRow.Kind kind : IndexRow.Kind.values()) {
             deletes.add(SimpleStatement.newInstance("DELETE FROM bucket WHERE kind = " + kind.code()));
@@ -92,6 +87,9 @@ final class ManualClock implements Clock, AutoCloseable {
         CassandraStore node = nodes.get(number);
         return (Store) Proxy.newProxyInstance(
                 Store.class.getClassLoader(), new Class<?>[] {Store.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("claim")) {
+                        ((List<?>) arguments[0]).forEach(claim -> claimed.add(((ClaimRequest) claim).id()));
+                    }
                     try {
                         return method.getName().equals("close") ? null : method.invoke(node, arguments);
                     } catch (InvocationTargetException e) {

@@ -48,7 +48,7 @@ class NodeFailureTest {
     private static final Duration NOTICED_MAX = Duration.ofMinutes(1);
     private static final Duration PAUSE = Duration.ofMillis(10);
     private static final int CALLERS = 8;
-    private static final int KEYS = 600;
+    private static final int KEYS = 300;
     private static final int LOST_KEYS = 10;
     /** Each partition is one write; a third of them goes to each node first. */
     private static final int INDEX_WRITES = 16;
@@ -76,7 +76,7 @@ class NodeFailureTest {
                         .clock(new Standing())
                         .build();
                 Onlyonce thinOnce = Onlyonce.builder(thin).cacheBytesMax(0).build();
-                CassandraStore store = CassandraStore.open(cluster.url("transactions"));
+                CassandraStore store = CassandraStore.open(Keyspaces.transactions());
                 Onlyonce once = Onlyonce.builder(store)
                         .cacheBytesMax(0)
                         .lease(Duration.ofSeconds(30))
@@ -117,7 +117,7 @@ class NodeFailureTest {
     @DisplayName("E4 of which one hangs takes index rows: what it does not answer soon is sent to another one")
     void hangs() {
         CassandraServer frozen = cluster.servers().get(2);
-        try (CassandraStore store = CassandraStore.open(cluster.url("transactions"))) {
+        try (CassandraStore store = CassandraStore.open(Keyspaces.transactions())) {
             Link link = new Link(store.session(), ConsistencyLevel.QUORUM, ConsistencyLevel.SERIAL);
             Indexes indexes = new Indexes(link, () -> 0);
             long now = new ClusterClock(store.session()).now();
@@ -154,7 +154,7 @@ class NodeFailureTest {
         PreparedStatement find = new Statements(thin.session()).find;
         List<String> lost = new ArrayList<>();
         List<String> there = new ArrayList<>();
-        for (int i = 0; lost.size() < LOST_KEYS || there.size() < KEYS; i++) {
+        for (int i = 0; lost.size() < LOST_KEYS || there.size() < 2 * KEYS; i++) {
             EntryId id = Calls.claim("thin-" + i).id();
             (isOn(thin, dead, Statements.read(find, id).getRoutingKey()) ? lost : there).add(id.key());
         }

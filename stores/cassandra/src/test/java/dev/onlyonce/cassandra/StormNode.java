@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 
 /** A process of the storm: its threads execute every key, each in an order of its own, until all are decided. */
 final class StormNode {
-    static final int KEYS = 240;
+    static final int KEYS = 120;
     static final int THREADS = 4;
     private static final Fingerprint REQUEST = Fingerprint.of(new byte[] {1});
 

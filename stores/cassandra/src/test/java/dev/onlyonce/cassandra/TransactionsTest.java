@@ -71,8 +71,7 @@ class TransactionsTest {
     @DisplayName("settles a claim of another node after reading it")
     void anotherNodesClaim() {
         ClaimRequest claim = Calls.claim("handed-over");
-        try (CassandraStore other =
-                CassandraStore.open(Keyspaces.transactions())) {
+        try (CassandraStore other = CassandraStore.open(Keyspaces.transactions())) {
             assertThat(other.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
         }
         assertThat(store.settle(List.of(Calls.completed(claim))).get(0)).isInstanceOf(SettleResult.Settled.class);
@@ -84,8 +83,7 @@ class TransactionsTest {
     void anotherLife() {
         ClaimRequest claim = Calls.claim("another-life");
         assertThat(store.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
-        try (CassandraStore other =
-                CassandraStore.open(Keyspaces.transactions())) {
+        try (CassandraStore other = CassandraStore.open(Keyspaces.transactions())) {
             other.evict(claim.id(), "operator", "a test");
             assertThat(other.claim(List.of(claim))).containsExactly(new ClaimResult.Claimed(1));
         }
