@@ -40,7 +40,10 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
 @DisabledIfSystemProperty(named = DynamoDbServer.PROPERTY, matches = "false", disabledReason = "-Ddynamodb.local=false")
 class DynamoDbTransactionsTest {
     private static final Fingerprint REQUEST = Fingerprint.of(new byte[] {1});
-    private static final String ACCOUNTS = "accounts";
+    private static final AtomicInteger RUNS = new AtomicInteger();
+
+    /** Of this run of the class: the server outlives it. */
+    private static String accounts;
 
     private static DynamoDbServer server;
     private static Relay relay;
@@ -55,8 +58,9 @@ class DynamoDbTransactionsTest {
         server = DynamoDbServer.shared();
         relay = new Relay(server.endpoint());
         client = BusinessTables.client(server.endpoint());
-        BusinessTables.create(client, ACCOUNTS);
-        store = DynamoDbStore.builder("dynamodb:entries?region=eu-central-1&endpoint=" + relay.endpoint())
+        accounts = "accounts-" + RUNS.incrementAndGet();
+        BusinessTables.create(client, accounts);
+        store = DynamoDbStore.builder("dynamodb:entries-" + RUNS + "?region=eu-central-1&endpoint=" + relay.endpoint())
                 .credentials("local", "local")
                 .create(true)
                 .build();
@@ -97,7 +101,7 @@ class DynamoDbTransactionsTest {
 
     private static Outcome<String> deposit(Onlyonce node, String account) {
         return DynamoDbTransactions.of(node).execute(key(account), REQUEST, String.class, (claim, writes) -> {
-            writes.update(u -> u.tableName(ACCOUNTS)
+            writes.update(u -> u.tableName(accounts)
                     .key(id(account))
                     .updateExpression("ADD balance :one")
                     .conditionExpression("attribute_not_exists(frozen)")
@@ -111,7 +115,7 @@ class DynamoDbTransactionsTest {
     }
 
     private static String balance(String account) {
-        var item = client.getItem(r -> r.tableName(ACCOUNTS).key(id(account)).consistentRead(true))
+        var item = client.getItem(r -> r.tableName(accounts).key(id(account)).consistentRead(true))
                 .join();
         return item.hasItem() && item.item().containsKey("balance")
                 ? item.item().get("balance").n()
@@ -158,12 +162,12 @@ class DynamoDbTransactionsTest {
     @Test
     @DisplayName("W1 whose own condition does not hold have no effect, and the next request runs")
     void refused() {
-        client.putItem(r -> r.tableName(ACCOUNTS)
+        client.putItem(r -> r.tableName(accounts)
                         .item(Map.of("id", AttributeValue.fromS("cold"), "frozen", AttributeValue.fromBool(true))))
                 .join();
         assertThatThrownBy(() -> deposit("cold")).isInstanceOf(TransactionCanceledException.class);
         assertThat(state("cold")).isEqualTo(State.RETRYABLE);
-        client.deleteItem(r -> r.tableName(ACCOUNTS).key(id("cold"))).join();
+        client.deleteItem(r -> r.tableName(accounts).key(id("cold"))).join();
         assertThat(deposit("cold")).isInstanceOf(Outcome.Executed.class);
         assertThat(balance("cold")).isEqualTo("1");
     }
@@ -249,7 +253,7 @@ class DynamoDbTransactionsTest {
                     store.settle(List.of(
                             Settlement.of(key.entryId(), token, State.RETRYABLE, Optional.empty(), "as a sweep")));
                     assertThat(deposit(other, "fenced")).isInstanceOf(Outcome.Executed.class);
-                    writes.update(u -> u.tableName(ACCOUNTS)
+                    writes.update(u -> u.tableName(accounts)
                             .key(id("fenced"))
                             .updateExpression("ADD balance :one")
                             .expressionAttributeValues(Map.of(":one", AttributeValue.fromN("1"))));
@@ -267,7 +271,7 @@ class DynamoDbTransactionsTest {
         assertThatThrownBy(() -> DynamoDbTransactions.of(once)
                         .execute(key("invalid"), REQUEST, String.class, (claim, writes) -> {
                             for (int i = 0; i < 2; i++) {
-                                writes.delete(d -> d.tableName(ACCOUNTS).key(id("invalid")));
+                                writes.delete(d -> d.tableName(accounts).key(id("invalid")));
                             }
                             return "twice";
                         }))
