@@ -43,8 +43,10 @@ final class BuildReports {
      * @param seconds from the start of the first class to the end of the last
      */
     record Module(String path, List<Suite> suites, double seconds) {
+        /** What it belongs to: the folder, but that the modules at the top and the examples have a name together. */
         String folder() {
-            return path.contains("/") ? path.substring(0, path.indexOf('/')) : path;
+            String folder = path.contains("/") ? path.substring(0, path.indexOf('/')) : "library";
+            return folder.equals("examples") ? "programs" : folder;
         }
 
         int count() {
