@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @DisplayName("Consumers that are killed")
 class CrashTest {
-    private static final int MESSAGES = Integer.getInteger("onlyonce.amqp.messages", 3_000);
+    private static final int MESSAGES = Integer.getInteger("onlyonce.amqp.messages", 1_500);
     private static final int KILLS =
             Integer.getInteger("onlyonce.amqp.kills", Boolean.getBoolean("onlyonce.thorough") ? 3 : 2);
     private static final int KEYS = 40;

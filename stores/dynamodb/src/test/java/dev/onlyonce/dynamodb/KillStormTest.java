@@ -20,7 +20,7 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 @DisplayName("Nodes on DynamoDB that are killed")
 @DisabledIfSystemProperty(named = DynamoDbServer.PROPERTY, matches = "false", disabledReason = "-Ddynamodb.local=false")
 class KillStormTest {
-    private static final int KILLS = Boolean.getBoolean("onlyonce.thorough") ? 6 : 3;
+    private static final int KILLS = Boolean.getBoolean("onlyonce.thorough") ? 4 : 2;
 
     @TempDir
     Path folder;

@@ -15,7 +15,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /** A node of the storm: executes every key in both ways, in an order of its own, and ends when all are decided. */
 final class StormNode {
-    static final int KEYS = 300;
+    static final int KEYS = 160;
     static final String LEASED = "POST /leased";
     static final String TOGETHER = "POST /together";
     static final String EFFECTS = "effects";

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A Redis cluster")
 class ClusterFailureTest {
     private static final int CALLERS = 8;
-    private static final int KEYS = 1200;
+    private static final int KEYS = 800;
 
     @Test
     @DisplayName(

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @DisplayName("Nodes on Redis that are killed")
 class KillStormTest {
     private static final int NODES = 3;
-    private static final int KILLS = Boolean.getBoolean("onlyonce.thorough") ? 6 : 3;
+    private static final int KILLS = Boolean.getBoolean("onlyonce.thorough") ? 4 : 2;
 
     @TempDir
     Path folder;
@@ -71,6 +71,7 @@ class KillStormTest {
         return new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx128m",
+                        "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
                         classPath,

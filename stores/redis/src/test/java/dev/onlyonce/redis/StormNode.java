@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
 
 /** A node of the storm: its threads execute all keys, in an order of their own, again and again until all are decided. */
 final class StormNode {
-    static final int KEYS = 600;
+    static final int KEYS = 400;
     static final int THREADS = 4;
     /** Before and after the effect: kills hit the action at every point of it. */
     private static final Duration PAUSE_MAX = Duration.ofMillis(30);

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("Several nodes at once")
 final class ConcurrentNodesTest {
     private static final int NODES = 3;
-    private static final int ROUNDS = 150;
+    private static final int ROUNDS = Boolean.getBoolean("onlyonce.thorough") ? 150 : 50;
     private static final int BATCH = 24;
 
     @TempDir

@@ -36,6 +36,7 @@ public final class DynamoDbServer implements AutoCloseable {
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
+                "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-Dsqlite4java.library.path=" + library(classPath, home),
                 "-Djava.io.tmpdir=" + home,
