@@ -49,7 +49,7 @@ class KillTest {
     /** A machine that is too busy to start an instance in a few seconds must not hold up the build for long. */
     private static final Duration KILLING_MAX = Duration.ofMinutes(LONGER);
 
-    private static final int KILLS = 3 * LONGER;
+    private static final int KILLS = 2 * LONGER;
     private static final int KILLS_MIN = 2;
     private static final int CHARGES_MIN = 4;
     private static final String SECRET = "whsec_killed";

@@ -24,6 +24,8 @@ final class LossTest extends LossContract {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private static CassandraCluster cluster;
+    /** Of another keyspace. */
+    private static CassandraStore other;
 
     private final String keyspace = "loss" + KEYSPACES.incrementAndGet();
 
@@ -31,10 +33,12 @@ final class LossTest extends LossContract {
     @BeforeAll
     static void start() {
         cluster = CassandraCluster.start(1);
+        other = open("definitions");
     }
 
     @AfterAll
     static void stop() {
+        other.close();
         cluster.close();
     }
 
@@ -48,9 +52,7 @@ final class LossTest extends LossContract {
     }
 
     private void define(String statement) {
-        try (CassandraStore other = open("definitions")) {
-            other.session().execute(SimpleStatement.newInstance(statement).setTimeout(PATIENCE));
-        }
+        other.session().execute(SimpleStatement.newInstance(statement).setTimeout(PATIENCE));
     }
 
     @Override
