@@ -51,7 +51,9 @@ class AuditRetentionTest {
     void standard() {
         try (Onlyonce once = builder.build()) {
             once.execute(KEY, REQUEST, Codec.text(), claim -> "paid");
-            time.advance(Duration.ofDays(399));
+            // Not step by step: that would be tens of millions of heartbeats.
+            time.jump(Duration.ofDays(397));
+            time.advance(Duration.ofDays(2));
             assertThat(once.operator().history(KEY)).hasSize(2);
             time.advance(Duration.ofDays(3));
             assertThat(once.operator().history(KEY)).isEmpty();

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * tenant, and every call with that row waits for the lock before it fails. Nobody else may wait for long.
  */
 class LockWaitsTest {
-    private static final int SEEDS = 20;
+    private static final int SEEDS = Boolean.getBoolean("onlyonce.thorough") ? 20 : 5;
     private static final int BURSTS = 30;
     private static final Fingerprint REQUEST = Requests.fingerprint("a payment");
     private static final Policy POLICY = Policy.standard();
