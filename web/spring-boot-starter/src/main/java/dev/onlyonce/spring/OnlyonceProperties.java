@@ -77,7 +77,7 @@ public record OnlyonceProperties(
         @DefaultValue ConsoleSettings console,
         @DefaultValue Map<String, OperationSettings> operations) {
     /** Where the console is unless configured. */
-    static final String CONSOLE_PATH = "/onlyonce";
+    public static final String CONSOLE_PATH = "/onlyonce";
 
     /**
      * Where entries are kept.
@@ -304,7 +304,7 @@ public record OnlyonceProperties(
             @Nullable RequestAgeSettings requestAge) {
 
         /** Nothing differs. */
-        static OperationSettings none() {
+        public static OperationSettings none() {
             return new OperationSettings(
                     null, List.of(), null, null, null, null, null, null, null, null, null, null, null, null, null, null,
                     null, List.of(), List.of(), null);

@@ -28,12 +28,12 @@ public final class Queued {
         return new Queued(payload, requireNonNull(location, "location"));
     }
 
-    Object payload() {
+    public Object payload() {
         return payload;
     }
 
     @Nullable
-    String location() {
+    public String location() {
         return location;
     }
 }

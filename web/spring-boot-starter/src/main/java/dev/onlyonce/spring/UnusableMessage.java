@@ -15,7 +15,7 @@ public final class UnusableMessage extends MessageConversionException {
 
     private final DeadLetterReason reason;
 
-    UnusableMessage(PoisonMessage poison) {
+    public UnusableMessage(PoisonMessage poison) {
         super(poison.reason().code() + ": " + poison.getMessage(), poison);
         this.reason = poison.reason();
     }

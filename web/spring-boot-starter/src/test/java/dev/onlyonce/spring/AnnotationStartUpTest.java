@@ -3,6 +3,11 @@ package dev.onlyonce.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.Way;
+import dev.onlyonce.spring.methods.OnlyonceMethodsAutoConfiguration;
+import dev.onlyonce.spring.operations.ChosenWay;
+import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
+import dev.onlyonce.spring.transactions.OnlyonceTransactionsAutoConfiguration;
+import dev.onlyonce.spring.web.WebProtection;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -188,7 +193,8 @@ class AnnotationStartUpTest extends StartUp {
             "W7 every POST and PATCH handler that is not protected is listed, and coverage=required refuses to start")
     void coverage() {
         inMemory.withBean(Shop.class).run(context -> {
-            Coverage coverage = context.getBean(OnlyonceWeb.class).operations().coverage();
+            Coverage coverage =
+                    context.getBean(WebProtection.class).operations().coverage();
             assertThat(coverage.protectedHandlers()).containsExactly("POST /orders");
             assertThat(coverage.unprotectedHandlers()).containsExactlyInAnyOrder("POST /refunds", "PATCH /orders/{id}");
             assertThat(coverage.exempt()).containsExactly("POST /search: it only reads");
@@ -230,7 +236,9 @@ class AnnotationStartUpTest extends StartUp {
         refuses(
                 new WebApplicationContextRunner()
                         .withConfiguration(AutoConfigurations.of(
-                                OnlyonceAutoConfiguration.class, OnlyonceMethodsAutoConfiguration.class))
+                                OnlyonceAutoConfiguration.class,
+                                OnlyonceTransactionsAutoConfiguration.class,
+                                OnlyonceMethodsAutoConfiguration.class))
                         .withUserConfiguration(InMemory.class)
                         .withBean("webHandler", Object.class)
                         .withBean(Shop.class),
@@ -246,9 +254,10 @@ class AnnotationStartUpTest extends StartUp {
     @DisplayName("a handler with a read-only transaction is leased: no entry could be written in its transaction")
     void readOnly() {
         sql.withBean(ReadOnly.class).run(context -> {
-            HandlerOperations operations = context.getBean(OnlyonceWeb.class).operations();
+            WebProtection.Handlers operations =
+                    context.getBean(WebProtection.class).operations();
             assertThat(operations.all()).hasSize(1);
-            assertThat(operations.plans().get("POST /orders").choice()).isEqualTo(WayChoice.Choice.leased());
+            assertThat(operations.plans().get("POST /orders").choice()).isEqualTo(ChosenWay.leased());
         });
     }
 }

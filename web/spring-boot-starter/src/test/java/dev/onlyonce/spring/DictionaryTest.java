@@ -9,6 +9,7 @@ import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Limits;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Profile;
+import dev.onlyonce.spring.operations.UnknownSettingsAnalyzer;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.AuditLevel;
 import java.io.InputStream;

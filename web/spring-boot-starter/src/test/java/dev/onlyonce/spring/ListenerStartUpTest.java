@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.Channel;
 import dev.onlyonce.Way;
+import dev.onlyonce.spring.messages.ListenerCoverage;
+import dev.onlyonce.spring.messages.OnlyonceListenersAutoConfiguration;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import java.util.List;
@@ -34,8 +36,8 @@ import org.springframework.messaging.handler.annotation.Header;
 
 @DisplayName("Listeners at start-up")
 class ListenerStartUpTest extends StartUp {
-    private final WebApplicationContextRunner listening = inMemory.withConfiguration(AutoConfigurations.of(
-                    OnlyonceListenersAutoConfiguration.class, OnlyonceKafkaAutoConfiguration.class))
+    private final WebApplicationContextRunner listening = inMemory.withConfiguration(
+                    AutoConfigurations.of(OnlyonceListenersAutoConfiguration.class))
             .withUserConfiguration(Kafka.class);
 
     /** Containers that nobody starts. */
@@ -262,8 +264,8 @@ class ListenerStartUpTest extends StartUp {
     @Test
     @DisplayName("a listener of RabbitMQ that acknowledges its messages itself is refused")
     void refusedForRabbit() {
-        WebApplicationContextRunner rabbit = inMemory.withConfiguration(AutoConfigurations.of(
-                        OnlyonceListenersAutoConfiguration.class, OnlyonceRabbitAutoConfiguration.class))
+        WebApplicationContextRunner rabbit = inMemory.withConfiguration(
+                        AutoConfigurations.of(OnlyonceListenersAutoConfiguration.class))
                 .withUserConfiguration(Rabbit.class);
         refuses(rabbit.withBean(RabbitAcknowledging.class), "RabbitAcknowledging.charge", "RabbitTemplate");
         refuses(rabbit.withBean(RabbitManual.class), "mode MANUAL", "acknowledge-mode=auto");

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.OutcomeException;
+import dev.onlyonce.spring.methods.OnlyonceMethodsAutoConfiguration;
+import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
+import dev.onlyonce.spring.transactions.OnlyonceTransactionsAutoConfiguration;
+import dev.onlyonce.spring.webflux.OnlyonceWebFluxAutoConfiguration;
 import java.io.File;
 import java.lang.reflect.Method;
 import java.net.URL;
@@ -134,7 +138,8 @@ class ReactiveTest {
                 .withConfiguration(AutoConfigurations.of(
                         OnlyonceAutoConfiguration.class,
                         OnlyonceMethodsAutoConfiguration.class,
-                        OnlyonceReactiveAutoConfiguration.class))
+                        OnlyonceTransactionsAutoConfiguration.class,
+                        OnlyonceWebFluxAutoConfiguration.class))
                 .withPropertyValues("onlyonce.store=memory")
                 .withUserConfiguration(App.class)
                 .withUserConfiguration(advices)

@@ -6,6 +6,8 @@ import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.spring.operations.UnknownSettingsAnalyzer;
+import dev.onlyonce.spring.web.WebProtection;
 import dev.onlyonce.store.Encryption;
 import dev.onlyonce.testkit.ManualTime;
 import java.nio.file.Path;
@@ -194,6 +196,6 @@ class SettingsStartUpTest extends StartUp {
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .doesNotHaveBean(Onlyonce.class)
-                        .doesNotHaveBean(OnlyonceWeb.class));
+                        .doesNotHaveBean(WebProtection.class));
     }
 }

@@ -2,6 +2,12 @@ package dev.onlyonce.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onlyonce.spring.methods.OnlyonceMethodsAutoConfiguration;
+import dev.onlyonce.spring.operations.InvalidSettingsAnalyzer;
+import dev.onlyonce.spring.outbox.OnlyonceOutboxAutoConfiguration;
+import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
+import dev.onlyonce.spring.transactions.OnlyonceTransactionsAutoConfiguration;
+import dev.onlyonce.spring.web.OnlyonceWebAutoConfiguration;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.Time;
@@ -20,7 +26,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /** Starts applications, with their entries in memory or in a SQLite file, and looks at what they print if they do not start. */
-class StartUp {
+public class StartUp {
     @TempDir
     Path folder;
 
@@ -31,8 +37,7 @@ class StartUp {
                     OnlyonceTransactionsAutoConfiguration.class,
                     OnlyonceOutboxAutoConfiguration.class,
                     OnlyonceMethodsAutoConfiguration.class,
-                    OnlyonceWebAutoConfiguration.class,
-                    OnlyonceDisabledAutoConfiguration.class))
+                    OnlyonceWebAutoConfiguration.class))
             .withPropertyValues("onlyonce.anonymous-tenant=everybody");
 
     final WebApplicationContextRunner inMemory = runner.withUserConfiguration(InMemory.class);
@@ -60,7 +65,7 @@ class StartUp {
     }
 
     /** What the application prints instead of starting: what is wrong, and what to change. */
-    static void refuses(WebApplicationContextRunner runner, String wrong, String change) {
+    public static void refuses(WebApplicationContextRunner runner, String wrong, String change) {
         runner.run(context -> {
             assertThat(context).hasFailed();
             FailureAnalysis analysis = new InvalidSettingsAnalyzer().analyze(context.getStartupFailure());

@@ -10,6 +10,8 @@ import dev.onlyonce.OutcomeException;
 import dev.onlyonce.Policy;
 import dev.onlyonce.Scope;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.spring.actuator.OnlyonceHealth;
+import dev.onlyonce.spring.transactions.TransactionalWay;
 import dev.onlyonce.sql.SqlStore;
 import dev.onlyonce.store.MemoryStore;
 import dev.onlyonce.store.Store;

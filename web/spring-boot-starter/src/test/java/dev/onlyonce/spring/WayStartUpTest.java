@@ -11,6 +11,7 @@ import dev.onlyonce.sql.steps.StepRunner;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.Lifecycle;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -137,7 +138,9 @@ class WayStartUpTest extends StartUp {
             context.stop();
             assertThat(context.isRunning()).isFalse();
             context.start();
-            assertThat(context.getBean(OutboxLifecycle.class).isRunning()).isTrue();
+            assertThat(context.getBean("onlyonceOutboxLifecycle", Lifecycle.class)
+                            .isRunning())
+                    .isTrue();
         });
     }
 

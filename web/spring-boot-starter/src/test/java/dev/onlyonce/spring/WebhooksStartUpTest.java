@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -27,7 +26,6 @@ import org.springframework.web.context.WebApplicationContext;
 @DisplayName("An application with webhooks")
 class WebhooksStartUpTest extends StartUp {
     private static final HmacScheme SCHEME = WebhookScheme.github("secret");
-    private static final AutoConfigurations WEBHOOKS = AutoConfigurations.of(OnlyonceWebhooksAutoConfiguration.class);
 
     @Configuration(proxyBeanMethods = false)
     static class One {
@@ -57,12 +55,11 @@ class WebhooksStartUpTest extends StartUp {
     @DisplayName("N6 does not start if webhooks could not be remembered in the transaction of their effect")
     void elsewhere() {
         refuses(
-                inMemory.withConfiguration(WEBHOOKS).withUserConfiguration(One.class),
+                inMemory.withUserConfiguration(One.class),
                 "a webhook could be applied twice",
                 "application's DataSource");
         refuses(
-                sql.withConfiguration(WEBHOOKS)
-                        .withUserConfiguration(One.class)
+                sql.withUserConfiguration(One.class)
                         .withPropertyValues("onlyonce.store.sqlite=" + folder.resolve("elsewhere.db")),
                 "a webhook could be applied twice",
                 "no onlyonce.store.sqlite");
@@ -72,7 +69,7 @@ class WebhooksStartUpTest extends StartUp {
     @DisplayName("does not start if two sources have one path, or a path is a pattern")
     void paths() {
         refuses(
-                sql.withConfiguration(WEBHOOKS).withUserConfiguration(One.class, Another.class),
+                sql.withUserConfiguration(One.class, Another.class),
                 "have the path /webhooks/github",
                 "a path of its own");
         sql.run(context -> {
@@ -89,9 +86,8 @@ class WebhooksStartUpTest extends StartUp {
     @Test
     @DisplayName("N6 applies each once in a test with entries in memory, too")
     void inMemoryForTests() {
-        WebApplicationContextRunner memory = runner.withConfiguration(WEBHOOKS)
-                .withUserConfiguration(One.class)
-                .withPropertyValues("onlyonce.store.memory=true");
+        WebApplicationContextRunner memory =
+                runner.withUserConfiguration(One.class).withPropertyValues("onlyonce.store.memory=true");
         memory.run(context -> {
             MockMvc mvc = MockMvcBuilders.webAppContextSetup(
                             (WebApplicationContext) context.getSourceApplicationContext())

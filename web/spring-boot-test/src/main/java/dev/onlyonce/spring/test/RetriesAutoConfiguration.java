@@ -2,7 +2,7 @@ package dev.onlyonce.spring.test;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.spring.Coverage;
-import dev.onlyonce.spring.OnlyonceAutoConfiguration;
+import dev.onlyonce.spring.store.OnlyonceAutoConfiguration;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

@@ -1,0 +1,29 @@
+package dev.onlyonce.spring.messages;
+
+import dev.onlyonce.messages.MessageConsumer;
+import java.util.Map;
+import java.util.TreeMap;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+/**
+ * Handlers of consumers and listeners that take longer than they may. The rest of the application is well, so it is not down for them.
+ */
+final class MessagesHealth extends AbstractHealthIndicator {
+    private final ObjectProvider<MessageConsumer> consumers;
+    private final ListenerCalls listeners;
+
+    MessagesHealth(ObjectProvider<MessageConsumer> consumers, ListenerCalls listeners) {
+        this.consumers = consumers;
+        this.listeners = listeners;
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder builder) {
+        Map<String, Integer> hung = new TreeMap<>(listeners.hung());
+        consumers.forEach(
+                consumer -> consumer.hung().forEach((topic, handlers) -> hung.merge(topic, handlers, Integer::sum)));
+        builder.up().withDetail("hung", hung);
+    }
+}
