@@ -7,17 +7,46 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
 @DisplayName("docs/reference/cli.md")
 class CliReferenceTest {
+    private static final String INTRODUCTION = """
+            # The command line
+
+            What `--help` prints, for every command, but for what many commands share: `-h` and `-V`, and the options of
+            commands that look at a node or a store.
+
+            | option | meaning |
+            |---|---|
+            | `--admin=URL` | the gateway's admin API, as a URL or `host:port` (`http://127.0.0.1:8091`) |
+            | `--admin-token-file=FILE` | the credential (`admin-token` in the data directory) |
+            | `--data=DIR` | the gateway's data directory (`data`) |
+            | `--db=STORE-URL` | works on this store directly, without a gateway |
+            | `--json` | prints JSON, for programs |
+            | `--operation=NAME` | only for keys that are unique in their operation |
+            | `--tenant=NAME` | whose key it is (`default`) |
+            """;
+    /** An option of many commands, with the lines that its explanation goes on in. */
+    private static final Pattern SHARED = Pattern.compile("(?m)^ +(-h, --help .*|-V, --version .*|--json  .*"
+            + "|--admin=URL  .*|--admin-token-file=FILE\\n +The credential.*|--data=DIR +The gateway's data directory.*"
+            + "|--db=STORE-URL +Works on this store directly.*"
+            + "|--operation=<operation>\\n +Only for keys that are unique in their operation"
+            + "|--tenant=<tenant> +Whose key it is.*)\\n");
+
+    private static final Pattern SYNOPSIS = Pattern.compile("(?s)\\AUsage: .*?\\n(?! )");
+    private static final Pattern SHARED_USE =
+            Pattern.compile(" \\[(-hV|--json|--admin=URL|--admin-token-file=FILE|--data=DIR|--db=STORE-URL)]");
+    private static final int WIDTH = 100;
 
     @Test
-    @DisplayName("is what --help prints; run with -Dreference.write=true to write it")
+    @DisplayName("is what --help prints, without shared options; run with -Dreference.write=true to write it")
     void same() throws IOException {
-        StringBuilder page = new StringBuilder("# The command line\n\nWhat `--help` prints, for every command.\n");
+        StringBuilder page = new StringBuilder(INTRODUCTION);
         describe(page, "onlyonce", Cli.commandLine());
         Path file = ConfigFileTest.root().resolve("docs/reference/cli.md");
         if (Boolean.getBoolean("reference.write")) {
@@ -28,12 +57,39 @@ class CliReferenceTest {
 
     private static void describe(StringBuilder page, String name, CommandLine command) {
         page.append("\n## ").append(name).append("\n\n```\n");
-        page.append(command.getUsageMessage(CommandLine.Help.Ansi.OFF).stripTrailing())
+        page.append(own(command.getUsageMessage(CommandLine.Help.Ansi.OFF).stripTrailing()))
                 .append("\n```\n");
         for (Map.Entry<String, CommandLine> sub : command.getSubcommands().entrySet()) {
             if (!sub.getKey().equals("generate-completion")) {
                 describe(page, name + " " + sub.getKey(), sub.getValue());
             }
         }
+    }
+
+    /** Without the options that the introduction explains. */
+    private static String own(String usage) {
+        Matcher synopsis = SYNOPSIS.matcher(usage);
+        if (!synopsis.find()) {
+            throw new IllegalArgumentException(usage);
+        }
+        String line = SHARED_USE
+                .matcher(synopsis.group().replaceAll("\\s+", " ").strip())
+                .replaceAll("");
+        String rest = SHARED.matcher(usage.substring(synopsis.end())).replaceAll("");
+        return wrapped(line) + "\n" + rest;
+    }
+
+    private static String wrapped(String line) {
+        StringBuilder lines = new StringBuilder();
+        int column = 0;
+        for (String word : line.split(" (?=[\\[(-]|[A-Z]+$)")) {
+            if (column > 0 && column + word.length() >= WIDTH) {
+                lines.append("\n      ");
+                column = 6;
+            }
+            lines.append(column == 0 ? "" : " ").append(word);
+            column += word.length() + 1;
+        }
+        return lines.toString();
     }
 }
