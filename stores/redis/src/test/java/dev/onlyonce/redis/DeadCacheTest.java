@@ -1,7 +1,9 @@
 package dev.onlyonce.redis;
 
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 
+@Tag("thorough")
 @DisplayName("A store behind a shared cache that is not there")
 final class DeadCacheTest extends CachedContract {
     @Override
