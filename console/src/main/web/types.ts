@@ -38,6 +38,9 @@ export interface Node {
   node: string;
   version?: string | null;
   startedAt?: string | null;
+  /** None for this one. */
+  seenAt?: string | null;
+  here?: boolean;
   me?: boolean;
 }
 
@@ -87,6 +90,8 @@ export interface Asking {
   lastAskedAt?: string | null;
   nextTryAt?: string | null;
   tries?: number;
+  /** The last note that an operator left. */
+  note?: Change | null;
 }
 
 export interface Key {
@@ -196,6 +201,24 @@ export interface Letter {
 export interface LetterDetail extends Letter {
   payload?: string | null;
   payloadBase64?: string | null;
+  hidden?: string | null;
+}
+
+/** A message that a consumer on this node has given up. */
+export interface Message {
+  id: number;
+  group: string;
+  topic: string;
+  coordinates: string;
+  reason: string;
+  text: string;
+  tries: number;
+  at: string;
+  payloadBytes: number;
+  payload?: string | null;
+  payloadBase64?: string | null;
+  /** Only the beginning was kept. */
+  cut?: boolean | null;
   hidden?: string | null;
 }
 

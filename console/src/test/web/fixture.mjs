@@ -40,7 +40,10 @@ const keys = empty ? [] : Array.from({ length: 180 }, (_, n) => {
 });
 const asking = (key, n) =>
   n % 4 === 3 ? { lookUp: false, tries: 0 }
-    : { lookUp: true, lastWord: "undecided: the provider's ledger lags behind (503)", lastAskedAt: since(20), nextTryAt: since(-40), tries: 3 };
+    : {
+      lookUp: true, lastWord: "undecided: the provider's ledger lags behind (503)", lastAskedAt: since(20), nextTryAt: since(-40), tries: 3,
+      note: n % 4 === 1 ? { at: since(600), attempt: 1, from: "unknown", to: "unknown", who: "operator anna", why: "asked the bank, ticket 4711 <b>urgent</b>" } : null,
+    };
 const unknown = () => keys.filter((key) => key.state === "unknown").map((key, n) => ({ ...key, reconcile: asking(key, n) }));
 const BIG = JSON.stringify({ id: "pay_1", note: "x".repeat(1 << 20) });
 
@@ -96,14 +99,21 @@ const overview = () => ({
     deadLetters: { count: empty ? 0 : letters.length, kind: "exact", oldestAt: empty ? null : since(4000) },
     store: { name: "PostgreSQL 17.2", healthy: true, failover: "nothing with a synchronous standby", acceptedRisks: [], schema: { installed: 9, known: 9, current: true } },
     nodes: [
-      { node: "gw-1", version: "1.0.0", startedAt: since(93000), me: true },
+      { node: "gw-1", version: "1.0.0", startedAt: since(93000), me: true, here: true },
+      { node: "gw-2", version: "1.0.0", startedAt: since(92000), seenAt: since(10), here: true, me: false },
+      { node: "gw-3<i>\u202Ex</i>", version: "0.9.2", startedAt: since(920000), seenAt: since(1200), here: false, me: false },
     ],
-    nodesComplete: false,
+    nodesComplete: true,
   },
 });
 const letters = empty ? [] : [17, 18, 21].map((id, n) => ({
   id, tenant: "acme-bank", key: keys[n].key, ref: keys[n].ref, operation: "POST /payments", topic: "charge",
   tries: 12, acceptedAt: since(4000 + 900 * n), lastError: "java.net.http.HttpTimeoutException: request timed out <script>alert(1)</script>", payloadBytes: 184,
+}));
+const messages = [3, 2, 1].map((id) => ({
+  id, group: "books", topic: "payments.events", coordinates: `payments.events-0@${1200 + id}`, reason: "tries_exhausted", tries: 5, at: since(300 * (4 - id)),
+  text: "it failed in 5 tries: java.lang.IllegalStateException: no such account <script>alert(1)</script>", payloadBytes: id === 3 ? 90_000 : 52, cut: id === 3 ? true : null,
+  payload: '{"payment":"pay_1","note":"<img src=x onerror=alert(1)>"}',
 }));
 const operations = () => ({
   coverageRule: "warn",
@@ -194,7 +204,9 @@ const calls = {
   "GET outbox": () => ({
     letters, next: null, now: ago(0), consumersScope: `this node since ${since(93000)}`,
     consumers: empty ? [] : [{ group: "books", topic: "payments.events", reason: "tries-exhausted", count: 3, lastAt: ago(300) }, { group: "<i>x</i>", topic: "a\u202Eb", reason: "mismatch", count: 1, lastAt: ago(9000) }],
+    messages: empty ? [] : messages.map(({ payload, ...rest }) => rest),
   }),
+  "GET outbox/message": (query) => messages.find((one) => one.id === Number(query.get("id"))) ?? problem(404, "This node does not remember a message with this number"),
   "GET outbox/show": (query) => ({ ...letters.find((letter) => letter.id === Number(query.get("id"))), payload: '{"payment":"pay_1","amount":1999}' }),
   "POST outbox/retry": () => ({ retried: true }),
   "POST outbox/drop": () => ({ dropped: true }),

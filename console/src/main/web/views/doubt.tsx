@@ -25,13 +25,22 @@ function Word(props: { of: Key }): JSX.Element {
   if (!asking) {
     return <span class="muted">–</span>;
   }
-  if (!asking.lookUp) {
-    return <span class="warn-text">no reconciler: somebody must decide</span>;
-  }
+  const { note } = asking;
   return (
     <>
-      {asking.lastWord ? <Stored text={asking.lastWord} /> : <span class="muted">not asked yet</span>}
-      {asking.lastAskedAt && <span class="muted"> <Ago at={asking.lastAskedAt} /></span>}
+      {!asking.lookUp ? (
+        <span class="warn-text">no reconciler: somebody must decide</span>
+      ) : asking.lastWord ? (
+        <Stored text={asking.lastWord} />
+      ) : (
+        <span class="muted">not asked yet</span>
+      )}
+      {asking.lookUp && asking.lastAskedAt && <span class="muted"> <Ago at={asking.lastAskedAt} /></span>}
+      {note && (
+        <p class="queue-note">
+          <span class="muted">Note:</span> <Stored text={note.why} /> <span class="muted"><Stored text={note.who} />, <Ago at={note.at} /></span>
+        </p>
+      )}
     </>
   );
 }

@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { get, mayChange, post, query, session } from "../api";
 import { useLoaded } from "../poll";
 import { refine, route } from "../route";
-import { number, size, Stored } from "../text";
+import { number, plain, size, Stored } from "../text";
 import { Ago, told } from "../time";
-import type { Letter, LetterDetail } from "../types";
+import type { Letter, LetterDetail, Message } from "../types";
 import { announce, Dialog, Empty, ErrorBox, Heading, keepFocus, KeyLink, Pager, Section, Skeleton, Table } from "../ui";
 import { ActionForm, Consequence, ReasonField } from "./actions";
 import { BodyView } from "./response";
@@ -16,18 +16,22 @@ interface Letters {
   letters: Letter[];
   next?: string | number | null;
   consumers?: { group: string; topic: string; reason: string; count: number; lastAt: string }[];
+  messages?: Message[];
   consumersScope?: string;
 }
 
 /** Consumers send what they give up to dead letters at their broker. */
-function Consumers(props: { of: Letters }): JSX.Element | null {
-  const { consumers = [], consumersScope = "" } = props.of;
+function Consumers(props: { of: Letters; onShow: (message: Message) => void }): JSX.Element | null {
+  const { consumers = [], messages = [], consumersScope = "" } = props.of;
   if (consumers.length === 0) {
     return null;
   }
   return (
     <Section title="Messages that consumers gave up" note={<Stored text={told(consumersScope)} />}>
-      <p class="muted">They are among the dead letters of their broker: read them and send them again there. One that took effect is not applied twice.</p>
+      <p class="muted">
+        They are in the dead-letter queue or topic of their broker, which alone can send them again or remove them. A message that carries its id is never
+        applied twice, however often it is sent.
+      </p>
       <Table label="Messages that consumers gave up" class="cards">
         <thead>
           <tr>
@@ -50,7 +54,67 @@ function Consumers(props: { of: Letters }): JSX.Element | null {
           ))}
         </tbody>
       </Table>
+      {messages.length > 0 && (
+        <>
+          <h3>The last {number(messages.length)}</h3>
+          <Table label="The messages that were given up last" class="cards">
+            <thead>
+              <tr>
+                <th scope="col">Message</th>
+                <th scope="col">From</th>
+                <th scope="col" class="right">Tries</th>
+                <th scope="col">Given up</th>
+                <th scope="col">Why</th>
+              </tr>
+            </thead>
+            <tbody>
+              {messages.map((message) => (
+                <tr key={message.id}>
+                  <td data-label="Message">
+                    <button type="button" class="link mono" aria-label={"Show message " + plain(message.coordinates)} onClick={() => props.onShow(message)}>
+                      <Stored text={message.coordinates} />
+                    </button>{" "}
+                    <span class="muted">{size(message.payloadBytes)}</span>
+                  </td>
+                  <td data-label="From"><Stored text={message.topic} /></td>
+                  <td data-label="Tries" class="right number">{message.tries}</td>
+                  <td data-label="Given up"><Ago at={message.at} /></td>
+                  <td data-label="Why" class="clip"><Stored text={message.text.slice(0, 200)} /></td>
+                </tr>
+              ))}
+            </tbody>
+          </Table>
+        </>
+      )}
     </Section>
+  );
+}
+
+function MessageDialog(props: { of: Message; onClose: () => void }): JSX.Element {
+  const { value, failure, reload } = useLoaded(() => get<Message>("Showing the message", "outbox/message" + query({ id: props.of.id })), String(props.of.id), 0);
+  const { of } = props;
+  const message = value.value;
+  return (
+    <Dialog title="A message that was given up" onClose={props.onClose}>
+      <p class="which">
+        <Stored text={of.coordinates} class="mono" /> from <Stored text={of.topic} />, by <Stored text={of.group} />
+      </p>
+      <h3>Why: <Stored text={of.reason} /></h3>
+      <pre class="body" tabIndex={0}><Stored text={of.text} /></pre>
+      <ErrorBox failure={failure.value} retry={() => void reload()} />
+      {!message && !failure.value && <Skeleton />}
+      {message && <h3>Payload {message.cut && <span class="muted">its beginning; the broker has the rest</span>}</h3>}
+      {message?.hidden ? (
+        <p class="box note-box">It is not shown: <Stored text={message.hidden} />.</p>
+      ) : (
+        message && <BodyView text={message.payload} base64={message.payloadBase64} />
+      )}
+      <div class="dialog-buttons">
+        <button type="button" class="primary" onClick={props.onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
   );
 }
 
@@ -115,8 +179,10 @@ export function LettersView(): JSX.Element {
     10,
   );
   const open = useSignal<{ of: Letter; way: "retry" | "drop" | "payload" } | null>(null);
+  const message = useSignal<Message | null>(null);
   const close = (): void => {
     open.value = null;
+    message.value = null;
   };
   const done = (): void => {
     close();
@@ -178,7 +244,8 @@ export function LettersView(): JSX.Element {
           </Pager>
         </>
       )}
-      {loaded && <Consumers of={loaded} />}
+      {loaded && <Consumers of={loaded} onShow={(it) => (message.value = it)} />}
+      {message.value && <MessageDialog of={message.value} onClose={close} />}
       {now?.way === "payload" && <PayloadDialog of={now.of} onClose={close} />}
       {(now?.way === "retry" || now?.way === "drop") && <LetterDialog of={now.of} way={now.way} onClose={close} onDone={done} />}
     </>

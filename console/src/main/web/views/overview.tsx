@@ -186,7 +186,7 @@ function StoreAndNodes(props: { of: Overview }): JSX.Element {
           ))}
         </dl>
       </Section>
-      <Section title="Nodes" note={nodesComplete === false ? "that this node knows of" : "all nodes"}>
+      <Section title="Nodes" note={nodesComplete === false ? "this node only" : "all nodes, seen within the last hour"}>
         <table class="compact">
           <thead>
             <tr>
@@ -203,11 +203,14 @@ function StoreAndNodes(props: { of: Overview }): JSX.Element {
                   {node.me && <span class="muted"> this one</span>}
                 </th>
                 <td>{node.version ? <Stored text={node.version} /> : "–"}</td>
-                <td>{node.startedAt ? <Ago at={node.startedAt} plain /> : "–"}</td>
+                <td>
+                  {node.here === false && node.seenAt ? <span class="warn-text">not seen for <Ago at={node.seenAt} plain /></span> : node.startedAt ? <Ago at={node.startedAt} plain /> : "–"}
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
+        {nodesComplete === false && store.healthy && <p class="muted">This store keeps no list of nodes: ask each node for its own.</p>}
       </Section>
     </div>
   );

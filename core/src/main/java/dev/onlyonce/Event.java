@@ -132,6 +132,20 @@ public sealed interface Event {
         }
     }
 
+    /**
+     * A consumer has given up a message, which is now among its broker's dead letters; besides {@link Consumed}.
+     *
+     * @param group the consumer group
+     * @param topic the topic or queue
+     * @param coordinates the broker's own name for the message, unique within the topic
+     * @param reason as the dead letter says
+     * @param text the reason in words
+     * @param tries how often it failed
+     * @param body may be confidential. Not copied: do not modify it
+     */
+    record GivenUp(String group, String topic, String coordinates, String reason, String text, int tries, byte[] body)
+            implements Event {}
+
     /** Expired entries were removed or made tombstones; counted as {@code ttl_pruned}. */
     record Purged(int entries) implements Event {}
 }

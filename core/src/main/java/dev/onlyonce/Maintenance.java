@@ -21,6 +21,9 @@ final class Maintenance {
     /** How many sweeps in a row wait for settlements and heartbeats that the store does not answer. */
     static final int SWEEPS_PUT_OFF_MAX = 10;
 
+    /** One small write; operators see a new node after this time at the latest. */
+    static final Duration ANNOUNCE_EVERY = Duration.ofSeconds(30);
+
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
 
     private final Parts parts;
@@ -28,6 +31,7 @@ final class Maintenance {
     private final LateSettlements late;
     private final Duration auditRetention;
     private final AtomicInteger putOff = new AtomicInteger();
+    private final long startNanos;
     private volatile boolean closed;
 
     Maintenance(Parts parts, Claims claims, LateSettlements late, Duration auditRetention) {
@@ -35,6 +39,7 @@ final class Maintenance {
         this.claims = claims;
         this.late = late;
         this.auditRetention = auditRetention;
+        this.startNanos = parts.nanos();
     }
 
     void close() {
@@ -96,6 +101,21 @@ final class Maintenance {
             total += swept.size();
         } while (swept.size() == SWEEP_BATCH && !closed);
         return total;
+    }
+
+    /** Lets operators see this node. Nothing depends on it, so that it failed is only worth mentioning to those who look for it. */
+    void announce() {
+        String version = Maintenance.class.getPackage().getImplementationVersion();
+        try {
+            parts.store()
+                    .origin()
+                    .announce(
+                            parts.name(),
+                            version == null ? "development" : version,
+                            Duration.ofNanos(parts.nanos() - startNanos));
+        } catch (StoreException e) {
+            log.debug("This node could not be announced: {}", e.getMessage());
+        }
     }
 
     int purge() {

@@ -67,6 +67,7 @@ public final class Onlyonce implements AutoCloseable {
         claims.start(Claims.beatFor(registry.shortestLease()));
         maintenance.repeat(builder.sweepEvery, maintenance::sweep);
         maintenance.repeat(builder.purgeEvery, maintenance::purge);
+        maintenance.repeat(Maintenance.ANNOUNCE_EVERY, maintenance::announce);
         if (!builder.reconcilers.isEmpty()) {
             maintenance.repeat(builder.reconcileEvery, () -> reconciliation.run(false));
         }

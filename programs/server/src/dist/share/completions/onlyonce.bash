@@ -182,6 +182,7 @@ function _complete_onlyonce() {
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} reconcile resolve" ];    then _picocli_onlyonce_reconcile; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} outbox list" ];    then _picocli_onlyonce_outbox; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} outbox show" ];    then _picocli_onlyonce_outbox; return $?; fi
+  if [ "${COMP_LINE}" = "${COMP_WORDS[0]} outbox message" ];    then _picocli_onlyonce_outbox; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} outbox retry" ];    then _picocli_onlyonce_outbox; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} outbox drop" ];    then _picocli_onlyonce_outbox; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} schema print" ];    then _picocli_onlyonce_schema; return $?; fi
@@ -218,19 +219,21 @@ function _complete_onlyonce() {
   local cmds25=(reconcile resolve)
   local cmds26=(outbox list)
   local cmds27=(outbox show)
-  local cmds28=(outbox retry)
-  local cmds29=(outbox drop)
-  local cmds30=(schema print)
-  local cmds31=(schema apply)
-  local cmds32=(schema status)
-  local cmds33=(store accept)
+  local cmds28=(outbox message)
+  local cmds29=(outbox retry)
+  local cmds30=(outbox drop)
+  local cmds31=(schema print)
+  local cmds32=(schema apply)
+  local cmds33=(schema status)
+  local cmds34=(store accept)
 
-  if CompWordsContainsArray "${cmds33[@]}"; then _picocli_onlyonce_store_accept; return $?; fi
-  if CompWordsContainsArray "${cmds32[@]}"; then _picocli_onlyonce_schema_status; return $?; fi
-  if CompWordsContainsArray "${cmds31[@]}"; then _picocli_onlyonce_schema_apply; return $?; fi
-  if CompWordsContainsArray "${cmds30[@]}"; then _picocli_onlyonce_schema_print; return $?; fi
-  if CompWordsContainsArray "${cmds29[@]}"; then _picocli_onlyonce_outbox_drop; return $?; fi
-  if CompWordsContainsArray "${cmds28[@]}"; then _picocli_onlyonce_outbox_retry; return $?; fi
+  if CompWordsContainsArray "${cmds34[@]}"; then _picocli_onlyonce_store_accept; return $?; fi
+  if CompWordsContainsArray "${cmds33[@]}"; then _picocli_onlyonce_schema_status; return $?; fi
+  if CompWordsContainsArray "${cmds32[@]}"; then _picocli_onlyonce_schema_apply; return $?; fi
+  if CompWordsContainsArray "${cmds31[@]}"; then _picocli_onlyonce_schema_print; return $?; fi
+  if CompWordsContainsArray "${cmds30[@]}"; then _picocli_onlyonce_outbox_drop; return $?; fi
+  if CompWordsContainsArray "${cmds29[@]}"; then _picocli_onlyonce_outbox_retry; return $?; fi
+  if CompWordsContainsArray "${cmds28[@]}"; then _picocli_onlyonce_outbox_message; return $?; fi
   if CompWordsContainsArray "${cmds27[@]}"; then _picocli_onlyonce_outbox_show; return $?; fi
   if CompWordsContainsArray "${cmds26[@]}"; then _picocli_onlyonce_outbox_list; return $?; fi
   if CompWordsContainsArray "${cmds25[@]}"; then _picocli_onlyonce_reconcile_resolve; return $?; fi
@@ -557,7 +560,7 @@ function _picocli_onlyonce_outbox() {
   # Get completion data
   local curr_word=${COMP_WORDS[COMP_CWORD]}
 
-  local commands="list show retry drop"
+  local commands="list show message retry drop"
   local flag_opts="'-h' '--help' '-V' '--version'"
   local arg_opts=""
 
@@ -1503,6 +1506,48 @@ function _picocli_onlyonce_outbox_list() {
 
 # Generates completions for the options and subcommands of the `show` subcommand.
 function _picocli_onlyonce_outbox_show() {
+  # Get completion data
+  local curr_word=${COMP_WORDS[COMP_CWORD]}
+  local prev_word=${COMP_WORDS[COMP_CWORD-1]}
+
+  local commands=""
+  local flag_opts="'--json' '-h' '--help' '-V' '--version'"
+  local arg_opts="'--admin' '--admin-token-file' '--data' '--db'"
+
+  type compopt &>/dev/null && compopt +o default
+
+  case ${prev_word} in
+    '--admin')
+      return
+      ;;
+    '--admin-token-file')
+      local IFS=$'\n'
+      type compopt &>/dev/null && compopt -o filenames
+      COMPREPLY=( $( compgen -f -- "${curr_word}" ) ) # files
+      return $?
+      ;;
+    '--data')
+      local IFS=$'\n'
+      type compopt &>/dev/null && compopt -o filenames
+      COMPREPLY=( $( compgen -f -- "${curr_word}" ) ) # files
+      return $?
+      ;;
+    '--db')
+      return
+      ;;
+  esac
+
+  if [[ "${curr_word}" == -* ]]; then
+    COMPREPLY=( $(compgen -W "${flag_opts} ${arg_opts}" -- "${curr_word}") )
+  else
+    local positionals=""
+    local IFS=$'\n'
+    COMPREPLY=( $(compgen -W "${commands// /$'\n'}${IFS}${positionals}" -- "${curr_word}") )
+  fi
+}
+
+# Generates completions for the options and subcommands of the `message` subcommand.
+function _picocli_onlyonce_outbox_message() {
   # Get completion data
   local curr_word=${COMP_WORDS[COMP_CWORD]}
   local prev_word=${COMP_WORDS[COMP_CWORD-1]}

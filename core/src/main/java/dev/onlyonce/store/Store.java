@@ -239,6 +239,18 @@ public interface Store extends AutoCloseable {
         return false;
     }
 
+    /**
+     * Notes for operators that a node uses this store. Replaces what a node of this name noted before. A store may keep no such notes.
+     *
+     * @param upFor how long it has been running
+     */
+    default void announce(String node, String version, Duration upFor) {}
+
+    /** The nodes that have announced themselves within the last hour, at most a few hundred; empty if the store keeps no such notes. */
+    default Optional<List<NodeRecord>> nodes() {
+        return Optional.empty();
+    }
+
     /** The version of the tables that it needs and has found or created; 0 if it needs none. */
     default int schemaVersion() {
         return 0;

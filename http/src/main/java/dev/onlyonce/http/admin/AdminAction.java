@@ -70,10 +70,15 @@ public enum AdminAction {
     /** Lists dead letters. */
     OUTBOX_LIST(
             "GET /v1/outbox?after=&limit=",
-            "Lists dead letters, and counts the messages that consumers of this node have given up",
+            "Lists dead letters, and the messages that consumers of this node have given up",
             AdminOperator.DeadLetters.class),
     /** Shows a dead letter with its payload. */
     OUTBOX_SHOW("GET /v1/outbox/show?id=", "Shows a dead letter with its payload", AdminOperator.DeadLetter.class),
+    /** Shows a message that a consumer has given up, with its payload. */
+    OUTBOX_MESSAGE(
+            "GET /v1/outbox/message?id=",
+            "Shows one of the last messages that consumers of this node have given up, with its payload",
+            AdminOperator.GivenUpMessage.class),
     /** Gives a dead letter all its tries again. */
     OUTBOX_RETRY(
             "POST /v1/outbox/retry", "Gives a dead letter all its tries again", Bodies.Letter.class, Bodies.Done.class),

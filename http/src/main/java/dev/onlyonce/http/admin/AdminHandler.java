@@ -227,6 +227,7 @@ public final class AdminHandler {
             case OUTBOX_LIST ->
                 Replies.json(200, operator.outboxList(given.request().number("after", 0), given.limit(PAGE)));
             case OUTBOX_SHOW -> Replies.json(200, operator.outboxShow(given.id()));
+            case OUTBOX_MESSAGE -> Replies.json(200, operator.outboxMessage(given.id()));
             case OPERATIONS -> Replies.json(200, operator.operations());
             case TENANTS -> Replies.json(200, operator.tenants(given.limit(TENANTS)));
             case SCHEMA_STATUS -> Replies.json(200, operator.schemaStatus());

@@ -57,6 +57,9 @@ public interface AdminOperator extends AutoCloseable {
     /** One dead letter with its payload. */
     DeadLetter outboxShow(long id);
 
+    /** One of the messages that consumers on this node have given up last, with its payload. */
+    GivenUpMessage outboxMessage(long id);
+
     /** Gives a dead letter all its tries again. */
     void outboxRetry(long id, String reason);
 
@@ -281,6 +284,7 @@ public interface AdminOperator extends AutoCloseable {
      *
      * @param next where to continue; none at the end
      * @param consumers messages that consumers have given up
+     * @param messages the last of them, the latest first
      * @param consumersScope which of them were counted
      */
     record DeadLetters(
@@ -288,6 +292,7 @@ public interface AdminOperator extends AutoCloseable {
             @Nullable Long next,
             String now,
             List<ConsumerLetters> consumers,
+            List<GivenUpMessage> messages,
             String consumersScope) {}
 
     /**
@@ -298,6 +303,33 @@ public interface AdminOperator extends AutoCloseable {
      * @param reason as their dead letters say
      */
     record ConsumerLetters(String group, String topic, String reason, long count, String lastAt) {}
+
+    /**
+     * A message that a consumer has given up.
+     *
+     * @param id its number on this node
+     * @param coordinates the broker's own name for it, unique within the topic
+     * @param text the reason in words
+     * @param at when, by this node's clock
+     * @param payload as text; only when one message is shown
+     * @param payloadBase64 if it is not text in UTF-8
+     * @param cut whether only its beginning was kept
+     * @param hidden why the payload is not shown
+     */
+    record GivenUpMessage(
+            long id,
+            String group,
+            String topic,
+            String coordinates,
+            String reason,
+            String text,
+            int tries,
+            String at,
+            int payloadBytes,
+            @Nullable String payload,
+            @Nullable String payloadBase64,
+            @Nullable Boolean cut,
+            @Nullable String hidden) {}
 
     /**
      * A call that was given up.

@@ -3,6 +3,7 @@ package dev.onlyonce.http.admin;
 import dev.onlyonce.store.DeadLetterBox;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.NodeRecord;
 import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.State;
 import dev.onlyonce.store.StateCounts;
@@ -10,6 +11,7 @@ import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.Time;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -23,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 final class Glance {
     /** How many entries are counted one by one; beyond that the counts are estimates. */
     static final int COUNTED_MAX = 10_000;
+    /** Nodes announce themselves every 30 seconds. */
+    static final int HERE_SECONDS = 90;
 
     private final AdminParts parts;
     private final Kept<Overview.Everybody> everybody;
@@ -67,8 +71,15 @@ final class Glance {
         Optional<String> refusal = parts.store().refusal();
         String now = parts.once().registry().time().now().toString();
         try {
+            Optional<List<NodeRecord>> announced = parts.store().nodes();
             return new Overview.Everybody(
-                    now, states(counts()), unknown(), deadLetters(), store(refusal.orElse(null)), nodes(), false);
+                    now,
+                    states(counts()),
+                    unknown(),
+                    deadLetters(),
+                    store(refusal.orElse(null)),
+                    nodes(announced),
+                    announced.isPresent());
         } catch (StoreException e) {
             return new Overview.Everybody(
                     now,
@@ -76,7 +87,7 @@ final class Glance {
                     null,
                     null,
                     store(refusal.orElse("it does not answer: " + e.getMessage())),
-                    nodes(),
+                    nodes(Optional.empty()),
                     false);
         }
     }
@@ -136,12 +147,35 @@ final class Glance {
         return tables == null || trouble != null ? null : tables.status();
     }
 
-    private List<Overview.NodeView> nodes() {
+    /** This one first, which need not have announced itself yet; then the others by their names. */
+    private List<Overview.NodeView> nodes(Optional<List<NodeRecord>> announced) {
         NodeWatch watch = parts.watch();
-        return List.of(new Overview.NodeView(
-                parts.once().registry().name(),
+        String me = parts.once().registry().name();
+        List<Overview.NodeView> nodes = new ArrayList<>();
+        nodes.add(new Overview.NodeView(
+                me,
                 parts.program().version(),
                 watch == null ? null : watch.startedAt().toString(),
+                null,
+                true,
                 true));
+        List<NodeRecord> others = announced.orElse(List.of());
+        if (!others.isEmpty()) {
+            Instant now = parts.store()
+                    .now()
+                    .orElseGet(() -> parts.once().registry().time().now());
+            Instant here = now.minusSeconds(HERE_SECONDS);
+            others.stream()
+                    .filter(it -> !it.name().equals(me))
+                    .map(it -> new Overview.NodeView(
+                            it.name(),
+                            it.version(),
+                            it.startedAt().toString(),
+                            it.seenAt().toString(),
+                            it.seenAt().isAfter(here),
+                            false))
+                    .forEach(nodes::add);
+        }
+        return nodes;
     }
 }

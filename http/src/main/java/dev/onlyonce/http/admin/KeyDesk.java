@@ -31,6 +31,8 @@ final class KeyDesk {
     static final int RESOLVED_MAX = 100;
     /** More unknown keys than an operator reads through. */
     private static final int UNKNOWN_MAX = 1000;
+    /** Keys of a listing whose notes are looked up, each in the audit: a page of the console. */
+    private static final int NOTED_MAX = 100;
 
     private static final Logger audit = LoggerFactory.getLogger("dev.onlyonce.audit");
 
@@ -287,13 +289,11 @@ final class KeyDesk {
         List<String> lookedUp = parts.once().registry().operations().stream()
                 .filter(parts::isReconciled)
                 .toList();
-        return new AdminOperator.Backlog(
-                found.entries().stream().map(views::doubtful).toList(),
-                lookedUp,
-                next(found),
-                now(found),
-                "id",
-                partial(found));
+        List<KeyView> unknown = new ArrayList<>();
+        for (Entry entry : found.entries()) {
+            unknown.add(views.doubtful(entry, unknown.size() < NOTED_MAX));
+        }
+        return new AdminOperator.Backlog(unknown, lookedUp, next(found), now(found), "id", partial(found));
     }
 
     AdminOperator.ReconcileRun reconcile(AdminOperator.@Nullable KeyName name) {

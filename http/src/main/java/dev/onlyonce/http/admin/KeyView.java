@@ -43,13 +43,15 @@ public record KeyView(
      *
      * @param lookUp whether anybody asks about it
      * @param lastWord why the reconciler could not tell
+     * @param note the last note that an operator left about this attempt, in the first keys of a listing
      */
     public record Reconcile(
             boolean lookUp,
             int tries,
             @Nullable String lastWord,
             @Nullable String lastAskedAt,
-            @Nullable String nextTryAt) {}
+            @Nullable String nextTryAt,
+            @Nullable Change note) {}
 
     /**
      * What identifies its first request.

@@ -42,8 +42,20 @@ final class KeyViews {
     }
 
     /** With what is known about its unknown outcome. */
-    KeyView doubtful(Entry entry) {
-        return view(entry, new Detail(reconcile(entry), null, null, null, null, null, null));
+    KeyView doubtful(Entry entry, boolean withNote) {
+        return view(
+                entry, new Detail(reconcile(entry, withNote ? note(entry) : null), null, null, null, null, null, null));
+    }
+
+    private KeyView.@Nullable Change note(Entry entry) {
+        KeyView.Change last = null;
+        for (AuditRecord record : parts.store().history(entry.id())) {
+            Transition step = record.transition();
+            if (step.attempt() == entry.attempt() && step.from() == State.UNKNOWN && step.to() == State.UNKNOWN) {
+                last = change(record);
+            }
+        }
+        return last;
     }
 
     KeyView full(Entry entry) {
@@ -52,7 +64,7 @@ final class KeyViews {
         return view(
                 entry,
                 new Detail(
-                        entry.state() == State.UNKNOWN ? reconcile(entry) : null,
+                        entry.state() == State.UNKNOWN ? reconcile(entry, null) : null,
                         entry.readAt().toString(),
                         new KeyView.FingerprintView(
                                 "version " + (fingerprint.version() & ALGORITHM_MASK),
@@ -125,7 +137,7 @@ final class KeyViews {
         return actions;
     }
 
-    private KeyView.Reconcile reconcile(Entry entry) {
+    private KeyView.Reconcile reconcile(Entry entry, KeyView.@Nullable Change note) {
         boolean lookUp = parts.isReconciled(entry.operation());
         Optional<Reconciler.Progress> progress = parts.once().operator().progress(entry);
         Instant now = parts.once().registry().time().now();
@@ -134,8 +146,9 @@ final class KeyViews {
                         it.tries(),
                         it.lastWord(),
                         it.at().toString(),
-                        now.plus(it.nextIn()).truncatedTo(ChronoUnit.SECONDS).toString()))
-                .orElseGet(() -> new KeyView.Reconcile(lookUp, 0, null, null, null));
+                        now.plus(it.nextIn()).truncatedTo(ChronoUnit.SECONDS).toString(),
+                        note))
+                .orElseGet(() -> new KeyView.Reconcile(lookUp, 0, null, null, null, note));
     }
 
     static List<KeyView.Change> changes(List<AuditRecord> records) {

@@ -151,6 +151,9 @@ public final class LocalOperator implements AdminOperator {
                 next,
                 keys.now().toString(),
                 watch == null ? List.of() : watch.consumerLetters(),
+                watch == null
+                        ? List.of()
+                        : watch.messages().stream().map(it -> view(it, false)).toList(),
                 watch == null ? "nothing" : watch.scope());
     }
 
@@ -159,6 +162,37 @@ public final class LocalOperator implements AdminOperator {
         return outbox().letter(id)
                 .map(letter -> view(letter, true))
                 .orElseThrow(() -> new Refused(true, "There is no dead letter with the number " + id));
+    }
+
+    @Override
+    public GivenUpMessage outboxMessage(long id) {
+        NodeWatch watch = parts.watch();
+        return Optional.ofNullable(watch)
+                .flatMap(it -> it.message(id))
+                .map(message -> view(message, true))
+                .orElseThrow(() -> new Refused(
+                        true,
+                        "This node does not remember a message with the number " + id
+                                + ": it keeps the last ones since its start"));
+    }
+
+    private GivenUpMessage view(NodeWatch.Message message, boolean whole) {
+        Event.GivenUp what = message.what();
+        Payload shown = whole && caller.payloads() ? Payload.of(what.body()) : Payload.NONE;
+        return new GivenUpMessage(
+                message.id(),
+                what.group(),
+                what.topic(),
+                what.coordinates(),
+                what.reason(),
+                what.text(),
+                what.tries(),
+                message.at().toString(),
+                message.bytes(),
+                shown.text(),
+                shown.base64(),
+                message.bytes() > what.body().length ? true : null,
+                whole && !caller.payloads() ? Payload.HIDDEN : null);
     }
 
     private DeadLetter view(DeadLetterBox.Letter letter, boolean whole) {

@@ -6,6 +6,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.onlyonce.Event;
 import dev.onlyonce.Listener;
+import dev.onlyonce.store.AuditText;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.Time;
 import java.time.Duration;
@@ -17,6 +18,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +34,10 @@ public final class NodeWatch implements Listener {
     private static final int TENANTS_MAX = 1_000;
     private static final int OPERATIONS_MAX = 1_000;
     private static final int CONSUMERS_MAX = 1_000;
+    /** The messages that were given up last, with as much of each as people read: 3 MiB at most. */
+    private static final int MESSAGES_MAX = 200;
+
+    private static final int MESSAGE_BYTES_MAX = 16 << 10;
 
     private final Time time;
     private final Instant startedAt;
@@ -44,12 +51,20 @@ public final class NodeWatch implements Listener {
     private final Cache<GivenUp, Times> givenUp =
             Caffeine.newBuilder().maximumSize(CONSUMERS_MAX).build();
 
+    /** Messages that were given up, by their numbers. */
+    private final ConcurrentSkipListMap<Long, Message> messages = new ConcurrentSkipListMap<>();
+
+    private final AtomicLong lastMessage = new AtomicLong();
+
     /** Begins to watch. */
     public NodeWatch(Time time) {
         this.time = time;
         startedAt = time.now();
         hour = new LastHour(time);
     }
+
+    /** A message that a consumer has given up; a large one is cut. */
+    record Message(long id, Event.GivenUp what, int bytes, Instant at) {}
 
     /** Messages that a consumer has given up for one reason. */
     private record GivenUp(String group, String topic, String reason) {}
@@ -116,6 +131,19 @@ public final class NodeWatch implements Listener {
         } else if (event instanceof Event.Consumed consumed && consumed.end() == Event.Consumed.End.DEAD) {
             GivenUp which = new GivenUp(consumed.group(), consumed.topic(), String.valueOf(consumed.reason()));
             givenUp.get(which, it -> new Times()).at(time.now());
+        } else if (event instanceof Event.GivenUp message) {
+            keep(message);
+        }
+    }
+
+    private void keep(Event.GivenUp it) {
+        long id = lastMessage.incrementAndGet();
+        byte[] beginning = Payload.beginning(it.body(), MESSAGE_BYTES_MAX);
+        Event.GivenUp kept = new Event.GivenUp(
+                it.group(), it.topic(), it.coordinates(), it.reason(), AuditText.why(it.text()), it.tries(), beginning);
+        messages.put(id, new Message(id, kept, it.body().length, time.now()));
+        while (messages.size() > MESSAGES_MAX) {
+            messages.pollFirstEntry();
         }
     }
 
@@ -165,6 +193,16 @@ public final class NodeWatch implements Listener {
                 .sorted(Comparator.comparing(AdminOperator.ConsumerLetters::lastAt)
                         .reversed())
                 .toList();
+    }
+
+    /** The messages that consumers on this node have given up last, the latest first. */
+    List<Message> messages() {
+        return List.copyOf(messages.descendingMap().values());
+    }
+
+    /** One of them. */
+    Optional<Message> message(long id) {
+        return Optional.ofNullable(messages.get(id));
     }
 
     /** The tenants with most decisions. */

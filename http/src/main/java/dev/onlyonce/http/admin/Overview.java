@@ -41,6 +41,8 @@ public record Overview(String at, Mine mine, Everybody everybody) {
      * @param seenAt when the store was asked: by this node's clock, up to a minute ago where asking takes long
      * @param states how many keys there are; none while the store does not answer
      * @param deadLetters none if the store has no outbox
+     * @param nodes this one, and those that have announced themselves within the last hour
+     * @param nodesComplete whether the store keeps a list of them
      */
     public record Everybody(
             String seenAt,
@@ -73,7 +75,17 @@ public record Overview(String at, Mine mine, Everybody everybody) {
             List<String> acceptedRisks,
             AdminOperator.@Nullable SchemaView schema) {}
 
-    /** A node. */
+    /**
+     * A node.
+     *
+     * @param seenAt when it was seen last; none for this one
+     * @param here whether it has been seen within the last {@value Glance#HERE_SECONDS} seconds
+     */
     public record NodeView(
-            String node, @Nullable String version, @Nullable String startedAt, boolean me) {}
+            String node,
+            @Nullable String version,
+            @Nullable String startedAt,
+            @Nullable String seenAt,
+            boolean here,
+            boolean me) {}
 }

@@ -20,7 +20,7 @@ record Payload(@Nullable String text, @Nullable String base64, boolean cut) {
 
     static Payload of(byte[] bytes) {
         boolean cut = bytes.length > SHOWN_BYTES_MAX;
-        byte[] shown = cut ? Arrays.copyOf(bytes, atCharacter(bytes)) : bytes;
+        byte[] shown = cut ? beginning(bytes, SHOWN_BYTES_MAX) : bytes;
         try {
             String text = StandardCharsets.UTF_8
                     .newDecoder()
@@ -32,12 +32,12 @@ record Payload(@Nullable String text, @Nullable String base64, boolean cut) {
         }
     }
 
-    /** Where to cut so that no character is cut in two. */
-    private static int atCharacter(byte[] bytes) {
-        int end = SHOWN_BYTES_MAX;
-        while (end > SHOWN_BYTES_MAX - 4 && (bytes[end] & 0xc0) == 0x80) {
+    /** A copy of the beginning, in which no character is cut in two. */
+    static byte[] beginning(byte[] bytes, int max) {
+        int end = Math.min(max, bytes.length);
+        while (end < bytes.length && end > max - 4 && (bytes[end] & 0xc0) == 0x80) {
             end--;
         }
-        return end;
+        return Arrays.copyOf(bytes, end);
     }
 }

@@ -145,6 +145,11 @@ class ConsoleTest {
         tab.click("text=Add this note");
         tab.await("!document.querySelector('dialog')"
                 + " && document.querySelector('.timeline').innerText.includes('asked the <i>bank</i>')");
+        tab.click("text=In doubt");
+        awaitHeading("In doubt");
+        tab.awaitText("asked the <i>bank</i>");
+        tab.click("text=" + key);
+        tab.awaitText("Nobody knows whether this took effect");
         tab.click("text=Resolve…");
         tab.click("text=It happened");
         tab.fill("dialog textarea", "ledger, ticket <b>4711</b>");

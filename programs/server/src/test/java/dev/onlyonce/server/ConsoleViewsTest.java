@@ -1,16 +1,22 @@
 package dev.onlyonce.server;
 
+import static dev.onlyonce.server.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onlyonce.server.cli.Cli;
+import dev.onlyonce.sql.SqlStore;
 import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.StreamSupport;
@@ -64,6 +70,29 @@ class ConsoleViewsTest extends AdminFixture {
         assertThat(run("overview").out()).contains("keys completed").containsPattern("unknown +1");
         assertThat(run("series").exitCode()).isZero();
         assertThat(get("/series").get("stepSeconds").asInt()).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("O1 the other nodes on the store, with version and start, and those that are gone")
+    void nodes() throws Exception {
+        assertThat(get("/overview").get("everybody").get("nodes")).hasSize(1);
+        Path file = gateway.data().resolve("onlyonce.db");
+        try (SqlStore other = SqlStore.sqlite(file)) {
+            other.announce("other", "0.9", Duration.ofHours(2));
+            other.announce("dead", "0.8", Duration.ofHours(3));
+        }
+        try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file);
+                Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE onlyonce_entry SET settled_at = settled_at - 120000000 WHERE key_ = 'dead'");
+        }
+        eventually(() -> {
+            JsonNode all = get("/overview").get("everybody");
+            assertThat(all.get("nodesComplete").asBoolean()).isTrue();
+            assertThat(texts(all.get("nodes"), "me")).containsExactly("true", "false", "false");
+            assertThat(texts(all.get("nodes"), "here")).containsExactly("true", "false", "true");
+            assertThat(all.get("nodes").get(2).get("version").asText()).isEqualTo("0.9");
+        });
+        assertThat(run("overview").out()).contains("node other").containsPattern("node dead +.*NOT seen since");
     }
 
     @Test
@@ -217,6 +246,10 @@ class ConsoleViewsTest extends AdminFixture {
         assertThat(texts(key.get("history"), "why")).contains("asked the bank, ticket 12");
         assertThat(note.get("from").asText()).isEqualTo(note.get("to").asText()).isEqualTo("unknown");
         assertThat(note.get("who").asText()).startsWith("operator");
+        JsonNode shown =
+                get("/reconcile").get("unknown").get(0).get("reconcile").get("note");
+        assertThat(shown.get("why").asText()).isEqualTo("asked the bank, ticket 12");
+        assertThat(run("reconcile", "list").out()).contains("asked the bank, ticket 12");
         Result refused = run("keys", "note", "fine", "--text", "too late");
         assertThat(refused.exitCode()).isNotEqualTo(Cli.OK);
         assertThat(refused.err()).contains("Only an unknown entry takes notes, and this one is completed");

@@ -10,6 +10,7 @@ import dev.onlyonce.sql.internal.entries.EntryWriter;
 import dev.onlyonce.sql.internal.entries.HalfDoneReleases;
 import dev.onlyonce.sql.internal.entries.LifeChanges;
 import dev.onlyonce.sql.internal.entries.NameCheck;
+import dev.onlyonce.sql.internal.entries.NodeRows;
 import dev.onlyonce.sql.internal.entries.Sealing;
 import dev.onlyonce.sql.internal.entries.ServerClock;
 import dev.onlyonce.sql.internal.entries.SqlAccess;
@@ -29,6 +30,7 @@ import dev.onlyonce.store.Encryption;
 import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
+import dev.onlyonce.store.NodeRecord;
 import dev.onlyonce.store.OutboxCounts;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Renewal;
@@ -323,8 +325,9 @@ public final class SqlStore implements Store {
             case SQLITE ->
                 "There is no failover: one machine has the file. Nothing that was acknowledged is lost in a crash.";
             case H2 ->
-                "There is no failover. In memory, everything ends with the process; in a file, the last half second of what was"
-                        + " acknowledged can be lost when the process is killed. It is for tests and development.";
+                "There is no failover. In memory, everything ends with the process; in a file, the last half second of"
+                        + " what was acknowledged can be lost when the process is killed. It is for tests and"
+                        + " development.";
         };
     }
 
@@ -367,6 +370,17 @@ public final class SqlStore implements Store {
     @Override
     public StoreLimits limits() {
         return new StoreLimits(database.resultBytesMax(), true);
+    }
+
+    @Override
+    public void announce(String node, String version, Duration upFor) {
+        connections.transaction(
+                c -> database.bounded(c, bounded -> NodeRows.write(bounded, database, node, version, upFor)));
+    }
+
+    @Override
+    public Optional<List<NodeRecord>> nodes() {
+        return Optional.of(bounded(c -> NodeRows.read(c, database)));
     }
 
     /** By a commit. Blocks for as long as a claim may. */

@@ -142,6 +142,11 @@ public final class RemoteOperator implements AdminOperator {
     }
 
     @Override
+    public GivenUpMessage outboxMessage(long id) {
+        return get(AdminAction.OUTBOX_MESSAGE, new Query().with("id", Long.toString(id)), GivenUpMessage.class);
+    }
+
+    @Override
     public void outboxRetry(long id, String reason) {
         post(AdminAction.OUTBOX_RETRY, new Bodies.Letter(id, reason), Bodies.Done.class);
     }

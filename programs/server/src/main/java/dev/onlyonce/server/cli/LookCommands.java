@@ -51,10 +51,18 @@ final class LookCommands {
             }
             waiting(table, "unknown", all.unknown());
             waiting(table, "dead letters", all.deadLetters());
+            all.nodes().stream()
+                    .filter(node -> !node.me())
+                    .forEach(node -> table.row("node " + node.node(), about(node)));
             Overview.StoreView store = all.store();
             table.row("store", store.name() + (store.healthy() ? ", healthy" : ", NOT healthy: " + store.detail()));
             table.row("a failover can lose", store.failover());
             store.acceptedRisks().forEach(risk -> table.row("accepted risk", risk));
+        }
+
+        private static String about(Overview.NodeView node) {
+            return "version " + node.version() + ", up since " + node.startedAt()
+                    + (node.here() ? "" : ", NOT seen since " + node.seenAt());
         }
 
         private static void waiting(Table table, String what, Overview.@Nullable Waiting waiting) {

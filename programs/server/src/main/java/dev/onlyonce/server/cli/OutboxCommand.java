@@ -12,6 +12,7 @@ import picocli.CommandLine.Parameters;
         subcommands = {
             OutboxCommand.Dead.class,
             OutboxCommand.Show.class,
+            OutboxCommand.Message.class,
             OutboxCommand.Retry.class,
             OutboxCommand.Drop.class
         })
@@ -45,6 +46,11 @@ final class OutboxCommand extends CommandGroup {
                     dead.consumers()
                             .forEach(it -> messages.row(it.group(), it.topic(), it.reason(), it.count(), it.lastAt()));
                     messages.print(out());
+                    Table last = new Table("MESSAGE", "TOPIC", "COORDINATES", "TRIES", "WHY");
+                    dead.messages()
+                            .forEach(it ->
+                                    last.row(it.id(), it.topic(), it.coordinates(), it.tries(), Table.cut(it.text())));
+                    last.print(out());
                 }
             });
         }
@@ -69,6 +75,31 @@ final class OutboxCommand extends CommandGroup {
                 table.row("provider's id", letter.providerId());
                 table.row("last error", letter.lastError());
                 table.row("payload", letter.payload() == null ? letter.payloadBase64() : letter.payload());
+                table.print(out());
+            });
+        }
+    }
+
+    @Command(
+            name = "message",
+            description = "Shows a message that a consumer of the node has given up, with its payload.",
+            footer = "  onlyonce outbox message 3")
+    static final class Message extends OperatorCommand {
+        @Parameters(paramLabel = "NUMBER", description = "As outbox list shows it")
+        private long id;
+
+        @Override
+        void run(AdminOperator operator) {
+            print(operator.outboxMessage(id), message -> {
+                Table table = new Table("FIELD", "VALUE");
+                table.row("number", message.id());
+                table.row("consumer", message.group());
+                table.row("topic", message.topic());
+                table.row("coordinates", message.coordinates());
+                table.row("reason", message.reason() + ": " + message.text());
+                table.row("tries", message.tries());
+                table.row("given up", message.at());
+                table.row("payload", message.payload() == null ? message.payloadBase64() : message.payload());
                 table.print(out());
             });
         }

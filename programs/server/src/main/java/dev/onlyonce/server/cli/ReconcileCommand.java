@@ -56,7 +56,8 @@ final class ReconcileCommand extends CommandGroup {
         @Override
         void run(AdminOperator operator) {
             print(operator.reconcileList(which.filter(after)), backlog -> {
-                Table table = new Table("TENANT", "KEY", "OPERATION", "ATTEMPT", "SINCE", "LOOK-UP", "LAST WORD");
+                Table table =
+                        new Table("TENANT", "KEY", "OPERATION", "ATTEMPT", "SINCE", "LOOK-UP", "LAST WORD", "NOTE");
                 backlog.unknown()
                         .forEach(key -> table.row(
                                 key.tenant(),
@@ -65,7 +66,8 @@ final class ReconcileCommand extends CommandGroup {
                                 key.attempt(),
                                 key.settledAt(),
                                 backlog.operationsWithLookUp().contains(key.operation()) ? "yes" : "no",
-                                Table.cut(lastWord(key))));
+                                Table.cut(lastWord(key)),
+                                Table.cut(note(key))));
                 table.print(out());
                 if (backlog.next() != null) {
                     out().println("More: --after " + backlog.next());
@@ -76,6 +78,12 @@ final class ReconcileCommand extends CommandGroup {
         private static @Nullable String lastWord(KeyView key) {
             KeyView.Reconcile reconcile = key.reconcile();
             return reconcile == null ? null : reconcile.lastWord();
+        }
+
+        private static @Nullable String note(KeyView key) {
+            KeyView.Change note =
+                    key.reconcile() == null ? null : key.reconcile().note();
+            return note == null ? null : note.who() + ": " + note.why();
         }
     }
 

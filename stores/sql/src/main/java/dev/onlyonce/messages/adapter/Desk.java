@@ -275,6 +275,14 @@ public final class Desk<R> implements AutoCloseable {
             if (buried.contains(letter)) {
                 counters.dead.increment();
                 publish(letter, Event.Consumed.End.DEAD, verdict.reason().code());
+                publish(new Event.GivenUp(
+                        rules.group(),
+                        letter.message().topic(),
+                        letter.message().coordinates(),
+                        verdict.reason().code(),
+                        String.valueOf(verdict.getMessage()),
+                        letter.tries(),
+                        letter.message().body()));
                 log.warn(
                         "{} {} is a dead letter: {}, {}",
                         letter.message().topic(),
@@ -289,7 +297,10 @@ public final class Desk<R> implements AutoCloseable {
     }
 
     private void publish(Letter<R> letter, Event.Consumed.End end, @Nullable String reason) {
-        Event event = new Event.Consumed(rules.group(), letter.message().topic(), end, reason);
+        publish(new Event.Consumed(rules.group(), letter.message().topic(), end, reason));
+    }
+
+    private void publish(Event event) {
         rules.registry.background(() -> rules.registry.publish(event));
     }
 

@@ -182,6 +182,36 @@ class DeskTest {
         }
     }
 
+    @Test
+    @DisplayName("tells listeners of the node which message it gave up, and why")
+    void givenUp() {
+        Queue<Event.GivenUp> heard = new ConcurrentLinkedQueue<>();
+        Onlyonce watched = Onlyonce.builder(store())
+                .time(time)
+                .listener(event -> {
+                    if (event instanceof Event.GivenUp message) {
+                        heard.add(message);
+                    }
+                })
+                .build();
+        try (watched) {
+            Desk<String> desk = new Builder(watched)
+                    .id(MessageId.header("id"))
+                    .retries(AT_ONCE)
+                    .leased("ship", (claim, value, message) -> {
+                        throw new PoisonMessage("no such account");
+                    });
+            Letter<String> letter = letter(desk, "a");
+            List<Letter<String>> letters = new ArrayList<>(List.of(letter));
+            workUntil(desk, letters, () -> !heard.isEmpty());
+            Event.GivenUp message = heard.remove();
+            assertThat(message.text()).isEqualTo("no such account");
+            assertThat(message.reason()).isEqualTo("rejected");
+            assertThat(message.coordinates()).isEqualTo(letter.message().coordinates());
+            assertThat(message.body()).isEqualTo(letter.message().body());
+        }
+    }
+
     private static void awaitQuietly(CountDownLatch goOn) {
         try {
             goOn.await();

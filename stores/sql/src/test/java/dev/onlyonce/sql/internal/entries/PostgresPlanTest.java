@@ -151,6 +151,9 @@ final class PostgresPlanTest {
         Map<String, Binding> asked = new LinkedHashMap<>();
         asked.put(StateCount.SAMPLE, Binding.longs(10_000));
         asked.put(StateCount.UNKNOWN, Binding.longs(10_000));
+        asked.put(
+                NodeRows.READ,
+                Binding.texts(Columns.NATIVE, "", NodeRows.SPACE).then(Binding.longs(3_600_000_000L, 500)));
         EntryQuery page = EntryQuery.all(EntryQuery.LIMIT_MAX);
         for (EntryQuery query : List.of(
                 page,
