@@ -6,8 +6,10 @@ import dev.onlyonce.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,8 +82,22 @@ public final class Answers {
                 Problem.OPERATION_FAILED.because(failure.message()).member("failure", failure.code()));
     }
 
+    /** The headers that {@link #own} adds. */
+    public static final List<String> ADDED = List.of(StoredHeaders.EXPIRES, Repeatability.RESULT);
+
+    /**
+     * The handler's own answer, with what the profile adds to it.
+     *
+     * @param expiresAt how long it is kept; null if it is not
+     */
+    public HttpAnswer own(HttpAnswer answer, @Nullable Instant expiresAt) {
+        // A refusal in its place says for itself whether the request was taken on.
+        HttpAnswer marked = answer.headers().has(Repeatability.RESULT) ? answer : profile.accepted(answer);
+        return expiresAt == null ? marked : expiring(marked, expiresAt);
+    }
+
     /** Adds to a recorded answer how long it is kept. */
-    public static HttpAnswer expiring(HttpAnswer answer, Instant expiresAt) {
+    private static HttpAnswer expiring(HttpAnswer answer, Instant expiresAt) {
         return answer.header(StoredHeaders.EXPIRES, HttpDate.format(expiresAt));
     }
 
@@ -178,7 +194,7 @@ public final class Answers {
             return expiring(notStored(stored), expiresAt);
         }
         StoredResponse response = stored.get();
-        return expiring(
+        return own(
                 new HttpAnswer(
                         response.status(), response.headers(), response.body().get()),
                 expiresAt);
@@ -211,7 +227,7 @@ public final class Answers {
         String seconds = ErrorFormat.seconds(inFlight.retryAfter());
         // The client sends the key in a header when it asks: addresses end up in logs.
         String location = statusPath + "?operation=" + PercentCoding.encode(operation.name());
-        return new HttpAnswer(
+        return profile.accepted(new HttpAnswer(
                 202,
                 Headers.of(
                         "Content-Type",
@@ -222,6 +238,6 @@ public final class Answers {
                         seconds,
                         "Location",
                         location),
-                ErrorFormat.json(body));
+                ErrorFormat.json(body)));
     }
 }

@@ -70,6 +70,7 @@ public enum ErrorFormat {
                     BODY_TOO_LARGE,
                     TIMESTAMP_MISSING,
                     TIMESTAMP_REJECTED,
+                    REPEATABILITY_UNSUPPORTED,
                     AUTHENTICATION_REQUIRED,
                     SIGNATURE_INVALID,
                     MESSAGE_ID_INVALID,

@@ -24,22 +24,28 @@ public final class KeyHeader {
 
     private KeyHeader() {}
 
+    /** The key in the lines of {@code Idempotency-Key}. */
+    public static String parse(List<String> headerLines) {
+        return parse(NAME, headerLines);
+    }
+
     /**
-     * The key in the lines of the header.
+     * The key in the lines of a header.
      *
-     * @param headerLines the value of each {@code Idempotency-Key} line of the request
+     * @param name the name of the header, for messages
+     * @param headerLines the value of each of its lines
      * @throws MalformedKey if there is not exactly one line with exactly one well-formed key
      */
-    public static String parse(List<String> headerLines) {
+    static String parse(String name, List<String> headerLines) {
         if (headerLines.isEmpty()) {
-            throw new MalformedKey(Reason.MISSING, "the request has no " + NAME + " header");
+            throw new MalformedKey(Reason.MISSING, "the request has no " + name + " header");
         }
         if (headerLines.size() > 1) {
-            throw new MalformedKey(Reason.SEVERAL, "the request has more than one " + NAME + " header");
+            throw new MalformedKey(Reason.SEVERAL, "the request has more than one " + name + " header");
         }
         String value = trim(headerLines.get(0));
         if (value.isEmpty()) {
-            throw new MalformedKey(Reason.EMPTY, "the " + NAME + " header is empty");
+            throw new MalformedKey(Reason.EMPTY, "the " + name + " header is empty");
         }
         String key = value.charAt(0) == '"' ? new StructuredString(value).parse() : bare(value);
         Key.checkValue(key);

@@ -33,7 +33,11 @@ final class KeyStatus {
                 return profile.refuse(Problem.OPERATION_UNKNOWN.report());
             }
             Scope scope = operation.map(Operation::scope).orElse(Scope.TENANT);
-            String value = KeyHeader.parse(request.headers().values(KeyHeader.NAME));
+            String header = operation
+                    .map(found -> found.profile().keyHeader())
+                    .filter(request.headers()::has)
+                    .orElse(KeyHeader.NAME);
+            String value = KeyHeader.parse(header, request.headers().values(header));
             Optional<Entry> entry = once.find(new Key(tenant, name == null ? "status" : name, value, scope))
                     .filter(found -> credentials.isEmpty() || isFor(found, credentials.get()));
             return entry.isEmpty() ? profile.refuse(Problem.KEY_UNKNOWN.report()) : describe(entry.get());

@@ -7,6 +7,7 @@ import dev.onlyonce.Policy;
 import dev.onlyonce.Scope;
 import dev.onlyonce.fingerprint.Fingerprinter;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
@@ -135,7 +136,7 @@ public final class Operation {
 
     /** Whether the boundary decides on a request with these headers; if not, nobody need read its body. */
     public boolean concerns(Headers headers) {
-        return profile.keyRequired() || headers.has(KeyHeader.NAME);
+        return profile.keyRequired() || headers.has(profile.keyHeader()) || Repeatability.isMissing(profile, headers);
     }
 
     /** The same under another policy. */
@@ -251,14 +252,22 @@ public final class Operation {
             formerly.forEach(former -> Key.checkName("former name of " + name, former));
             if (!formerly.isEmpty() && scope == Scope.OPERATION) {
                 throw new IllegalArgumentException("keys of " + name
-                        + " are unique in their operation, so under another name they are other keys: an operation with this"
-                        + " scope cannot have former names");
+                        + " are unique in their operation, so under another name they are other keys: an operation"
+                        + " with this scope cannot have former names");
             }
             PathTemplate.check(path);
-            fingerprinter.bodyBytesMax(bodyBytesMax).headers(fingerprintHeaders.toArray(String[]::new));
+            List<String> compared = new ArrayList<>(fingerprintHeaders);
+            if (profile.isOasis()) {
+                compared.add(Repeatability.CLIENT_ID);
+            }
+            fingerprinter.bodyBytesMax(bodyBytesMax).headers(compared.toArray(String[]::new));
             Policy effective = profile.tombstones()
                     ? policy
                     : policy.toBuilder().tombstone(Duration.ZERO).build();
+            if (profile.isOasis() && requestAge == null) {
+                requestAge = RequestAge.of(
+                        Repeatability.FIRST_SENT, effective.terms().retention());
+            }
             if (requestAge != null
                     && requestAge.max().compareTo(effective.terms().retention()) > 0) {
                 throw new IllegalArgumentException("requests of " + name + " may be " + requestAge.max()

@@ -26,6 +26,8 @@ public enum Problem {
     TIMESTAMP_MISSING(400, "The request does not say when it was made"),
     /** The request was made too long ago, or in the future. */
     TIMESTAMP_REJECTED(400, "The request's time is not accepted"),
+    /** The client relies on OASIS Repeatable Requests, which this operation does not follow. */
+    REPEATABILITY_UNSUPPORTED(501, "Repeatable requests are not supported by this operation"),
     /** Nobody is authenticated, so nobody owns the key. */
     AUTHENTICATION_REQUIRED(401, "Authentication is required"),
     /** A webhook is not signed, not by its sender, or not in time. */

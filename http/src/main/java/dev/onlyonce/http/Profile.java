@@ -6,7 +6,7 @@ import java.util.Set;
 
 /**
  * How an operation behaves towards its clients: one setting for each row of the table in the documentation. Start from {@link
- * #ietf}, {@link #stripe} or {@link #strict} and change some settings with {@link #toBuilder}. Immutable.
+ * #ietf}, {@link #stripe}, {@link #strict} or {@link #oasis} and change some settings with {@link #toBuilder}. Immutable.
  */
 public final class Profile {
     /** Given before the request is processed: log in first, ask somebody else, send it again or in another format, slow down. */
@@ -30,6 +30,13 @@ public final class Profile {
             .onServerError(OnServerError.UNKNOWN)
             .build();
 
+    private static final Profile OASIS = new Builder("oasis")
+            .neverStored(BEFORE_PROCESSING)
+            .status(Problem.KEY_REUSED, 400)
+            .status(Problem.TIMESTAMP_REJECTED, 412)
+            .oasis()
+            .build();
+
     /** What a response, or the lack of one, makes of the entry. */
     public enum Meaning {
         /** It is the outcome: stored, and every retry gets it. */
@@ -48,6 +55,7 @@ public final class Profile {
     private final boolean tombstones;
     private final Map<Problem, Integer> statuses;
     private final ErrorFormat errors;
+    private final boolean oasis;
 
     private Profile(Builder builder) {
         name = builder.name;
@@ -58,6 +66,7 @@ public final class Profile {
         tombstones = builder.tombstones;
         statuses = Map.copyOf(builder.statuses);
         errors = builder.errors;
+        oasis = builder.oasis;
     }
 
     /** As the IETF's draft says. The default. */
@@ -76,6 +85,14 @@ public final class Profile {
     }
 
     /**
+     * As OASIS Repeatable Requests 1.0 says: the key is {@code Repeatability-Request-ID}, {@code Repeatability-First-Sent} says when the
+     * request was made, and every answer says in {@code Repeatability-Result} whether it was taken on.
+     */
+    public static Profile oasis() {
+        return OASIS;
+    }
+
+    /**
      * By name.
      *
      * @throws IllegalArgumentException if there is none with this name
@@ -85,7 +102,9 @@ public final class Profile {
             case "ietf" -> IETF;
             case "stripe" -> STRIPE;
             case "strict" -> STRICT;
-            default -> throw new IllegalArgumentException("no profile \"" + name + "\"; use ietf, stripe or strict");
+            case "oasis" -> OASIS;
+            default ->
+                throw new IllegalArgumentException("no profile \"" + name + "\"; use ietf, stripe, strict or oasis");
         };
     }
 
@@ -132,6 +151,20 @@ public final class Profile {
         return errors;
     }
 
+    /** The request header that the key is in. */
+    public String keyHeader() {
+        return oasis ? Repeatability.REQUEST_ID : KeyHeader.NAME;
+    }
+
+    boolean isOasis() {
+        return oasis;
+    }
+
+    /** The answer to a request that was taken on, now or before. */
+    HttpAnswer accepted(HttpAnswer answer) {
+        return oasis ? Repeatability.marked(answer, true) : answer;
+    }
+
     /** Starts from this profile. */
     public Builder toBuilder() {
         return new Builder(this);
@@ -176,12 +209,13 @@ public final class Profile {
     }
 
     HttpAnswer refuse(Problem.Report report) {
-        return errors.write(report, status(report.problem()));
+        return refuse(report, status(report.problem()));
     }
 
     /** With another status than usual. */
     HttpAnswer refuse(Problem.Report report, int status) {
-        return errors.write(report, status);
+        HttpAnswer refusal = errors.write(report, status);
+        return oasis ? Repeatability.marked(refusal, Repeatability.isAccepted(report.problem())) : refusal;
     }
 
     /** Builds a {@link Profile}. */
@@ -194,6 +228,7 @@ public final class Profile {
         private boolean tombstones = true;
         private final Map<Problem, Integer> statuses = new EnumMap<>(Problem.class);
         private ErrorFormat errors = ErrorFormat.PROBLEM_JSON;
+        private boolean oasis;
 
         private Builder(String name) {
             this.name = name;
@@ -208,6 +243,12 @@ public final class Profile {
             tombstones = profile.tombstones;
             statuses.putAll(profile.statuses);
             errors = profile.errors;
+            oasis = profile.oasis;
+        }
+
+        private Builder oasis() {
+            oasis = true;
+            return this;
         }
 
         /** The name, for the published specification. */

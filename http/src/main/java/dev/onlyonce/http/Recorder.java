@@ -135,7 +135,7 @@ final class Recorder {
                 }
                 boolean kept = ending instanceof Ending.Completed || ending instanceof Ending.Failed;
                 Instant expiresAt = kept ? settled.expiresAt() : null;
-                return new Sent(expiresAt == null ? own : Answers.expiring(own, expiresAt), true);
+                return new Sent(answers.own(own, expiresAt), true);
             }
             log.warn("{} was executed, but lost its claim before that was recorded", claim.key());
             return instead(Problem.OUTCOME_UNKNOWN, RETRY_AFTER_UNKNOWN);

@@ -55,7 +55,8 @@ public record RequestAge(String header, Duration max, Duration aheadMax) {
         }
         Optional<Instant> made = HttpDate.parse(sent.get());
         if (made.isEmpty()) {
-            return rejected(header + " is not an HTTP date, ISO 8601 or Unix seconds", null);
+            return new Objection(
+                    Problem.TIMESTAMP_MISSING.because(header + " is not an HTTP date, ISO 8601 or Unix seconds"), null);
         }
         if (made.get().plus(max).isBefore(now)) {
             // The store's clock and that of the node that took the first attempt differ.

@@ -41,6 +41,11 @@ final class RequestCheck {
             if (tenant == null) {
                 return new Refused(callers.unauthenticated(request));
             }
+            if (Repeatability.isMissing(operation.profile(), request.headers())) {
+                return new Refused(Problem.REPEATABILITY_UNSUPPORTED
+                        .because("send an " + KeyHeader.NAME)
+                        .header(Repeatability.RESULT, "rejected"));
+            }
             Key key = new Key(tenant, operation.name(), key(operation, request.headers()), operation.scope());
             RequestAge age = operation.requestAge();
             return new Accepted(
@@ -65,7 +70,8 @@ final class RequestCheck {
     }
 
     private static String key(Operation operation, Headers headers) {
-        String key = KeyHeader.parse(headers.values(KeyHeader.NAME));
+        String header = operation.profile().keyHeader();
+        String key = KeyHeader.parse(header, headers.values(header));
         operation.keyFormat().check(key);
         if (operation.refusePersonalKeys()) {
             PersonalData.refuse(key);

@@ -39,6 +39,7 @@ final class Specification {
         described.put("method", operation.method());
         described.put("path", base + operation.path());
         described.put("profile", profile.name());
+        described.put("keyHeader", profile.keyHeader());
         described.put("keyRequired", profile.keyRequired());
         described.put(
                 "keyFormat",

@@ -50,7 +50,8 @@ final class StoredHeaders {
             "server-timing",
             // written again for every answer
             REPLAYED.toLowerCase(Locale.ROOT),
-            EXPIRES.toLowerCase(Locale.ROOT));
+            EXPIRES.toLowerCase(Locale.ROOT),
+            Repeatability.RESULT.toLowerCase(Locale.ROOT));
 
     private static final List<String> NEVER_PREFIXES =
             List.of("proxy-", "x-b3-", "x-datadog-", "ot-tracer-", "access-control-", "timing-allow-");

@@ -1,5 +1,6 @@
 package dev.onlyonce.servlet;
 
+import dev.onlyonce.http.Answers;
 import dev.onlyonce.http.Headers;
 import dev.onlyonce.http.HttpAnswer;
 import jakarta.servlet.ServletOutputStream;
@@ -94,22 +95,28 @@ final class CapturedResponse extends HttpServletResponseWrapper {
         return phase == Phase.HELD;
     }
 
-    /** Sends the handler's own answer, with one more header. */
-    void send(HttpAnswer own, String extraHeader) throws IOException {
-        own.headers().first(extraHeader).ifPresent(value -> real.setHeader(extraHeader, value));
+    /** Sends the handler's own answer, with what the profile adds. */
+    void send(HttpAnswer own) throws IOException {
+        add(own);
         phase = Phase.STREAMING;
         write(real, own);
     }
 
     /** Lets the handler's answer stream from now on. */
-    void stream(HttpAnswer head, String extraHeader) throws IOException {
-        head.headers().first(extraHeader).ifPresent(value -> real.setHeader(extraHeader, value));
+    void stream(HttpAnswer head) throws IOException {
+        add(head);
         if (declaredLength >= 0) {
             real.setContentLengthLong(declaredLength);
         }
         phase = Phase.STREAMING;
         body.writeTo(real.getOutputStream());
         body.reset();
+    }
+
+    private void add(HttpAnswer own) {
+        for (String name : Answers.ADDED) {
+            own.headers().first(name).ifPresent(value -> real.setHeader(name, value));
+        }
     }
 
     /** Sends something else, whatever the handler has answered. */

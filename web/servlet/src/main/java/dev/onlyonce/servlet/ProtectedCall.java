@@ -38,7 +38,6 @@ import org.slf4j.LoggerFactory;
 final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
     static final String ATTRIBUTE = ProtectedCall.class.getName();
 
-    static final String EXPIRES = "Idempotency-Key-Expires";
     private static final int REFUSAL = 400;
     private static final int SERVER_ERROR = 500;
 
@@ -190,7 +189,7 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
         HttpAnswer answer = settle(own);
         // Everything but the handler's own answer has a body of its own.
         if (answer.body() == own.body()) {
-            response.send(answer, EXPIRES);
+            response.send(answer);
         } else {
             response.replace(answer);
         }
@@ -231,7 +230,7 @@ final class ProtectedCall implements CapturedResponse.Owner, AsyncListener {
                 ? exchange.finishLargeLate(status, response.ownHeaders())
                 : exchange.finishLarge(status, response.ownHeaders());
         if (large.streams()) {
-            response.stream(large.answer(), EXPIRES);
+            response.stream(large.answer());
         } else {
             response.replace(large.answer());
         }

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.onlyonce.Outcome;
 import dev.onlyonce.Policy;
-import dev.onlyonce.http.Answers;
 import dev.onlyonce.http.Exchange;
 import dev.onlyonce.http.HttpAnswer;
 import dev.onlyonce.http.Operation;
@@ -49,9 +48,9 @@ final class TransactionalCall implements CapturedResponse.Owner {
         this.response = new CapturedResponse(real, Policy.RESULT_BYTES_MAX, this);
         this.errorPage = errorPage;
         request.capturedBy(response, context -> {
-            throw new IllegalStateException(
-                    operation.name()
-                            + " runs on the thread of its transaction or its steps, which asynchronous work would leave: use the leased way");
+            throw new IllegalStateException(operation.name()
+                    + " runs on the thread of its transaction or its steps, which asynchronous work would"
+                    + " leave: use the leased way");
         });
     }
 
@@ -63,7 +62,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
                 return handle(chain);
             });
             if (outcome instanceof Outcome.Executed<byte[]> executed) {
-                sendOwn(Answers.expiring(requireNonNull(own), executed.expiresAt()));
+                sendOwn(exchange.answers().own(requireNonNull(own), executed.expiresAt()));
             } else {
                 response.replace(answer(outcome));
             }
@@ -136,7 +135,7 @@ final class TransactionalCall implements CapturedResponse.Owner {
     }
 
     private void sendOwn(HttpAnswer answer) throws IOException {
-        response.send(answer, ProtectedCall.EXPIRES);
+        response.send(exchange.answers().own(answer, null));
     }
 
     @Override

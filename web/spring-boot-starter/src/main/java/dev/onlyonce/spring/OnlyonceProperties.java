@@ -20,7 +20,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
  *
  * @param enabled Whether anything is configured at all.
  * @param node This node's name in the entries, for operators. Host and process id by default: host:pid.
- * @param profile How operations behave towards clients: ietf, stripe or strict.
+ * @param profile How operations behave towards clients: ietf, stripe, strict or oasis.
  * @param lease How long a claim holds without a heartbeat.
  * @param heldMax How long a claim may be held before it is settled; then heartbeats stop. One hour, or the lease if longer.
  * @param callMax The longest time until an effect has happened or cannot happen any more, pauses of the owner included.
@@ -260,7 +260,7 @@ public record OnlyonceProperties(
     /**
      * What differs for one operation.
      *
-     * @param profile ietf, stripe or strict.
+     * @param profile ietf, stripe, strict or oasis.
      * @param formerly Names that the operation had, so that retries of older keys are not refused.
      * @param scope Whether its keys are unique in the tenant or in the operation.
      * @param keyRequired Whether a request without a key is refused.

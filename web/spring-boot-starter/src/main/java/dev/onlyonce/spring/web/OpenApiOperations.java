@@ -1,9 +1,9 @@
 package dev.onlyonce.spring.web;
 
 import dev.onlyonce.Key;
-import dev.onlyonce.http.KeyHeader;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.Problem;
+import dev.onlyonce.http.RequestAge;
 import io.swagger.v3.oas.models.headers.Header;
 import io.swagger.v3.oas.models.media.BooleanSchema;
 import io.swagger.v3.oas.models.media.Content;
@@ -12,6 +12,7 @@ import io.swagger.v3.oas.models.media.MediaType;
 import io.swagger.v3.oas.models.media.ObjectSchema;
 import io.swagger.v3.oas.models.media.StringSchema;
 import io.swagger.v3.oas.models.parameters.HeaderParameter;
+import io.swagger.v3.oas.models.parameters.Parameter;
 import io.swagger.v3.oas.models.responses.ApiResponse;
 import io.swagger.v3.oas.models.responses.ApiResponses;
 import java.util.ArrayList;
@@ -47,7 +48,7 @@ final class OpenApiOperations implements GlobalOperationCustomizer {
             io.swagger.v3.oas.models.Operation described, HandlerMethod handler) {
         Optional<Operation> operation = web.getObject().operations().of(handler);
         operation.ifPresent(found -> {
-            addHeader(described, found);
+            addHeaders(described, found);
             addResponses(described, found);
             described.addExtension(RULES, rules(found));
         });
@@ -57,7 +58,7 @@ final class OpenApiOperations implements GlobalOperationCustomizer {
     /** Durations as in ISO 8601. */
     private static Map<String, Object> rules(Operation operation) {
         Map<String, Object> key = new LinkedHashMap<>();
-        key.put("header", KeyHeader.NAME);
+        key.put("header", operation.profile().keyHeader());
         key.put("required", operation.profile().keyRequired());
         key.put("format", operation.keyFormat().name());
         key.put("minLength", operation.keyFormat().lengthMin());
@@ -72,18 +73,34 @@ final class OpenApiOperations implements GlobalOperationCustomizer {
         return rules;
     }
 
-    private static void addHeader(io.swagger.v3.oas.models.Operation described, Operation operation) {
+    private static void addHeaders(io.swagger.v3.oas.models.Operation described, Operation operation) {
+        addHeader(
+                described,
+                new HeaderParameter()
+                        .name(operation.profile().keyHeader())
+                        .required(operation.profile().keyRequired())
+                        .description(
+                                "Makes the request safe to retry: a new value, such as a UUID, for each new request,"
+                                        + " and the same value for its retries.")
+                        .schema(new StringSchema().minLength(1).maxLength(Key.VALUE_LENGTH_MAX)));
+        RequestAge age = operation.requestAge();
+        if (age != null) {
+            addHeader(
+                    described,
+                    new HeaderParameter()
+                            .name(age.header())
+                            .required(operation.profile().keyRequired())
+                            .description("When the request was made: the same for its retries.")
+                            .schema(new StringSchema()));
+        }
+    }
+
+    private static void addHeader(io.swagger.v3.oas.models.Operation described, Parameter header) {
         boolean known = described.getParameters() != null
                 && described.getParameters().stream()
-                        .anyMatch(parameter -> KeyHeader.NAME.equalsIgnoreCase(parameter.getName()));
+                        .anyMatch(parameter -> header.getName().equalsIgnoreCase(parameter.getName()));
         if (!known) {
-            described.addParametersItem(new HeaderParameter()
-                    .name(KeyHeader.NAME)
-                    .required(operation.profile().keyRequired())
-                    .description(
-                            "Makes the request safe to retry: a new value, such as a UUID, for each new request, and the"
-                                    + " same value for its retries.")
-                    .schema(new StringSchema().minLength(1).maxLength(Key.VALUE_LENGTH_MAX)));
+            described.addParametersItem(header);
         }
     }
 
