@@ -108,6 +108,11 @@ final class GatewayProcess implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** SIGHUP. */
+    void hangUp() throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-HUP", Long.toString(process.pid())).start().waitFor();
+    }
+
     /** SIGKILL. */
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();

@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -42,6 +44,8 @@ import picocli.CommandLine.Option;
             "  onlyonce gateway --config gateway.yaml --check"
         })
 final class GatewayCommand extends PrintingCommand {
+    private static final Logger log = LoggerFactory.getLogger(GatewayCommand.class);
+
     @Option(names = "--upstream", paramLabel = "URL", description = "The service behind, e.g. http://127.0.0.1:9000")
     private @Nullable String upstream;
 
@@ -73,7 +77,7 @@ final class GatewayCommand extends PrintingCommand {
                     + " or redis://, rediss://, redis-sentinel://, dynamodb: or cassandra://")
     private @Nullable String db;
 
-    @Option(names = "--profile", paramLabel = "PROFILE", description = "ietf (default), stripe or strict")
+    @Option(names = "--profile", paramLabel = "PROFILE", description = "ietf (default), stripe, strict or oasis")
     private @Nullable String profile;
 
     @Option(names = "--check", description = "Only checks the configuration")
@@ -98,7 +102,7 @@ final class GatewayCommand extends PrintingCommand {
                     + settings.upstreams().size() + " upstreams, store " + settings.store());
             return Cli.OK;
         }
-        run(settings, out());
+        run(effective);
         return Cli.OK;
     }
 
@@ -214,19 +218,39 @@ final class GatewayCommand extends PrintingCommand {
         return moved;
     }
 
-    private static void run(Settings settings, PrintWriter out) throws InterruptedException {
+    /** Keeps what is there if the file is wrong, or says something else that needs a restart. */
+    private void reload(EffectiveConfig running, Gateway gateway) {
+        try {
+            EffectiveConfig next = effective();
+            List<String> others = running.needRestart(next);
+            if (!others.isEmpty()) {
+                throw new IllegalArgumentException(
+                        String.join(", ", others) + " changed, which takes effect with a restart only");
+            }
+            gateway.reload(next.settings());
+        } catch (Cli.Failed | RuntimeException e) {
+            log.error("The configuration was not reloaded; the one before stays in use: {}", e.getMessage());
+        }
+    }
+
+    private static Gateway start(Settings settings, OpenStore store) {
+        try {
+            return Gateway.start(settings, store.store());
+        } catch (RuntimeException e) {
+            store.close();
+            throw e;
+        }
+    }
+
+    private void run(EffectiveConfig effective) throws InterruptedException {
+        Settings settings = effective.settings();
+        PrintWriter out = out();
         if (settings.observe().jsonLogs()) {
             Logs.json();
         }
         OpenStore.ownerOnly(settings.data());
         OpenStore store = OpenStore.open(settings);
-        Gateway gateway;
-        try {
-            gateway = Gateway.start(settings, store.store());
-        } catch (RuntimeException e) {
-            store.close();
-            throw e;
-        }
+        Gateway gateway = start(settings, store);
         out.println("onlyonce gateway: listening on " + settings.listen().host() + ":" + gateway.port()
                 + ", in front of " + settings.upstreams().get(0).url());
         if (settings.protection().tenancy() instanceof Tenancy.Shared shared) {
@@ -234,6 +258,9 @@ final class GatewayCommand extends PrintingCommand {
         }
         out.println("onlyonce gateway: operators connect to " + settings.admin().host() + ":" + gateway.adminPort());
         out.flush();
+        if (config != null) {
+            HangUp.handle(() -> reload(effective, gateway));
+        }
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {

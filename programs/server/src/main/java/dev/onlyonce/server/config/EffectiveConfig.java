@@ -7,6 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.Dump;
 import org.snakeyaml.engine.v2.api.DumpSettings;
@@ -20,6 +23,19 @@ import org.snakeyaml.engine.v2.common.FlowStyle;
  */
 public record EffectiveConfig(Settings settings, Map<String, Object> values) {
     private static final String MASK = "***";
+
+    /** What a running gateway takes over; the certificate is read from the same files again. */
+    private static final Set<String> RELOADED =
+            Set.of("tenants", "limits", "defaults", "operations", "unmatched", "ambiguous-paths");
+
+    /** The parts that differ from another configuration although they change with a restart only. */
+    public List<String> needRestart(EffectiveConfig next) {
+        Set<String> keys = new TreeSet<>(values.keySet());
+        keys.addAll(next.values.keySet());
+        keys.removeAll(RELOADED);
+        keys.removeIf(key -> Objects.equals(values.get(key), next.values.get(key)));
+        return List.copyOf(keys);
+    }
 
     /** A file that has the same effect, but for the secrets. */
     public String yaml() {

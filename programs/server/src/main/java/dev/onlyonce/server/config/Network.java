@@ -2,7 +2,9 @@ package dev.onlyonce.server.config;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.Arrays;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** A range of IP addresses, as {@code 10.0.0.0/8}, {@code ::1/128} or a single address. */
 public final class Network {
@@ -46,6 +48,16 @@ public final class Network {
         } catch (UnknownHostException e) {
             return false;
         }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Network network && bits == network.bits && Arrays.equals(address, network.address);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(address) + bits;
     }
 
     private boolean contains(byte[] other) {

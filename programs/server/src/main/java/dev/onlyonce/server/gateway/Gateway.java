@@ -2,6 +2,7 @@ package dev.onlyonce.server.gateway;
 
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
+import dev.onlyonce.Way;
 import dev.onlyonce.http.Boundary;
 import dev.onlyonce.http.Operation;
 import dev.onlyonce.http.admin.LocalOperator;
@@ -70,7 +71,9 @@ public final class Gateway {
     /** What is abandoned must still be recorded as unknown. */
     private static final Duration SETTLE_MAX = Duration.ofSeconds(10);
 
+    /** Those that do not change while it runs. */
     private final Settings settings;
+
     private final StoreHealth health;
     private final Vertx vertx;
     /** With an event loop of its own: whatever the clients' event loops do, an operator and a probe get an answer. */
@@ -82,7 +85,9 @@ public final class Gateway {
     private final Metrics metrics;
     private final Traces traces;
     private final Onlyonce once;
-    private final Boundary boundary;
+    /** Replaced when the configuration is read again. */
+    private volatile Protecting protecting;
+
     private final AdminApi admin;
     private final Workers workers;
     private final UnmatchedRequests unmatched;
@@ -116,15 +121,8 @@ public final class Gateway {
         operations.forEach(operation -> builder.operation(operation.name(), operation.policy()));
         reconcilers().forEach(builder::reconciler);
         once = builder.build();
-        Tenancy tenancy = settings.protection().tenancy();
-        Boundary.Builder protecting = Boundary.builder(once)
-                .operations(operations)
-                .credentials(tenancy instanceof Tenancy.Shared shared ? shared.credentials() : List.of())
-                .limits(settings.protection().limits());
-        // A client can ask for any host name.
-        boolean chosen = tenancy instanceof Tenancy.Shared shared && shared.fixed() == null;
-        boundary = (chosen ? protecting.limitTogether() : protecting).build();
         unmatched = new UnmatchedRequests(settings.protection().refusals(), metrics, time);
+        protecting = protecting(settings.protection());
         LocalOperator operator = OperatorParts.open(once, store.origin(), new Known(), watch, "operator", () -> {});
         AdminApi.Health probes = new AdminApi.Health(this::isReady, store::acceptedRisks);
         admin = new AdminApi(new AdminApi.Parts(operators, operator, access(tokens), metrics, probes));
@@ -134,6 +132,66 @@ public final class Gateway {
         metrics.gauge("gateway.connections", "Open client connections", connections::get);
         metrics.gauge("gateway.exchanges", "Protected exchanges under way", open::get);
         metrics.gauge("gateway.memory", "Bytes that clients' bodies and unread answers take", memory::reserved);
+    }
+
+    /** What is protected, and the settings that say so. */
+    private record Protecting(Settings.Protection settings, GatewayLoop.Protection parts) {}
+
+    private Protecting protecting(Settings.Protection wanted) {
+        Tenancy tenancy = wanted.tenancy();
+        Boundary.Builder builder = Boundary.builder(once)
+                .operations(wanted.operations())
+                .credentials(tenancy instanceof Tenancy.Shared shared ? shared.credentials() : List.of())
+                .limits(wanted.limits());
+        // A client can ask for any host name.
+        boolean chosen = tenancy instanceof Tenancy.Shared shared && shared.fixed() == null;
+        Boundary boundary = (chosen ? builder.limitTogether() : builder).build();
+        return new Protecting(
+                wanted,
+                new GatewayLoop.Protection(
+                        boundary,
+                        new RepeatableOperations(boundary.operations()),
+                        Tenants.of(tenancy, time),
+                        unmatched));
+    }
+
+    /**
+     * Goes on with other operations, tenants, limits and refusals, and with the certificate that is in its files now. Requests under way
+     * end as they began; connections stay. Blocks.
+     *
+     * @param next anything else in it stays as it was, and is the caller's to compare
+     * @throws IllegalArgumentException if they cannot be used, or need a restart; then nothing changes
+     * @throws IllegalStateException if the certificate cannot be used; then nothing changes
+     */
+    public synchronized void reload(Settings next) {
+        Settings.Protection wanted = next.protection();
+        if (!source(wanted.tenancy()).equals(source(settings.protection().tenancy()))) {
+            throw new IllegalArgumentException(
+                    "where requests say whose they are changes with a restart only (tenants)");
+        }
+        if (!wanted.lookUps().equals(settings.protection().lookUps())) {
+            throw new IllegalArgumentException("look-ups change with a restart only (operations)");
+        }
+        Protecting prepared = protecting(wanted);
+        wanted.operations()
+                .forEach(operation -> once.registry().declare(operation.name(), operation.policy(), Way.LEASED));
+        Listen.Tls tls = next.listen().tls();
+        if (tls != null) {
+            await(Future.all(fronts.stream().map(front -> front.renew(tls)).toList()));
+        }
+        unmatched.use(wanted.refusals());
+        protecting = prepared;
+        log.info("Reloaded: {} operations", wanted.operations().size());
+    }
+
+    /** What the headers that are passed on depend on. */
+    private static Object source(Tenancy tenancy) {
+        if (tenancy instanceof Tenancy.ApiKeys keys) {
+            return List.of("api keys", keys.header());
+        } else if (tenancy instanceof Tenancy.Shared shared) {
+            return List.of("shared", shared.headers());
+        }
+        return tenancy instanceof Tenancy.TrustedHeader trusted ? trusted : "tokens";
     }
 
     private TokenAccess access(TokenAccess.Credentials tokens) {
@@ -192,19 +250,17 @@ public final class Gateway {
     }
 
     private void listen() {
-        Tenants tenants = Tenants.of(settings.protection().tenancy(), time);
         Listen.Limits limits = settings.listen().limits();
         GatewayLoop.Shared shared = new GatewayLoop.Shared(
                 vertx,
-                new GatewayLoop.Protection(
-                        boundary, new RepeatableOperations(boundary.operations()), tenants, unmatched),
+                () -> protecting.parts(),
                 workers,
                 new GatewayLoop.Room(open, memory, limits),
                 new GatewayLoop.Telemetry(metrics, traces, time));
         Front.Plan plan = new Front.Plan(
                 settings.listen(),
                 settings.upstreams(),
-                reservedHeaders(),
+                reservedHeaders(settings.protection().tenancy()),
                 eventLoops(),
                 connections,
                 memory,
@@ -225,8 +281,7 @@ public final class Gateway {
     }
 
     /** Those that say who the client is: another spelling must not say something else to the service. */
-    private ReservedHeaders reservedHeaders() {
-        Tenancy tenancy = settings.protection().tenancy();
+    private static ReservedHeaders reservedHeaders(Tenancy tenancy) {
         if (tenancy instanceof Tenancy.TrustedHeader trusted) {
             return new ReservedHeaders(List.of(trusted.header()), trusted);
         } else if (tenancy instanceof Tenancy.ApiKeys keys) {
@@ -289,7 +344,7 @@ public final class Gateway {
 
         @Override
         public Optional<Boundary> boundary() {
-            return Optional.of(boundary);
+            return Optional.of(protecting.parts().boundary());
         }
 
         @Override
@@ -300,14 +355,14 @@ public final class Gateway {
         @Override
         public Optional<String> coverageRule() {
             return Optional.of(
-                    settings.protection().refusals().unmatched()
+                    protecting.settings().refusals().unmatched()
                             ? "POST and PATCH requests that no operation matches are refused."
                             : "POST and PATCH requests that no operation matches pass, unprotected.");
         }
 
         @Override
         public List<Operations.Named> tenantLimits() {
-            return Operations.limits(settings.protection().limits());
+            return Operations.limits(protecting.settings().limits());
         }
 
         @Override

@@ -52,8 +52,12 @@ final class GatewayLoop implements Front.Handling {
     private final Set<ProtectedRequest> open = new HashSet<>();
     private boolean stopping;
 
-    /** What all event loops share. */
-    record Shared(Vertx vertx, Protection protection, Workers workers, Room room, Telemetry telemetry) {}
+    /**
+     * What all event loops share.
+     *
+     * @param protection as it is now: a request keeps what it came under
+     */
+    record Shared(Vertx vertx, Supplier<Protection> protection, Workers workers, Room room, Telemetry telemetry) {}
 
     /** What is protected, and how. */
     record Protection(
@@ -97,20 +101,21 @@ final class GatewayLoop implements Front.Handling {
     @Override
     public void handle(HttpServerRequest request, RequestTarget target, Upstreams.Pooled upstream) {
         String method = request.method().name();
-        Optional<Operation> operation = boundary().operation(method, target.path());
-        if (refuse(request, target, operation)) {
+        Protection protection = protection();
+        Optional<Operation> operation = protection.boundary().operation(method, target.path());
+        if (refuse(request, target, operation, protection)) {
             return;
         }
         if (operation.isPresent()) {
             Headers headers = HttpMessages.headers(request.headers());
             if (operation.get().concerns(headers)) {
-                Operation here = shared.protection().repeatable().at(upstream.upstream(), operation.get());
-                var arrived = new ProtectedRequest.Arrived(request, headers, target, upstream);
+                Operation here = protection.repeatable().at(upstream.upstream(), operation.get());
+                var arrived = new ProtectedRequest.Arrived(request, headers, target, upstream, protection);
                 new ProtectedRequest(this, here, arrived).start();
                 return;
             }
         }
-        if (isRead(request.method()) && isOurs(target.path())) {
+        if (isRead(request.method()) && isOurs(target.path(), protection)) {
             new OwnResources(this).answer(request, target);
         } else {
             proxy.pass(request, target, upstream);
@@ -118,17 +123,20 @@ final class GatewayLoop implements Front.Handling {
     }
 
     /** Refuses what is not let through; false if there was nothing to refuse. */
-    private boolean refuse(HttpServerRequest request, RequestTarget target, Optional<Operation> operation) {
-        UnmatchedRequests unmatched = shared.protection().unmatched();
+    private boolean refuse(
+            HttpServerRequest request, RequestTarget target, Optional<Operation> operation, Protection protection) {
+        UnmatchedRequests unmatched = protection.unmatched();
         String method = request.method().name();
         if (operation.isPresent()) {
-            boolean ambiguous = unmatched.refusesAmbiguous() && boundary().isAmbiguous(method, target.path());
+            boolean ambiguous =
+                    unmatched.refusesAmbiguous() && protection.boundary().isAmbiguous(method, target.path());
             if (ambiguous) {
                 proxy.refuse(
                         request,
                         400,
                         "path_ambiguous",
-                        "Servers differ in how they read this path; spell it without //, dot segments, ; or encoded slashes");
+                        "Servers differ in how they read this path; spell it without //, dot segments, ; or encoded"
+                                + " slashes");
             }
             return ambiguous;
         }
@@ -144,17 +152,14 @@ final class GatewayLoop implements Front.Handling {
         return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
     }
 
-    private boolean isOurs(String path) {
+    private static boolean isOurs(String path, Protection protection) {
         return path.equals(Boundary.SPECIFICATION_PATH)
-                || path.equals(boundary().statusPath());
+                || path.equals(protection.boundary().statusPath());
     }
 
-    Boundary boundary() {
-        return shared.protection().boundary();
-    }
-
-    Tenants tenants() {
-        return shared.protection().tenants();
+    /** As it is now. */
+    Protection protection() {
+        return shared.protection().get();
     }
 
     Workers workers() {

@@ -18,13 +18,15 @@ final class OwnResources {
     }
 
     void answer(HttpServerRequest request, RequestTarget target) {
-        Boundary boundary = loop.boundary();
+        GatewayLoop.Protection protection = loop.protection();
+        Boundary boundary = protection.boundary();
         if (target.path().equals(Boundary.SPECIFICATION_PATH)) {
             loop.send(request, boundary.specification());
             return;
         }
         Headers headers = HttpMessages.headers(request.headers());
-        String tenant = loop.tenants()
+        String tenant = protection
+                .tenants()
                 .of(headers, request.remoteAddress().hostAddress(), target.host())
                 .orElse(null);
         HttpRequest asked = new HttpRequest("GET", target.path(), target.query(), headers, NO_BODY, tenant);

@@ -52,6 +52,7 @@ final class ProtectedRequest {
     private final HttpServerRequest request;
     private final RequestTarget target;
     private final Upstreams.Pooled upstream;
+    private final GatewayLoop.Protection protection;
     private final Headers headers;
     private final Context trace;
     private final long begunNanos;
@@ -62,8 +63,17 @@ final class ProtectedRequest {
     private @Nullable Forwarding forwarding;
     private @Nullable AnswerWriter sending;
 
-    /** A request whose body is yet to come, and where it goes. */
-    record Arrived(HttpServerRequest request, Headers headers, RequestTarget target, Upstreams.Pooled upstream) {}
+    /**
+     * A request whose body is yet to come, and where it goes.
+     *
+     * @param protection as it was when the request came
+     */
+    record Arrived(
+            HttpServerRequest request,
+            Headers headers,
+            RequestTarget target,
+            Upstreams.Pooled upstream,
+            GatewayLoop.Protection protection) {}
 
     ProtectedRequest(GatewayLoop loop, Operation operation, Arrived arrived) {
         this.loop = loop;
@@ -71,6 +81,7 @@ final class ProtectedRequest {
         this.request = arrived.request();
         this.target = arrived.target();
         this.upstream = arrived.upstream();
+        this.protection = arrived.protection();
         this.headers = arrived.headers();
         this.trace = loop.traces().of(request.headers());
         this.begunNanos = loop.nanos();
@@ -126,7 +137,7 @@ final class ProtectedRequest {
         } else if (reserve((long) chunk.length() * REQUEST_COPIES)) {
             body.appendBuffer(chunk);
         } else {
-            refuse(loop.boundary().answers(operation).overloaded());
+            refuse(protection.boundary().answers(operation).overloaded());
         }
     }
 
@@ -153,7 +164,7 @@ final class ProtectedRequest {
     }
 
     private void tooLarge() {
-        refuse(loop.boundary().answers(operation).bodyTooLarge());
+        refuse(protection.boundary().answers(operation).bodyTooLarge());
     }
 
     /** Answers before the whole body came; the rest is not looked at. */
@@ -172,7 +183,7 @@ final class ProtectedRequest {
         body = Buffer.buffer();
         HttpAnswer affordable = answer;
         if (!afford(answer.body().length)) {
-            affordable = loop.boundary().answers(operation).overloaded();
+            affordable = protection.boundary().answers(operation).overloaded();
             loop.memory().force(affordable.body().length);
         }
         sending = new AnswerWriter(loop, request, affordable, this::end);
@@ -195,7 +206,7 @@ final class ProtectedRequest {
 
     private void fail(Throwable failure) {
         if (failure instanceof RejectedExecutionException) {
-            answer(loop.boundary().answers(operation).overloaded());
+            answer(protection.boundary().answers(operation).overloaded());
             return;
         }
         end();
@@ -242,7 +253,8 @@ final class ProtectedRequest {
     }
 
     private HttpRequest asked(byte[] bytes) {
-        String tenant = loop.tenants()
+        String tenant = protection
+                .tenants()
                 .of(headers, request.remoteAddress().hostAddress(), target.host())
                 .orElse(null);
         return new HttpRequest(request.method().name(), target.path(), target.query(), headers, bytes, tenant);
@@ -250,13 +262,13 @@ final class ProtectedRequest {
 
     private void decide() {
         if (body.length() <= SMALL_BODY_BYTES) {
-            checked(loop.boundary().exchange(operation, asked(body.getBytes())));
+            checked(protection.boundary().exchange(operation, asked(body.getBytes())));
         } else {
             Buffer whole = body;
             GatewayLoop.follow(
                     () -> loop.elsewhere(
                             work -> loop.workers().compare(whole.length(), work),
-                            () -> loop.boundary().exchange(operation, asked(whole.getBytes()))),
+                            () -> protection.boundary().exchange(operation, asked(whole.getBytes()))),
                     this::checked,
                     this::fail);
         }

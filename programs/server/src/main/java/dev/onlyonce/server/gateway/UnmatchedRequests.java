@@ -28,7 +28,7 @@ final class UnmatchedRequests {
 
     private static final int TEMPLATE_CHARS_MAX = 200;
 
-    private final Settings.Refusals refusals;
+    private volatile Settings.Refusals refusals;
     private final Metrics metrics;
     private final Time time;
     private final Map<String, Seen> seen = new ConcurrentHashMap<>();
@@ -43,6 +43,11 @@ final class UnmatchedRequests {
         this.time = time;
         this.refusals = refusals;
         this.metrics = metrics;
+    }
+
+    /** From now on, lets through what these settings say. */
+    void use(Settings.Refusals changed) {
+        refusals = changed;
     }
 
     /** Whether paths are refused that servers may take for different operations. */

@@ -13,6 +13,7 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.PemKeyCertOptions;
+import io.vertx.core.net.ServerSSLOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -201,9 +202,7 @@ public final class Front extends VerticleBase {
         Listen.Tls tls = listen.tls();
         if (tls != null) {
             options.setSsl(true)
-                    .setKeyCertOptions(new PemKeyCertOptions()
-                            .addCertPath(tls.certificate().toString())
-                            .addKeyPath(tls.key().toString()))
+                    .setKeyCertOptions(pair(tls))
                     .setUseAlpn(true)
                     .setAlpnVersions(
                             listen.http2()
@@ -211,6 +210,32 @@ public final class Front extends VerticleBase {
                                     : List.of(HttpVersion.HTTP_1_1));
         }
         return options;
+    }
+
+    private static PemKeyCertOptions pair(Listen.Tls tls) {
+        return new PemKeyCertOptions()
+                .addCertPath(tls.certificate().toString())
+                .addKeyPath(tls.key().toString());
+    }
+
+    /** Reads the certificate again, for connections that come from now on. It stays as it was if it cannot be used. */
+    public Future<Void> renew(Listen.Tls tls) {
+        Promise<Void> renewed = Promise.promise();
+        context.runOnContext(now -> SafeHandlers.run(
+                () -> {
+                    HttpServer running = server;
+                    ServerSSLOptions changed = options().getSslOptions();
+                    if (running == null || changed == null) {
+                        renewed.fail("it does not listen with TLS");
+                        return;
+                    }
+                    // The paths are the same; what is in the files is not.
+                    running.updateSSLOptions(changed.setKeyCertOptions(pair(tls)), true)
+                            .<Void>mapEmpty()
+                            .onComplete(renewed);
+                },
+                renewed::tryFail));
+        return renewed.future();
     }
 
     private Duration idleTimeout() {
