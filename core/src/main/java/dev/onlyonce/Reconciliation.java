@@ -30,10 +30,10 @@ import org.slf4j.LoggerFactory;
  * Asks reconcilers about unknown entries until one can tell.
  *
  * <ol>
- *   <li>Every round reads the unknown entries, a page at a time.
+ *   <li>Every round reads the unknown entries, a page at a time. A long list is read less often: {@link #LIST_SHARE}.
  *   <li>Its reconciler is asked about each entry that is due. <em>Found</em> completes it, <em>absent</em> makes it retryable.
- *   <li>Otherwise it is due again after a pause that doubles with every try. After {@link #TRIES_MAX} tries the log asks
- *       for an operator, and the reconciler is still asked, at the longest pause.
+ *   <li>Otherwise it is due again after a pause that doubles with every try, or when an absence may be believed, if that is earlier. After
+ *       {@link #TRIES_MAX} tries the log asks for an operator, and the reconciler is still asked, at the longest pause.
  * </ol>
  *
  * <p>A reconciler that does not answer costs the others a minute of a round: {@link ReconcilerCalls}.
@@ -46,9 +46,13 @@ final class Reconciliation {
     static final int TRIES_MAX = 10;
     /** Entries are read without results, so a page is small. */
     private static final int PAGE = 200;
+    /** After a list of several pages a round waits this many times as long as reading took: 100,000 entries must not be read every second. */
+    private static final int LIST_SHARE = 10;
 
     private static final Duration PAUSE_FIRST = Duration.ofSeconds(1);
     private static final Duration PAUSE_LONGEST = Duration.ofMinutes(5);
+    private static final Finding TOO_EARLY =
+            new Finding.CannotTell("absent so far, but a call on its way, or a paused owner, may yet act");
     private static final String WHO = "reconciler";
     private static final Logger log = LoggerFactory.getLogger(Reconciliation.class);
 
@@ -58,6 +62,7 @@ final class Reconciliation {
     private final Function<String, Policy> policies;
     private final ReconcilerCalls calls;
     private volatile Map<EntryId, Asked> histories = Map.of();
+    private long restUntil; // guarded by this
 
     private record Asked(
             Instant createdAt,
@@ -80,6 +85,7 @@ final class Reconciliation {
         this.resolve = resolve;
         this.reconcilers = reconcilers;
         this.policies = policies;
+        this.restUntil = parts.nanos();
         this.calls = new ReconcilerCalls(reconcilers.size(), ReconcilerCalls.ANSWER_MAX);
     }
 
@@ -111,13 +117,21 @@ final class Reconciliation {
 
     /** One round; with {@code now}, also for entries that are not due. An interrupt ends it early. */
     synchronized Round run(boolean now) {
+        if (!now && parts.nanos() - restUntil < 0) {
+            return new Round(0, 0, 0, 0);
+        }
         Map<EntryId, Asked> seen = new HashMap<>();
         Map<Asking, Integer> asked = new EnumMap<>(Asking.class);
         calls.begin();
         EntryQuery query = EntryQuery.all(PAGE).in(State.UNKNOWN);
         List<Entry> page;
+        long reading = 0;
+        int pages = 0;
         do {
+            long begun = parts.nanos();
             page = parts.store().list(query);
+            reading += parts.nanos() - begun;
+            pages++;
             for (Entry entry : page) {
                 Reconciler reconciler = reconcilers.get(entry.operation());
                 if (reconciler != null) {
@@ -128,6 +142,7 @@ final class Reconciliation {
         } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
         // Entries that are no longer unknown are forgotten with the old map.
         histories = seen;
+        restUntil = parts.nanos() + (pages > 1 ? LIST_SHARE * reading : 0);
         return round(asked);
     }
 
@@ -156,10 +171,15 @@ final class Reconciliation {
             seen.put(entry.id(), before);
             return Asking.NOT_DUE;
         }
-        Finding finding = look(entry, reconciler);
+        Finding finding = calls.ask(reconciler, entry);
+        Duration early = finding instanceof Finding.Absent ? untilBelieved(entry, reconciler) : Duration.ZERO;
+        if (!early.isZero()) {
+            seen.put(entry.id(), again(entry, before, TOO_EARLY, early));
+            return Asking.UNDECIDED;
+        }
         Resolution resolution = resolution(entry, finding);
         if (resolution == null) {
-            seen.put(entry.id(), again(entry, before, finding));
+            seen.put(entry.id(), again(entry, before, finding, PAUSE_LONGEST));
             return Asking.UNDECIDED;
         }
         SettleResult settled;
@@ -169,7 +189,8 @@ final class Reconciliation {
             throw e; // no entry can be resolved now
         } catch (RuntimeException e) {
             // This one cannot be recorded; the others go on.
-            seen.put(entry.id(), again(entry, before, new Finding.CannotTell("it could not be recorded: " + e)));
+            Finding failed = new Finding.CannotTell("it could not be recorded: " + e);
+            seen.put(entry.id(), again(entry, before, failed, PAUSE_LONGEST));
             return Asking.UNDECIDED;
         }
         // If another node was faster, the entry is resolved too.
@@ -180,19 +201,17 @@ final class Reconciliation {
         return resolution.to() == State.COMPLETED ? Asking.FOUND : Asking.ABSENT;
     }
 
-    private Finding look(Entry entry, Reconciler reconciler) {
-        Finding finding = calls.ask(reconciler, entry);
+    /** For how long an absence is not believed yet. */
+    private Duration untilBelieved(Entry entry, Reconciler reconciler) {
         Instant unknownSince = entry.settledAt() == null ? entry.readAt() : entry.settledAt();
         Duration unknownFor = Duration.between(unknownSince, entry.readAt());
         // Start-up refuses a shorter absentAfter, but policies may be declared later, and answers may change.
-        boolean tooEarly = finding instanceof Finding.Absent
-                && (unknownFor.compareTo(absentAfter(reconciler)) < 0
-                        || unknownFor.compareTo(
-                                        policies.apply(entry.operation()).callMax())
-                                < 0);
-        return tooEarly
-                ? new Finding.CannotTell("absent so far, but a call on its way, or a paused owner, may yet act")
-                : finding;
+        Duration callMax = policies.apply(entry.operation()).callMax();
+        Duration absentAfter = absentAfter(reconciler);
+        Duration patience = absentAfter.compareTo(callMax) > 0 ? absentAfter : callMax;
+        // The clock of the store may have gone back.
+        Duration left = unknownFor.isNegative() ? patience : patience.minus(unknownFor);
+        return left.isNegative() ? Duration.ZERO : left;
     }
 
     /** One that cannot tell is never believed. */
@@ -215,7 +234,8 @@ final class Reconciliation {
                 : null;
     }
 
-    private Asked again(Entry entry, Asked before, Finding finding) {
+    /** Due again after a pause of at most {@code longest}. */
+    private Asked again(Entry entry, Asked before, Finding finding, Duration longest) {
         int tries = before.tries + 1;
         if (tries == TRIES_MAX) {
             parts.tell(new Event.Reconciled(entry.id(), entry.operation(), Progress.FAILED));
@@ -226,7 +246,9 @@ final class Reconciliation {
                     entry.operation(),
                     ((Finding.CannotTell) finding).why());
         }
-        long pause = Math.min(PAUSE_LONGEST.toNanos(), PAUSE_FIRST.toNanos() << Math.min(before.tries, 20));
+        Duration doubled = PAUSE_FIRST.multipliedBy(1L << Math.min(before.tries, 20));
+        Duration most = longest.compareTo(PAUSE_LONGEST) < 0 ? longest : PAUSE_LONGEST;
+        long pause = (doubled.compareTo(most) < 0 ? doubled : most).toNanos();
         return new Asked(
                 entry.createdAt(),
                 entry.attempt(),
