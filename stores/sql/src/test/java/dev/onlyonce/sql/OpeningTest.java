@@ -25,6 +25,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -208,6 +209,29 @@ final class OpeningTest {
                 Connection own = pool.getConnection();
                 return Sources.proxy(Connection.class, (self, method, arguments) -> switch (method.getName()) {
                     case "createStatement", "prepareStatement" -> Sources.invoke(session, method, arguments);
+                    default -> Sources.invoke(own, method, arguments);
+                });
+            });
+            assertThatThrownBy(() -> SqlStore.open(pooled))
+                    .isInstanceOf(StoreRejected.class)
+                    .hasMessageContaining("pool_mode=session");
+        }
+    }
+
+    @Test
+    @DisplayName("D4 behind the same pooler while others use it, so that sessions change: refused")
+    void busyPooler() throws SQLException {
+        try (HikariDataSource pool = TestDatabase.POSTGRES.create(folder);
+                Connection first = pool.getConnection();
+                Connection second = pool.getConnection();
+                Connection third = pool.getConnection()) {
+            List<Connection> sessions = List.of(first, second, third);
+            AtomicInteger next = new AtomicInteger();
+            DataSource pooled = Sources.of(() -> {
+                Connection own = pool.getConnection();
+                return Sources.proxy(Connection.class, (self, method, arguments) -> switch (method.getName()) {
+                    case "createStatement", "prepareStatement" ->
+                        Sources.invoke(sessions.get(next.getAndIncrement() % sessions.size()), method, arguments);
                     default -> Sources.invoke(own, method, arguments);
                 });
             });

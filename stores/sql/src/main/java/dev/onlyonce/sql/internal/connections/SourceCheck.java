@@ -9,8 +9,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -44,7 +46,7 @@ public final class SourceCheck {
             "Give Onlyonce a pool on the one database that holds the entries: the DataSource behind this one";
 
     private static final String POOLER =
-            "two connections that are open at the same time share one session of the database: a pooler between lends sessions for one"
+            "connections do not keep a session of the database each: a pooler between lends sessions for one"
                     + " transaction or statement, as PgBouncer does with pool_mode=transaction. Statements that were prepared, settings"
                     + " and locks of a session then belong to others too. Connect to the database itself, or to a pooler that keeps a"
                     + " session for each connection, as with pool_mode=session";
@@ -58,6 +60,9 @@ public final class SourceCheck {
 
     /** How long to wait for a second connection while the first is held. */
     private static final Duration AT_ONCE = Duration.ofSeconds(1);
+
+    /** How often two connections are asked for their sessions. */
+    private static final int LOOKS = 10;
 
     private SourceCheck() {}
 
@@ -92,12 +97,43 @@ public final class SourceCheck {
         if (here.autoCommit != there.autoCommit) {
             throw refused(dataSource, "hands out the caller's transaction, which would be committed here");
         }
-        if (atOnce && !here.session.isEmpty() && here.session.equals(there.session)) {
-            if (here.driver != there.driver) {
-                throw new StoreRejected(POOLER, null);
-            }
+        if (!atOnce || here.session.isEmpty()) {
+            return;
+        }
+        if (here.session.equals(there.session) && here.driver == there.driver) {
             throw refused(dataSource, "has one connection for all threads");
         }
+        if (here.session.equals(there.session) || isLent(dataSource, kind)) {
+            throw new StoreRejected(POOLER, null);
+        }
+    }
+
+    /**
+     * Whether two connections share a session, or one changes its own. An idle pooler lends both the session that was used last; one that
+     * others use too lends any, so one look is not enough.
+     */
+    private static boolean isLent(DataSource dataSource, SqlDatabase kind) {
+        try (Connection one = dataSource.getConnection();
+                Connection other = dataSource.getConnection()) {
+            Set<String> ofOne = new HashSet<>();
+            Set<String> ofOther = new HashSet<>();
+            for (int i = 0; i < LOOKS; i++) {
+                ofOne.add(sessionNow(one, kind));
+                ofOther.add(sessionNow(other, kind));
+            }
+            return ofOne.size() > 1 || ofOther.size() > 1 || ofOne.equals(ofOther);
+        } catch (SQLException e) {
+            throw new StoreUnavailable("no connection to the database", e);
+        }
+    }
+
+    /** Outside of a transaction, for which a pooler would keep it. */
+    private static String sessionNow(Connection connection, SqlDatabase kind) throws SQLException {
+        String session = session(connection, kind);
+        if (!connection.getAutoCommit()) {
+            connection.rollback();
+        }
+        return session;
     }
 
     /** A pool of one connection gives another only when it has the first back: that is well. */
