@@ -77,18 +77,17 @@ public final class CassandraStore implements Store {
         threads = threads();
         try {
             schema = new Schema(session, url.keyspace());
-            boolean isNew = builder.create && schema.create(builder.dataCentre, builder.replication);
-            schema.check();
             boolean isLocal = builder.serial == Serial.LOCAL_SERIAL;
             link = new Link(
                     session,
                     isLocal ? ConsistencyLevel.LOCAL_QUORUM : ConsistencyLevel.QUORUM,
                     isLocal ? ConsistencyLevel.LOCAL_SERIAL : ConsistencyLevel.SERIAL);
             MarkRow mark = new MarkRow(link);
-            gate = new StoreGate(schema::checkDefinitions, mark::read, mark::write);
-            if (isNew) {
-                mark.create();
+            if (builder.create) {
+                schema.create(builder.dataCentre, builder.replication, mark::create);
             }
+            schema.check();
+            gate = new StoreGate(schema::checkDefinitions, mark::read, mark::write);
             gate.open();
             Schema.checkLayout(link, builder.shards);
             Schema.checkOrder(link);

@@ -8,6 +8,8 @@ import dev.onlyonce.store.StoreMark;
 import dev.onlyonce.store.StoreOutcomeUnknown;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The row in the table of entries that shows that these are the tables they were, see {@link StoreMark}: made by whoever creates them.
@@ -19,6 +21,9 @@ record MarkRow(Link link) {
 
     private static final String SET = "UPDATE entry SET who = ? WHERE " + KEY;
 
+    private static final int TRIES_MAX = 10;
+    private static final Logger log = LoggerFactory.getLogger(MarkRow.class);
+
     /** Reads it. */
     Optional<StoreMark> read() {
         List<Row> rows = link.rows(Statements.of("SELECT who FROM entry WHERE " + KEY, link.level()));
@@ -26,18 +31,29 @@ record MarkRow(Link link) {
         return mark == null ? Optional.empty() : StoreMark.of(mark);
     }
 
-    /** Marks tables that were just created. If several nodes do, the first one's stays. */
+    /**
+     * Marks tables that are being created. If several nodes do, the first one's stays. Tables without a mark are refused for good, so a
+     * transaction that nobody knows the end of is repeated.
+     */
     void create() {
+        for (int tries = 1; !isCreated(tries == TRIES_MAX); tries++) {
+            log.info("Whether the new tables have their mark is not known yet");
+        }
+    }
+
+    private boolean isCreated(boolean isLast) {
         try {
             var unused = everywhere()
                     .transaction(SimpleStatement.newInstance(
                             SET + " IF who = null", StoreMark.fresh().text()))
                     .join();
+            return true;
         } catch (RuntimeException e) {
             StoreException failure = Failures.ofWrite(e);
-            if (!(failure instanceof StoreOutcomeUnknown)) {
+            if (isLast || !(failure instanceof StoreOutcomeUnknown)) {
                 throw failure;
             }
+            return false;
         }
     }
 

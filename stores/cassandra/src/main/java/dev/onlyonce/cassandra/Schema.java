@@ -49,9 +49,10 @@ record Schema(CqlSession session, String keyspace) {
      *
      * @param dataCentre where the entries are; null for that of the nodes
      * @param replication on how many of its nodes
-     * @return whether there were no entries before
+     * @param mark marks the table of entries. It is run before the last table is there, so that one who dies or fails before leaves it to the
+     *     next one
      */
-    boolean create(@Nullable String dataCentre, int replication) {
+    void create(@Nullable String dataCentre, int replication, Runnable mark) {
         try {
             if (metadata().isEmpty()) {
                 String home = dataCentre == null ? onlyDataCentre() : dataCentre;
@@ -62,11 +63,16 @@ record Schema(CqlSession session, String keyspace) {
             }
             session.execute("USE " + keyspace);
             List<String> missing = missing();
-            if (!missing.isEmpty()) {
-                statements().forEach(this::define);
+            if (missing.isEmpty()) {
+                return;
             }
+            List<String> statements = statements().toList();
+            statements.subList(0, statements.size() - 1).forEach(this::define);
             // The last of the tables: with it, the others have had entries.
-            return missing.contains(LAYOUT);
+            if (missing.contains(LAYOUT)) {
+                mark.run();
+            }
+            define(statements.get(statements.size() - 1));
         } catch (RuntimeException e) {
             throw failed("cannot be created: ", e);
         }

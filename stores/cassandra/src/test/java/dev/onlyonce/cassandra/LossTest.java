@@ -7,6 +7,7 @@ import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import dev.onlyonce.store.ClaimResult;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreRefused;
+import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.testkit.LossContract;
 import dev.onlyonce.testservers.CassandraCluster;
 import java.time.Duration;
@@ -63,6 +64,23 @@ final class LossTest extends LossContract {
     @Override
     protected void startOver() {
         define("DROP KEYSPACE " + keyspace);
+    }
+
+    @Test
+    @DisplayName(
+            "E5 a node that dies or fails before its new tables have their mark leaves no store that is refused for good")
+    void halfCreated() {
+        try (CassandraStore other = CassandraStore.open(cluster.url("opening"))) {
+            Schema half = new Schema(other.session(), keyspace);
+            assertThatThrownBy(() -> half.create(null, 3, () -> {
+                        throw new StoreUnavailable("the mark was not written", null);
+                    }))
+                    .isInstanceOf(StoreUnavailable.class);
+        }
+        try (Store store = open()) {
+            assertThat(store.refusal()).isEmpty();
+            assertThat(store.claim(List.of(Calls.claim("key")))).allMatch(ClaimResult.Claimed.class::isInstance);
+        }
     }
 
     @Test

@@ -67,7 +67,7 @@ class SchemaTest {
     @Test
     @DisplayName("waits until all nodes know it, however busy they are, before it is used")
     void agreement() {
-        new Schema(session, "payments").create("dc1", 0);
+        new Schema(session, "payments").create("dc1", 0, () -> {});
 
         assertThat(sent.get(0)).startsWith("CREATE KEYSPACE IF NOT EXISTS payments");
         assertThat(sent.subList(1, 4)).containsExactly("agreed?", "agreed?", "USE payments");
