@@ -138,7 +138,7 @@ final class CheckOutages {
 
     private Seen.Asked ask(int node, Work work) {
         try {
-            return rig.node(node).ask(work, work.body());
+            return rig.node(node).ask(work, work.body(), Timing.ANSWER_MAX);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);

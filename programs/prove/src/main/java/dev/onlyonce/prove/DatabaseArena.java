@@ -26,7 +26,7 @@ final class DatabaseArena implements Arena {
         this.url = url;
         this.faults = faults;
         random = new Random(setting.seed());
-        networks = new Networks(url, setting.nodes(), random);
+        networks = new Networks("the store", url, setting.nodes(), random);
         processes = new ServerProcesses(url.replaceAll(".*:(\\d+)/.*", "$1"));
         if (!SqlFaults.run(url, Ways.CREATE)) {
             throw new IllegalStateException("the database does not answer: " + url);
@@ -71,7 +71,7 @@ final class DatabaseArena implements Arena {
 
     @Override
     public List<Disaster> disasters() {
-        List<Disaster> all = new ArrayList<>(networks.disasters());
+        List<Disaster> all = new ArrayList<>(networks.disasters(Networks.STORE_MILLIS_MAX));
         all.add(new Disaster("kill the database and start it again", 1, () -> {
             server.kill();
             Pause.millis(random.nextInt(1_500));
@@ -79,9 +79,9 @@ final class DatabaseArena implements Arena {
         }));
         all.add(new Disaster("restart the database", 1, server::restart));
         all.add(new Disaster("stop the database's processes for a while", 1, () -> {
-            processes.signal("STOP");
+            processes.freeze();
             Pause.millis(random.nextInt(4_000));
-            processes.signal("CONT");
+            processes.thaw();
         }));
         all.add(new Disaster("let the database's writes fail for a while, as on a full disk", 1, () -> {
             processes.failWrites();
@@ -93,6 +93,7 @@ final class DatabaseArena implements Arena {
         }));
         all.add(new Disaster("cancel what the database is doing", 2, () -> SqlFaults.runEach(url, faults.cancel())));
         all.add(new Disaster("end the sessions of the database", 2, () -> SqlFaults.runEach(url, faults.terminate())));
+        all.add(new Disaster("upgrade the schema, and take it back", 1, () -> SqlFaults.upgrade(url)));
         all.add(new Disaster("use up the connections of the database", 1, () -> SqlFaults.exhaust(url)));
         all.add(new Disaster(
                 "let commits be forgotten for a while (" + faults.unsafe().get(0) + ")", 1, () -> {

@@ -7,15 +7,12 @@ import java.util.Random;
 /** DynamoDB Local, which has its data in memory: its process cannot be killed, but paused and cut off. */
 final class DynamoDbArena implements Arena {
     private static final String TABLE = "dynamodb:prove?region=eu-central-1&timeout=2s&endpoint=http:";
-    private static final String JDBC = "jdbc:postgresql:";
 
     private final DynamoDbServer server = DynamoDbServer.start();
     private final Networks networks;
 
     DynamoDbArena(Setting setting) {
-        // The networks know URLs of JDBC only.
-        networks =
-                new Networks(JDBC + "//127.0.0.1:" + server.port() + "/x", setting.nodes(), new Random(setting.seed()));
+        networks = Networks.toPort("the store", server.port(), setting.nodes(), new Random(setting.seed()));
     }
 
     @Override
@@ -30,7 +27,7 @@ final class DynamoDbArena implements Arena {
 
     @Override
     public String url(int node) {
-        return TABLE + networks.url(node).replaceFirst(JDBC, "").replaceFirst("/x.*", "");
+        return TABLE + "//127.0.0.1:" + networks.port(node);
     }
 
     @Override
@@ -40,7 +37,7 @@ final class DynamoDbArena implements Arena {
 
     @Override
     public List<Disaster> disasters() {
-        return networks.disasters();
+        return networks.disasters(Networks.STORE_MILLIS_MAX);
     }
 
     @Override

@@ -16,7 +16,7 @@ public final class Guarded {
     }
 
     /** Nobody writes there. */
-    static void awaitEnd() {
+    private static void awaitEnd() {
         try {
             while (System.in.read() >= 0) {
                 // Goes on.

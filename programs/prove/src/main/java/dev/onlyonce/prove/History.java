@@ -33,6 +33,15 @@ final class History {
                 .orElse(0);
     }
 
+    /** When the first failover of the store began; never, if there was none. */
+    long failsOver() {
+        return of(Fault.class).stream()
+                .filter(fault -> fault.what().endsWith(Fault.FAILOVER))
+                .mapToLong(Fault::begun)
+                .min()
+                .orElse(Long.MAX_VALUE);
+    }
+
     <T extends Seen> List<T> of(Class<T> kind) {
         return all.stream()
                 .filter(kind::isInstance)

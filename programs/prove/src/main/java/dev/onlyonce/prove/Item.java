@@ -70,12 +70,17 @@ final class Item {
         ended = false;
     }
 
-    /** After the last fault, without a final answer. */
-    synchronized void retried(int times) {
-        retries = times;
+    /** A retry after the last fault. */
+    synchronized void retried() {
+        retries++;
     }
 
-    /** Whether it has no final answer, and the machine was too busy to say that it never gets one. */
+    /** Whether it has been retried so often that it would have ended on any machine. */
+    synchronized boolean isStuck() {
+        return !ended && retries >= Timing.STUCK_RETRIES;
+    }
+
+    /** Whether it has no final answer, and the machine was too slow to say that it never gets one. */
     synchronized boolean isUndecided() {
         return !ended && retries < Timing.STUCK_RETRIES;
     }

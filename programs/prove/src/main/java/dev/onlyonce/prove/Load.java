@@ -1,12 +1,15 @@
 package dev.onlyonce.prove;
 
 import dev.onlyonce.prove.Seen.Asked;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.DelayQueue;
+import java.util.concurrent.Delayed;
 import java.util.concurrent.TimeUnit;
 
 /** Clients that keep their keys: each repeats its requests until they are answered, and some afterwards, at any node. */
@@ -17,8 +20,12 @@ final class Load implements AutoCloseable {
     private static final int ANSWERS_WANTED = 3;
     private static final int EVICTABLE_ONE_IN = 2;
     private static final int MISUSE_ONE_IN = 12;
-    private static final int DRAIN_THREADS = 100;
+    private static final int IMPATIENT_ONE_IN = 15;
+    private static final int IMPATIENT_MILLIS_MAX = 300;
+    private static final int DRAIN_THREADS_MIN = 8;
+    private static final long WAIT_MAX_MILLIS = 2 * Timing.RETRY_EVERY.toMillis();
     private static final int PAUSE_MILLIS_MAX = 30;
+    private static final int UNAVAILABLE = 503;
 
     private final List<NodeProcess> nodes;
     private final History history;
@@ -72,7 +79,7 @@ final class Load implements AutoCloseable {
         while (!stopped) {
             Item item = pick();
             boolean misuse = !item.evictable && item.hasEntry() && oneIn(item.isUnknown() ? 2 : MISUSE_ONE_IN);
-            ask(item, misuse ? "steal " + item.work.name() : item.work.body());
+            ask(item, misuse ? "steal " + item.work.name() : item.work.body(), patience());
             if (item.answers() >= ANSWERS_WANTED) {
                 close(item);
             }
@@ -80,18 +87,25 @@ final class Load implements AutoCloseable {
         }
     }
 
-    private void ask(Item item, String body) throws InterruptedException {
+    /** Some clients hang up early, and never learn what became of their request. */
+    private Duration patience() {
+        return oneIn(IMPATIENT_ONE_IN) ? Duration.ofMillis(1 + random(IMPATIENT_MILLIS_MAX)) : Timing.ANSWER_MAX;
+    }
+
+    /** Asks any node; empty if that is down. */
+    private Optional<Asked> ask(Item item, String body, Duration max) throws InterruptedException {
         List<NodeProcess> able =
                 nodes.stream().filter(node -> node.executes(item.work.way())).toList();
         NodeProcess node = able.get(random(able.size()));
         if (node.isUp()) {
             long since = item.asks();
-            Asked asked = node.ask(item.work, body);
+            Asked asked = node.ask(item.work, body, max);
             history.add(asked);
             item.saw(asked, since);
-        } else {
-            Pause.millis(PAUSE_MILLIS_MAX);
+            return Optional.of(asked);
         }
+        Pause.millis(PAUSE_MILLIS_MAX);
+        return Optional.empty();
     }
 
     private synchronized int random(int bound) {
@@ -177,40 +191,99 @@ final class Load implements AutoCloseable {
         }
     }
 
-    private static boolean mayBeSlow(long begun, int retries) {
-        long elapsed = System.nanoTime() - begun;
-        return elapsed < Timing.STUCK_MAX.toNanos()
-                || (retries < Timing.STUCK_RETRIES && elapsed < Timing.RETRIES_MAX.toNanos());
-    }
-
     /**
-     * Asks for everything until it is answered once more. When nothing fails any more, every key must end, and what was answered must
-     * still be known.
+     * Asks for everything until it is answered once more, each a second after its last answer and no more at a time than clients did before.
+     * When nothing fails any more, every key must end, and what was answered must still be known. And every node must serve again.
      *
      * @return how long it took
      */
-    long drain() throws InterruptedException {
+    Drained drain(int clients) throws InterruptedException {
         long begun = System.nanoTime();
-        List<Thread> askers = new ArrayList<>();
-        for (Item item : all()) {
+        DelayQueue<Retry> open = new DelayQueue<>();
+        all().forEach(item -> {
             item.begin();
-            askers.add(start(() -> {
-                for (int retries = 0; !item.isEnded() && mayBeSlow(begun, retries); retries++) {
-                    ask(item, item.work.body());
-                    Pause.millis(item.isEnded() ? 0 : 200);
-                    item.retried(retries + 1);
-                }
-            }));
-            if (askers.size() >= DRAIN_THREADS) {
-                // The slow ones wait among themselves.
-                askers.removeIf(asker -> !asker.isAlive());
-                Pause.millis(askers.size() >= DRAIN_THREADS ? 50 : 0);
-            }
+            open.add(new Retry(item, begun));
+        });
+        Thread[] askers = new Thread[Math.max(clients, DRAIN_THREADS_MIN)];
+        for (int i = 0; i < askers.length; i++) {
+            askers[i] = start(() -> retry(open, begun));
         }
         for (Thread asker : askers) {
             asker.join();
         }
-        return System.nanoTime() - begun;
+        return new Drained(System.nanoTime() - begun, silent(begun));
+    }
+
+    /**
+     * What became of the keys.
+     *
+     * @param silent nodes that serve nobody any more
+     */
+    record Drained(long nanos, List<Checker.Violation> silent) {}
+
+    private void retry(DelayQueue<Retry> open, long begun) throws InterruptedException {
+        Retry next = open.poll(WAIT_MAX_MILLIS, TimeUnit.MILLISECONDS);
+        while (next != null && mayBeSlow(begun)) {
+            Item item = next.item;
+            Optional<Asked> asked = ask(item, item.work.body(), Timing.ANSWER_MAX_AFTERWARDS);
+            // A store that is too slow to answer says nothing about the key.
+            if (asked.isPresent() && isServed(asked.get())) {
+                item.retried();
+            }
+            if (!item.isEnded() && !item.isStuck()) {
+                open.add(new Retry(item, System.nanoTime() + Timing.RETRY_EVERY.toNanos()));
+            }
+            next = open.poll(WAIT_MAX_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private static boolean isServed(Asked asked) {
+        return asked.status() != 0 && asked.status() != UNAVAILABLE;
+    }
+
+    private static boolean mayBeSlow(long begun) {
+        return System.nanoTime() - begun < Timing.RETRIES_MAX.toNanos();
+    }
+
+    /** Nodes that still answer nothing, or that the store is down, after as many retries as a key may take to end. */
+    private List<Checker.Violation> silent(long begun) throws InterruptedException {
+        List<Checker.Violation> silent = new ArrayList<>();
+        for (NodeProcess node : nodes) {
+            Optional<Item> some = all().stream()
+                    .filter(item -> item.isEnded() && node.executes(item.work.way()))
+                    .findFirst();
+            if (some.isPresent() && !serves(node, some.get().work, begun) && mayBeSlow(begun)) {
+                silent.add(new Checker.Violation(
+                        some.get().work,
+                        node.name() + " served nobody in " + Timing.STUCK_RETRIES
+                                + " tries after everything was healed"));
+            }
+        }
+        return silent;
+    }
+
+    private boolean serves(NodeProcess node, Work work, long begun) throws InterruptedException {
+        boolean serves = false;
+        for (int i = 0; !serves && i < Timing.STUCK_RETRIES && mayBeSlow(begun); i++) {
+            Asked asked = node.ask(work, work.body(), Timing.ANSWER_MAX_AFTERWARDS);
+            history.add(asked);
+            serves = isServed(asked);
+            Pause.millis(serves ? 0 : Timing.RETRY_EVERY.toMillis());
+        }
+        return serves;
+    }
+
+    /** An item that is asked for again at a time. */
+    private record Retry(Item item, long at) implements Delayed {
+        @Override
+        public long getDelay(TimeUnit unit) {
+            return unit.convert(at - System.nanoTime(), TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public int compareTo(Delayed other) {
+            return Long.compare(at, ((Retry) other).at);
+        }
     }
 
     @Override

@@ -3,9 +3,11 @@ package dev.onlyonce.prove;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -27,6 +29,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true)
 public final class Main implements Callable<Integer> {
     private static final int VIOLATED = 1;
+    private static final int BROKEN = 3;
 
     @Option(
             names = "--store",
@@ -82,6 +85,13 @@ public final class Main implements Callable<Integer> {
             description = "What fails: ALL, PAUSES of nodes alone, or FAILOVERS. Default: ${DEFAULT-VALUE}")
     private Focus focus = Focus.ALL;
 
+    @Option(
+            names = "--gap",
+            paramLabel = "MILLIS",
+            defaultValue = "" + Round.Aim.GAP_MILLIS,
+            description = "The longest pause between two faults. Longer ones cost less. Default: ${DEFAULT-VALUE}")
+    private int gapMillis;
+
     @Option(names = "--report", paramLabel = "DIR", description = "Where reports go. Default: a temporary folder")
     private Path folder = Path.of(System.getProperty("java.io.tmpdir"), "onlyonce-prove");
 
@@ -123,9 +133,10 @@ public final class Main implements Callable<Integer> {
     }
 
     private final Random random = new Random();
-    private final Map<String, Long> total = new TreeMap<>();
-    private int rounds;
+    private final Map<String, Map<String, Long>> totals = new TreeMap<>();
+    private final Map<String, Integer> rounds = new TreeMap<>();
     private int violations;
+    private int broken;
 
     private Main() {}
 
@@ -156,8 +167,10 @@ public final class Main implements Callable<Integer> {
             each.get();
         }
         threads.shutdown();
-        System.out.println(rounds + " rounds: " + Report.figures(total) + ", violations " + violations);
-        return violations == 0 ? 0 : VIOLATED;
+        totals.forEach((store, total) ->
+                System.out.println(store + ", " + rounds.get(store) + " rounds: " + Report.figures(total)));
+        System.out.println("violations " + violations + ", broken rounds " + broken);
+        return violations > 0 ? VIOLATED : broken > 0 ? BROKEN : 0;
     }
 
     private Integer check() throws IOException {
@@ -181,19 +194,32 @@ public final class Main implements Callable<Integer> {
                     next++,
                     Duration.ofSeconds(roundSeconds),
                     new Round.Crew(nodes, gateways, clients, otherBuild),
-                    new Round.Aim(Plant.of(plant), focus));
+                    new Round.Aim(Plant.of(plant), focus, gapMillis));
             Path reports = Files.createDirectories(folder.resolve(store + "-" + plan.seed()));
-            told(new Round(plan, reports).run());
+            try {
+                told(new Round(plan, reports).run());
+            } catch (IOException | SQLException | RuntimeException e) {
+                broke(plan, e);
+            }
         } while (System.nanoTime() - end < 0);
         return null;
+    }
+
+    /** The prover itself failed, or a server that did not start. */
+    private synchronized void broke(Round.Plan plan, Exception why) {
+        System.out.println(plan.store() + ", seed " + plan.seed() + "\n  THE ROUND BROKE, and proves nothing");
+        why.printStackTrace(System.out);
+        broken++;
     }
 
     private synchronized void told(Round.Result result) {
         Report.text(result).forEach(System.out::println);
         System.out.println("  " + Report.write(result));
+        String store = result.plan().store();
+        Map<String, Long> total = totals.computeIfAbsent(store, s -> new LinkedHashMap<>());
         result.figures()
                 .forEach((name, value) -> total.merge(name, value, name.startsWith("ms") ? Math::max : Long::sum));
         violations += result.violations().size();
-        rounds++;
+        rounds.merge(store, 1, Integer::sum);
     }
 }

@@ -1,14 +1,12 @@
 package dev.onlyonce.prove;
 
 import dev.onlyonce.prove.Arena.Disaster;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Makes things happen, one after the other on each of its two threads: to nodes, and to the store and the networks before it. */
+/** Makes things happen, one after the other on each of its threads: to nodes, to the store and its networks, and to other networks. */
 final class Nemesis {
-    private static final int GAP_MILLIS_MAX = 1_500;
     private static final int SHORT_GAP_MILLIS_MAX = 600;
     private static final int PAUSE_MILLIS_MIN = 500;
     private static final int LONG_PAUSE_MILLIS_MIN = 2_000;
@@ -16,16 +14,20 @@ final class Nemesis {
 
     private final History history;
     private final List<NodeProcess> nodes;
-    private final List<Disaster> disasters;
+    private final List<List<Disaster>> disasters;
     private final Focus focus;
     private final long seed;
+    private final int gapMillisMax;
+    /** Whether nodes themselves write the store. */
+    private final boolean ownFile;
+
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean stopped;
 
     /**
-     * @param disasters of the store and the networks
+     * @param disasters of the store and its networks, and of what else there is; each kind has a thread of its own
      */
-    Nemesis(History history, List<NodeProcess> nodes, List<Disaster> disasters, Round.Plan plan) {
+    Nemesis(History history, List<NodeProcess> nodes, List<List<Disaster>> disasters, Round.Plan plan) {
         this.history = history;
         this.nodes = nodes;
         this.focus = plan.aim().focus();
@@ -33,17 +35,20 @@ final class Nemesis {
             case ALL -> disasters;
             case PAUSES -> List.of();
             case FAILOVERS ->
-                disasters.stream().filter(Disaster::once).reduce((earlier, last) -> last).stream()
-                        .toList();
+                List.of(disasters.get(0).stream().filter(Disaster::once).reduce((earlier, last) -> last).stream()
+                        .toList());
         };
         this.seed = plan.seed();
+        this.ownFile = plan.store().equals("sqlite");
+        this.gapMillisMax =
+                focus == Focus.PAUSES ? SHORT_GAP_MILLIS_MAX : plan.aim().gapMillisMax();
     }
 
     void start() {
         Random one = new Random(seed);
         threads.add(start(ofNodes(one), one));
-        if (!disasters.isEmpty()) {
-            threads.add(start(disasters, new Random(seed + 1)));
+        for (int i = 0; i < disasters.size(); i++) {
+            threads.add(start(disasters.get(i), new Random(seed + 10 + i)));
         }
     }
 
@@ -63,6 +68,11 @@ final class Nemesis {
                     node.signal("STOP");
                     Pause.millis(millis);
                     node.signal("CONT");
+                }),
+                new Disaster("failing writes of a node, as on a full disk", ownFile ? 2 : 0, () -> {
+                    NodeProcess node = any(random);
+                    note("lets writes of " + node.name() + " fail");
+                    node.limitWrites(random.nextInt(3_000));
                 }),
                 new Disaster("a jump of a node's clock", focus == Focus.ALL ? 1 : 0, () -> {
                     NodeProcess node = any(random);
@@ -89,7 +99,7 @@ final class Nemesis {
         });
         Thread thread = new Thread(() -> {
             while (!stopped) {
-                Pause.millis(random.nextInt(focus == Focus.PAUSES ? SHORT_GAP_MILLIS_MAX : GAP_MILLIS_MAX));
+                Pause.millis(random.nextInt(gapMillisMax));
                 if (left.isEmpty()) {
                     return;
                 }
@@ -115,13 +125,13 @@ final class Nemesis {
         }
     }
 
-    /** Ends everything, and returns when all nodes have come up again. */
-    void stop(Arena arena) throws InterruptedException, IOException {
+    /** Ends everything. */
+    void stop(Runnable heal) throws InterruptedException {
         stopped = true;
         for (Thread thread : threads) {
             thread.join();
         }
-        arena.heal();
+        heal.run();
         note("everything is healed");
     }
 }

@@ -8,16 +8,23 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 
-/** A network between each node and the server of its store, with faults. */
+/** A network between each node and a server, with faults. */
 final class Networks implements AutoCloseable {
+    static final int STORE_MILLIS_MAX = 3_000;
+    /** They know URLs of JDBC only. */
+    private static final String ANY = "jdbc:postgresql://127.0.0.1:";
+
     private final List<ScriptedNetwork> networks;
     private final Random random;
+    private final String server;
     private final String url;
 
     /**
+     * @param server what it is called
      * @param url of the server, with {@code jdbc:} before it
      */
-    Networks(String url, int nodes, Random random) {
+    Networks(String server, String url, int nodes, Random random) {
+        this.server = server;
         this.url = url;
         this.random = random;
         networks =
@@ -32,24 +39,36 @@ final class Networks implements AutoCloseable {
         return networks.get(random.nextInt(networks.size()));
     }
 
-    List<Disaster> disasters() {
+    /** Those of a server on a port of this machine. */
+    static Networks toPort(String server, int port, int nodes, Random random) {
+        return new Networks(server, ANY + port + "/x", nodes, random);
+    }
+
+    /** The port of a server on this machine by way of the network of a node. */
+    int port(int node) {
+        return Integer.parseInt(url(node).replaceAll(".*:(\\d+)/.*", "$1"));
+    }
+
+    /** What may happen to them, for at most so long. */
+    List<Disaster> disasters(int millisMax) {
         List<Disaster> all = new ArrayList<>();
-        all.add(new Disaster("cut the connections of one node", 2, () -> any().cut()));
+        String ofOne = " of one node to " + server;
+        all.add(new Disaster("cut the connections" + ofOne, 2, () -> any().cut()));
         all.add(new Disaster(
-                "cut one node before an answer of the store", 4, () -> any().cutBeforeAnswer(1 + random.nextInt(20))));
-        all.add(new Disaster("freeze the network of one node", 2, () -> {
+                "cut the connection before an answer" + ofOne, 4, () -> any().cutBeforeAnswer(1 + random.nextInt(20))));
+        all.add(new Disaster("freeze the network" + ofOne, 2, () -> {
             ScriptedNetwork network = any();
             network.freeze();
-            Pause.millis(random.nextInt(3_000));
+            Pause.millis(random.nextInt(millisMax));
             network.heal();
         }));
-        all.add(new Disaster("take the network of one node down", 1, () -> {
+        all.add(new Disaster("take the network down" + ofOne, 1, () -> {
             ScriptedNetwork network = any();
             network.down();
-            Pause.millis(random.nextInt(2_000));
+            Pause.millis(random.nextInt(millisMax));
             network.heal();
         }));
-        all.add(new Disaster("slow the network of one node down", 1, () -> {
+        all.add(new Disaster("slow the network down" + ofOne, 1, () -> {
             ScriptedNetwork network = any();
             network.delay(Duration.ofMillis(random.nextInt(300)));
             Pause.millis(1_000);

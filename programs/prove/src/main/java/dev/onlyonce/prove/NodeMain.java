@@ -19,7 +19,7 @@ import java.time.Duration;
 import java.util.concurrent.Executors;
 
 /**
- * A node of the load, in a process of its own: HTTP in front of the library. It ends when its input ends, so it cannot outlive the prover.
+ * A node of the load, in a process of its own: HTTP in front of the library.
  *
  * <p>Arguments: its name, the URL of the store, the port of the ledger, the file for its port, and a planted fault or {@code none}.
  */
@@ -35,7 +35,7 @@ public final class NodeMain {
 
     public static void main(String[] arguments) throws Exception {
         String name = arguments[0];
-        StoreAccess access = open(arguments[1]);
+        StoreAccess access = StoreAccess.await(arguments[1]);
         Store store = Plant.of(arguments[4]).in(access.store());
         JumpingTime time = new JumpingTime();
         Ways ways = new Ways(name, store, access, new LedgerClient(Integer.parseInt(arguments[2]), name), time);
@@ -52,19 +52,6 @@ public final class NodeMain {
                 file.resolveSibling(file.getFileName() + ".new"),
                 "" + server.getAddress().getPort());
         Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
-        Guarded.awaitEnd();
-    }
-
-    /** A store may be down when a node starts: whoever runs it would start it again. */
-    private static StoreAccess open(String url) {
-        while (true) {
-            try {
-                return StoreAccess.open(url);
-            } catch (RuntimeException e) {
-                System.err.println("not open yet: " + e);
-                Pause.millis(200);
-            }
-        }
     }
 
     private static void serve(HttpExchange exchange, Ways ways) throws IOException {

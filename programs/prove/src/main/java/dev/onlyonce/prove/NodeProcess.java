@@ -19,8 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A node as the prover sees it: a process that can be killed, paused and asked. */
 final class NodeProcess implements AutoCloseable {
-    private static final Duration ANSWER_MAX = Duration.ofSeconds(6);
-
     private static final Pattern CODE = Pattern.compile("\"code\"\\s*:\\s*\"([a-z_]+)\"");
 
     private final String name;
@@ -102,12 +100,14 @@ final class NodeProcess implements AutoCloseable {
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(
                         folder.resolve(name + ".log").toFile()))
                 .start();
+        Orphans.guard(process.pid());
     }
 
     /** Looks whether it has come up. */
     synchronized void look() throws IOException {
         if (port == 0 && process != null) {
             if (!process.isAlive()) {
+                Orphans.free(process.pid());
                 // Its store was down. Whoever runs it would start it again.
                 start();
             }
@@ -120,6 +120,7 @@ final class NodeProcess implements AutoCloseable {
         port = 0;
         if (process != null) {
             process.destroyForcibly().waitFor();
+            Orphans.free(process.pid());
             process = null;
         }
     }
@@ -133,12 +134,27 @@ final class NodeProcess implements AutoCloseable {
         }
     }
 
+    /** Lets its writes to files fail for a while. It may be down. */
+    void limitWrites(int millis) throws IOException, InterruptedException {
+        Process limited;
+        synchronized (this) {
+            limited = process;
+        }
+        if (limited != null) {
+            ServerProcesses.failWrites(limited.pid());
+            Pause.millis(millis);
+            if (limited.isAlive()) {
+                ServerProcesses.healWrites(limited.pid());
+            }
+        }
+    }
+
     /** Sets its wall clock. It may be down. */
     void jump(int minutes) throws InterruptedException {
         try {
             http.send(
                     HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + NodeMain.JUMP))
-                            .timeout(ANSWER_MAX)
+                            .timeout(Timing.ANSWER_MAX)
                             .header(NodeMain.MINUTES, String.valueOf(minutes))
                             .build(),
                     BodyHandlers.discarding());
@@ -147,12 +163,12 @@ final class NodeProcess implements AutoCloseable {
         }
     }
 
-    /** Sends a request. */
-    Asked ask(Work work, String body) throws InterruptedException {
+    /** Sends a request, and waits for its answer for this long. */
+    Asked ask(Work work, String body, Duration max) throws InterruptedException {
         long begun = System.nanoTime();
         try {
             HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + program.path(work)))
-                    .timeout(ANSWER_MAX)
+                    .timeout(max)
                     .header(NodeMain.TENANT, work.tenant())
                     .header(NodeMain.WAY, work.way().name())
                     .header(NodeMain.KEY, work.name())

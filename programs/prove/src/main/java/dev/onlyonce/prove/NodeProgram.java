@@ -21,7 +21,7 @@ record NodeProgram(List<String> settings, Path portFile) implements NodeProcess.
     @Override
     public List<String> arguments() throws IOException {
         Files.deleteIfExists(portFile);
-        List<String> all = new ArrayList<>(List.of(NodeMain.class.getName()));
+        List<String> all = new ArrayList<>(List.of(Guarded.class.getName(), NodeMain.class.getName()));
         all.addAll(settings);
         return all;
     }

@@ -17,6 +17,7 @@ import java.util.Optional;
 /** An operator at work: evicts what is settled, and settles what is unknown as the ledger has it. The store may be down meanwhile. */
 final class Operating implements AutoCloseable {
     private static final int TRIES = 20;
+    private static final String WHO = "prover";
 
     private final StoreAccess access;
     private final Onlyonce once;
@@ -27,7 +28,7 @@ final class Operating implements AutoCloseable {
     Operating(String url, Ledger ledger, History history) {
         this.ledger = ledger;
         this.history = history;
-        access = StoreAccess.open(url);
+        access = StoreAccess.await(url);
         once = Onlyonce.builder(access.store())
                 .node("operator")
                 .sweepEvery(Duration.ofSeconds(1))
@@ -39,7 +40,7 @@ final class Operating implements AutoCloseable {
         long begun = System.nanoTime();
         boolean certain = true;
         try {
-            if (!once.operator().evict(work.key(), "prover", "to see what follows")) {
+            if (!once.operator().evict(work.key(), WHO, "to see what follows")) {
                 return false;
             }
             ledger.reverse(work, begun);
@@ -50,25 +51,40 @@ final class Operating implements AutoCloseable {
         return true;
     }
 
-    /** Settles an unknown entry whose effect the ledger shows. Its reconciler may do the same at the same time. */
+    /**
+     * Settles an unknown entry as the ledger has it: an absence only when no call can be on its way any more. Its reconciler may do the same
+     * at the same time.
+     */
     void resolve(Work work) {
         try {
             Optional<Entry> entry = once.find(work.key());
-            Optional<String> effect = ledger.find(work, "");
-            if (entry.isPresent() && entry.get().state() == State.UNKNOWN && effect.isPresent()) {
-                SettleResult result = once.operator()
-                        .resolve(Resolution.found(
-                                        work.key().entryId(),
-                                        entry.get().attempt(),
-                                        Optional.of(effect.get().getBytes(UTF_8)),
-                                        "prover",
-                                        "the ledger has it")
-                                .about(entry.get().createdAt()));
-                resolved += result instanceof SettleResult.Settled ? 1 : 0;
+            if (entry.isPresent() && entry.get().state() == State.UNKNOWN) {
+                Optional<Resolution> resolution = resolution(entry.get(), ledger.find(work, ""));
+                resolved += resolution.isPresent()
+                                && once.operator()
+                                                .resolve(resolution
+                                                        .get()
+                                                        .about(entry.get().createdAt()))
+                                        instanceof SettleResult.Settled
+                        ? 1
+                        : 0;
             }
         } catch (StoreException e) {
             // Its reconciler will do it.
         }
+    }
+
+    private static Optional<Resolution> resolution(Entry entry, Optional<String> effect) {
+        if (effect.isPresent()) {
+            byte[] result = effect.get().getBytes(UTF_8);
+            return Optional.of(
+                    Resolution.found(entry.id(), entry.attempt(), Optional.of(result), WHO, "the ledger has it"));
+        }
+        boolean isOver = entry.settledAt() != null
+                && Duration.between(entry.settledAt(), entry.readAt()).compareTo(Timing.CALL_MAX) > 0;
+        return isOver
+                ? Optional.of(Resolution.absent(entry.id(), entry.attempt(), WHO, "the ledger has nothing"))
+                : Optional.empty();
     }
 
     /** How many entries it has settled. */

@@ -30,8 +30,8 @@ final class PairArena implements Arena {
     PairArena(Setting setting, boolean synchronous) {
         this.synchronous = synchronous;
         random = new Random(setting.seed());
-        toPrimary = new Networks(primary, setting.nodes(), random);
-        toStandby = new Networks(standby, setting.nodes(), random);
+        toPrimary = new Networks("the primary", primary, setting.nodes(), random);
+        toStandby = new Networks("the standby", standby, setting.nodes(), random);
         SqlFaults.run(primary, Ways.CREATE);
         if (!synchronous) {
             SqlFaults.run(primary, "ALTER SYSTEM SET synchronous_standby_names = ''");
@@ -67,13 +67,14 @@ final class PairArena implements Arena {
 
     @Override
     public List<Disaster> disasters() {
-        List<Disaster> all = new ArrayList<>(toPrimary.disasters());
+        List<Disaster> all = new ArrayList<>(toPrimary.disasters(Networks.STORE_MILLIS_MAX));
         all.add(new Disaster(
                 "end the sessions of the primary",
                 1,
                 () -> SqlFaults.runEach(primary, SqlFaults.POSTGRES.terminate())));
         all.add(new Disaster(
                 "cancel what the primary is doing", 1, () -> SqlFaults.runEach(primary, SqlFaults.POSTGRES.cancel())));
+        all.add(new Disaster("upgrade the schema, and take it back", 1, () -> SqlFaults.upgrade(directUrl())));
         all.add(new Disaster("use up the connections of the primary", 1, () -> SqlFaults.exhaust(primary)));
         if (!synchronous) {
             all.add(new Disaster("let the standby lag, kill the primary, " + FAILOVER, 3, true, this::lagged));

@@ -19,7 +19,7 @@ final class RedisArena implements Arena {
 
     RedisArena(Setting setting) {
         random = new Random(setting.seed());
-        networks = new Networks(JDBC + server.url() + "/0", setting.nodes(), random);
+        networks = new Networks("the store", JDBC + server.url() + "/0", setting.nodes(), random);
         processes = new ServerProcesses(String.valueOf(server.port()));
     }
 
@@ -45,12 +45,17 @@ final class RedisArena implements Arena {
 
     @Override
     public List<Disaster> disasters() {
-        List<Disaster> all = new ArrayList<>(networks.disasters());
+        List<Disaster> all = new ArrayList<>(networks.disasters(Networks.STORE_MILLIS_MAX));
         all.add(new Disaster("kill the server and start it again", 2, this::killed));
         all.add(new Disaster("stop the server's process for a while", 2, this::frozen));
         all.add(new Disaster("let the server's writes fail for a while, as on a full disk", 1, this::unwritable));
         all.add(new Disaster(
                 "end all clients of the server", 2, () -> server.command("CLIENT", "KILL", "TYPE", "normal")));
+        all.add(new Disaster("let the server's memory be full for a while (maxmemory)", 1, () -> {
+            server.command("CONFIG", "SET", "maxmemory", "1");
+            Pause.millis(random.nextInt(2_000));
+            server.command("CONFIG", "SET", "maxmemory", "0");
+        }));
         all.add(new Disaster("let the server evict entries for a while (maxmemory-policy)", 1, () -> {
             server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
             Pause.millis(2_000);
@@ -96,6 +101,7 @@ final class RedisArena implements Arena {
             server.restart();
         }
         server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+        server.command("CONFIG", "SET", "maxmemory", "0");
     }
 
     @Override

@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 
 /**
  * One round of a proof.
@@ -47,8 +48,18 @@ final class Round {
      */
     record Crew(int nodes, int gateways, int clients, String otherBuild) {}
 
-    /** A planted fault, and what the nemesis acts on. */
-    record Aim(Plant plant, Focus focus) {}
+    /**
+     * A planted fault, what the nemesis acts on, and how often.
+     *
+     * @param gapMillisMax the longest pause between two faults of one kind
+     */
+    record Aim(Plant plant, Focus focus, int gapMillisMax) {
+        static final int GAP_MILLIS = 1_500;
+
+        Aim(Plant plant, Focus focus) {
+            this(plant, focus, GAP_MILLIS);
+        }
+    }
 
     /** The figures of a round, and what is wrong. */
     record Result(
@@ -59,6 +70,8 @@ final class Round {
     private static final int RESOLVES_EVERY = 5;
 
     private static final int CHECKED_EVERY = 10;
+    /** With the pause of a gateway and a slow answer, shorter than {@link Timing#PROXIED_CALL_MAX}. */
+    private static final int LEDGER_MILLIS_MAX = 1_500;
 
     private final Plan plan;
     private final Path folder;
@@ -76,14 +89,18 @@ final class Round {
                         plan.store,
                         new Arena.Setting(Math.max(plan.crew.nodes, plan.crew.gateways), plan.seed, folder));
                 Ledger ledger = new Ledger(history, plan.seed + 2);
+                Networks toLedger = Networks.toPort(
+                        "the ledger", ledger.port(), plan.crew.nodes + plan.crew.gateways, new Random(plan.seed + 4));
                 Operating operating = new Operating(arena.directUrl(), ledger, history);
                 Load load = new Load(nodes, history, ways(arena), plan.seed)) {
             for (int i = 0; i < plan.crew.nodes; i++) {
-                NodeProgram program = NodeProgram.of("node-" + i, arena.url(i), ledger.port(), plan.aim.plant, folder);
+                NodeProgram program =
+                        NodeProgram.of("node-" + i, arena.url(i), toLedger.port(i), plan.aim.plant, folder);
                 nodes.add(new NodeProcess("node-" + i, program, builds(), folder));
             }
             for (int i = 0; i < plan.crew.gateways; i++) {
-                GatewayProgram program = GatewayProgram.of("gateway-" + i, arena.url(i), ledger.port(), folder);
+                GatewayProgram program =
+                        GatewayProgram.of("gateway-" + i, arena.url(i), toLedger.port(plan.crew.nodes + i), folder);
                 nodes.add(new NodeProcess("gateway-" + i, program, List.of(NodeProcess.build()), folder));
             }
             for (NodeProcess node : nodes) {
@@ -91,10 +108,14 @@ final class Round {
             }
             awaitUp(nodes);
             load.start(plan.crew.clients);
-            Nemesis nemesis = new Nemesis(history, nodes, arena.disasters(), plan);
+            Nemesis nemesis = new Nemesis(
+                    history, nodes, List.of(arena.disasters(), toLedger.disasters(LEDGER_MILLIS_MAX)), plan);
             nemesis.start();
             operate(operating, load, nodes);
-            nemesis.stop(arena);
+            nemesis.stop(() -> {
+                toLedger.heal();
+                arena.heal();
+            });
             load.stop();
             awaitUp(nodes);
             List<Checker.Violation> early =
@@ -102,7 +123,7 @@ final class Round {
             if (!early.isEmpty()) {
                 return new Result(plan, history, early, figures(load, operating, 0, 0), folder);
             }
-            long ended = load.drain();
+            Load.Drained drained = load.drain(plan.crew.clients);
             Map<Work, List<AuditRecord>> audit = new HashMap<>();
             load.all().stream()
                     .filter(item -> item.work.way() != Work.Way.CONSUMED)
@@ -111,8 +132,10 @@ final class Round {
                 readEffects(arena);
             }
             Checker checker = new Checker(history, load.all(), audit);
-            List<Checker.Violation> violations = checker.check();
-            Map<String, Long> figures = figures(load, operating, checker.undone(), ended);
+            List<Checker.Violation> violations = new ArrayList<>(checker.check());
+            violations.addAll(drained.silent());
+            Map<String, Long> figures = figures(load, operating, checker.undone(), drained.nanos());
+            figures.put("keys taken by another request after a failover", checker.taken());
             if (arena.mayForget()) {
                 figures.put(
                         "keys that the store forgot",
@@ -130,7 +153,8 @@ final class Round {
 
     private List<Work.Way> ways(Arena arena) {
         List<Work.Way> ways = new ArrayList<>(List.of(Work.Way.LEASED));
-        if (arena.isSql()) {
+        // What a failover forgets is about leases: all clients do that, and one round is enough.
+        if (arena.isSql() && plan.aim.focus != Focus.FAILOVERS) {
             ways.addAll(List.of(Work.Way.TRANSACTIONAL, Work.Way.STEPPED, Work.Way.QUEUED, Work.Way.CONSUMED));
         }
         if (plan.crew.gateways > 0) {
@@ -147,9 +171,17 @@ final class Round {
     }
 
     private static void awaitUp(List<NodeProcess> nodes) throws IOException {
-        for (int i = 0; i < 600 && !nodes.stream().allMatch(NodeProcess::isUp); i++) {
+        long begun = System.nanoTime();
+        while (!nodes.stream().allMatch(NodeProcess::isUp)) {
             for (NodeProcess node : nodes) {
                 node.look();
+            }
+            if (System.nanoTime() - begun > Timing.UP_MAX.toNanos()) {
+                throw new IllegalStateException("not up in " + Timing.UP_MAX + ": "
+                        + nodes.stream()
+                                .filter(node -> !node.isUp())
+                                .map(NodeProcess::name)
+                                .toList());
             }
             Pause.millis(100);
         }

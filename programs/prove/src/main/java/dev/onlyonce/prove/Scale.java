@@ -5,6 +5,7 @@ import dev.onlyonce.Key;
 import dev.onlyonce.Onlyonce;
 import dev.onlyonce.Reconciler;
 import dev.onlyonce.fingerprint.Fingerprint;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.testservers.DatabaseServer;
 import dev.onlyonce.testservers.PostgresServer;
 import java.sql.SQLException;
@@ -30,6 +31,7 @@ final class Scale {
     private static final int THREADS = 16;
     private static final Duration TURN = Duration.ofSeconds(10);
     private static final int TURNS = 3;
+    private static final Duration HURRY = Duration.ofMinutes(1);
     private static final long LAPSED = 100_000;
     private static final long EXPIRED = 500_000;
     private static final long AUDIT = 1_000_000;
@@ -90,34 +92,52 @@ final class Scale {
         List<Double> ratios = new ArrayList<>();
         // The first turn warms up.
         for (int i = 0; i <= TURNS; i++) {
-            double one = executions(empty.url());
-            double other = executions(full.url());
+            Cost one = executions(empty.url());
+            Cost other = executions(full.url());
             if (i > 0) {
-                ratios.add(one / other);
-                told.accept(
-                        "  executions a second: empty %.0f, full %.0f, ratio %.2f".formatted(one, other, one / other));
+                ratios.add(other.micros / one.micros);
+                told.accept("  fresh keys: empty " + one + ", full " + other);
             }
         }
-        told.accept("claim and settle on the full table take %.2f times as long (median)"
+        told.accept("claim and settle on the full table take %.2f times the server's processor time (median)"
                 .formatted(ratios.stream().sorted().toList().get(TURNS / 2)));
     }
 
-    /** Of fresh keys, a second. */
-    private static double executions(String url) throws InterruptedException {
+    /**
+     * What a fresh key costs. On a busy machine only the second figure tells anything.
+     *
+     * @param micros of the server's processor time for each
+     */
+    private record Cost(double aSecond, double micros) {
+        @Override
+        public String toString() {
+            return "%.0f a second, %.0f us of the server each".formatted(aSecond, micros);
+        }
+    }
+
+    /** The processor time that the server has used until now: it runs in processes below this one. */
+    private static Duration processor() {
+        return ProcessHandle.current()
+                .descendants()
+                .map(process -> process.info().totalCpuDuration().orElse(Duration.ZERO))
+                .reduce(Duration.ZERO, Duration::plus);
+    }
+
+    private static double seconds(Duration before) {
+        return processor().minus(before).toMillis() / 1e3;
+    }
+
+    private static Cost executions(String url) throws InterruptedException {
         AtomicLong done = new AtomicLong();
         long begun = System.nanoTime();
+        Duration processor = processor();
         try (StoreAccess access = StoreAccess.open(url);
                 Onlyonce once = Onlyonce.builder(access.store()).build()) {
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 Thread thread = new Thread(() -> {
                     while (System.nanoTime() - begun < TURN.toNanos()) {
-                        once.execute(
-                                Key.of("load", "pay", UUID.randomUUID().toString()),
-                                print(),
-                                Codec.text(),
-                                claim -> "x".repeat(200));
-                        done.incrementAndGet();
+                        done.addAndGet(execute(once));
                     }
                 });
                 thread.start();
@@ -126,7 +146,21 @@ final class Scale {
             for (Thread thread : threads) {
                 thread.join();
             }
-            return done.get() / seconds(begun);
+            return new Cost(done.get() / seconds(begun), 1e6 * seconds(processor) / done.get());
+        }
+    }
+
+    /** A fresh key; 0 if the machine was too busy for it. */
+    private static int execute(Onlyonce once) {
+        try {
+            once.execute(
+                    Key.of("load", "pay", UUID.randomUUID().toString()),
+                    print(),
+                    Codec.text(),
+                    claim -> "x".repeat(200));
+            return 1;
+        } catch (StoreException e) {
+            return 0;
         }
     }
 
@@ -134,13 +168,15 @@ final class Scale {
         double before = rowsRead(full);
         full.addLapsed(LAPSED);
         long begun = System.nanoTime();
+        Duration processor = processor();
         try (StoreAccess access = StoreAccess.open(full.url());
                 Onlyonce once = Onlyonce.builder(access.store()).build()) {
             while (once.liveClaims() == 0 && full.number(UNKNOWN) < LAPSED) {
                 Pause.millis(200);
             }
         }
-        told.accept("%d leases that lapsed in a two-hour outage: swept in %.1f s".formatted(LAPSED, seconds(begun)));
+        told.accept("%d leases that lapsed in a two-hour outage: swept in %.1f s, %.1f s of the server's processor"
+                .formatted(LAPSED, seconds(begun), seconds(processor)));
         told.accept("a node that only watches reads %.0f rows a second with nothing unknown, %.0f with %d unknown"
                 .formatted(before, rowsRead(full), LAPSED));
     }
@@ -151,7 +187,8 @@ final class Scale {
                 Onlyonce once = Onlyonce.builder(access.store())
                         .reconciler("pay", unknown -> new Reconciler.Finding.CannotTell("nobody knows"))
                         .build()) {
-            Pause.millis(5_000);
+            // First it hurries over what an outage may have left behind.
+            Pause.millis(HURRY.toMillis());
             long first = full.number(READ);
             long begun = System.nanoTime();
             Pause.millis(TURN.toMillis());
@@ -169,11 +206,12 @@ final class Scale {
                 Onlyonce once = Onlyonce.builder(access.store()).build()) {
             long purged = 0;
             long begun = System.nanoTime();
+            Duration processor = processor();
             for (int last = 1; last > 0; purged += last) {
                 last = once.operator().purge();
             }
-            told.accept("purge: %d entries in %.1f s, %.0f a second on one node"
-                    .formatted(purged, seconds(begun), purged / seconds(begun)));
+            told.accept("purge: %d entries in %.1f s, %.0f a second on one node; %.0f us of the server each"
+                    .formatted(purged, seconds(begun), purged / seconds(begun), 1e6 * seconds(processor) / purged));
         }
     }
 
@@ -184,12 +222,14 @@ final class Scale {
                         .auditRetention(Duration.ofHours(1))
                         .build()) {
             long begun = System.nanoTime();
+            Duration processor = processor();
             while (once.operator().purge() > 0) {
                 // The next batch.
             }
             long left = full.number("SELECT count(*) FROM onlyonce_audit WHERE at < 1000000000");
-            told.accept("audit: %d records pruned in %.1f s, %.0f a second"
-                    .formatted(AUDIT - left, seconds(begun), (AUDIT - left) / seconds(begun)));
+            long pruned = AUDIT - left;
+            told.accept("audit: %d records pruned in %.1f s, %.0f a second; %.0f us of the server each"
+                    .formatted(pruned, seconds(begun), pruned / seconds(begun), 1e6 * seconds(processor) / pruned));
         }
     }
 }

@@ -21,22 +21,42 @@ record ServerProcesses(String port) {
     /** Lets their writes fail, as on a full disk: no file may grow beyond a page. What they start meanwhile inherits the limit. */
     void failWrites() throws IOException, InterruptedException {
         for (long process : ids()) {
-            // The soft limit alone, which may be raised again.
-            run("prlimit", "--pid", String.valueOf(process), "--fsize=" + PAGE + ":");
+            failWrites(process);
         }
+    }
+
+    /** The same for one process. */
+    static void failWrites(long process) throws IOException, InterruptedException {
+        // The soft limit alone, which may be raised again.
+        run("prlimit", "--pid", String.valueOf(process), "--fsize=" + PAGE + ":");
     }
 
     /** Lets their writes succeed again. */
     void healWrites() throws IOException, InterruptedException {
         for (long process : ids()) {
-            run("prlimit", "--pid", String.valueOf(process), "--fsize=unlimited:");
+            healWrites(process);
         }
     }
 
-    /** Sends them all a signal. */
-    void signal(String signal) throws IOException, InterruptedException {
+    /** The same for one process. */
+    static void healWrites(long process) throws IOException, InterruptedException {
+        run("prlimit", "--pid", String.valueOf(process), "--fsize=unlimited:");
+    }
+
+    /** Stops them all with SIGSTOP. */
+    void freeze() throws IOException, InterruptedException {
         for (long process : ids()) {
-            run("kill", "-" + signal, String.valueOf(process));
+            // Who is stopped does not notice that the prover is gone.
+            Orphans.guard(process);
+            run("kill", "-STOP", String.valueOf(process));
+        }
+    }
+
+    /** Lets them all go on. */
+    void thaw() throws IOException, InterruptedException {
+        for (long process : ids()) {
+            run("kill", "-CONT", String.valueOf(process));
+            Orphans.free(process);
         }
     }
 

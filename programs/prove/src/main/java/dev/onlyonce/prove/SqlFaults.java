@@ -35,6 +35,16 @@ record SqlFaults(String cancel, String terminate, List<String> unsafe, List<Stri
             List.of("SET GLOBAL innodb_flush_log_at_trx_commit = 0"),
             List.of("SET GLOBAL innodb_flush_log_at_trx_commit = 1"));
 
+    /** What the next release might do to the tables while nodes of this one work; and back. */
+    private static final List<String> UPGRADE = List.of(
+            "ALTER TABLE onlyonce_entry ADD COLUMN next_release INTEGER",
+            "ALTER TABLE onlyonce_audit ADD COLUMN next_release INTEGER",
+            "CREATE INDEX onlyonce_next_release ON onlyonce_entry (next_release)");
+
+    private static final List<String> DOWNGRADE = List.of(
+            "ALTER TABLE onlyonce_entry DROP COLUMN next_release",
+            "ALTER TABLE onlyonce_audit DROP COLUMN next_release");
+
     private static final int CONNECTIONS_MAX = 100;
 
     /** Runs each statement that a query makes. The database may be down, which is all right. */
@@ -72,6 +82,13 @@ record SqlFaults(String cancel, String terminate, List<String> unsafe, List<Stri
         } catch (SQLException e) {
             return false;
         }
+    }
+
+    /** Upgrades the schema under load, and takes it back. */
+    static void upgrade(String url) {
+        UPGRADE.forEach(sql -> run(url, sql));
+        Pause.millis(2_000);
+        DOWNGRADE.forEach(sql -> run(url, sql));
     }
 
     /** Takes all connections that are left, for two seconds. */

@@ -40,6 +40,22 @@ record StoreAccess(Store store, String url, @Nullable HikariDataSource pool) imp
         return new StoreAccess(provider.open(new StoreOptions(url, user(url), user(url), null, true)), url, null);
     }
 
+    /** A store may be down, or slow, when a node starts: whoever runs it would start it again. */
+    static StoreAccess await(String url) {
+        long begun = System.nanoTime();
+        while (true) {
+            try {
+                return open(url);
+            } catch (RuntimeException e) {
+                if (System.nanoTime() - begun > Timing.UP_MAX.toNanos()) {
+                    throw e;
+                }
+                System.err.println("not open yet: " + e);
+                Pause.millis(200);
+            }
+        }
+    }
+
     /** DynamoDB Local wants any; the others need none. */
     static @Nullable String user(String url) {
         return url.startsWith("dynamodb:") ? "local" : null;

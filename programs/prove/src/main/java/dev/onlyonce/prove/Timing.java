@@ -15,15 +15,21 @@ final class Timing {
     /** Longer than a lease, so that others act meanwhile. */
     static final Duration PAUSE_MAX = Duration.ofSeconds(4);
     /**
-     * When every key must have ended after the last fault: a lease, ten sweeps that wait for the store, the patience, and the pauses of the
-     * reconciler, which double (1, 2, 4, 8 s); and a busy machine.
+     * How many polite retries after the last fault a key may take to end, a second apart. On an idle machine that is 45 s: a lease, ten sweeps
+     * that wait for the store, the patience, and the pauses of the reconciler, which double (1, 2, 4, 8 s). A busy machine answers slowly, and
+     * gives a key more time.
      */
-    static final Duration STUCK_MAX = Duration.ofSeconds(45);
+    static final int STUCK_RETRIES = 45;
 
-    /** On a starved machine seconds say nothing: a key that is stuck is so after this many retries too. */
-    static final int STUCK_RETRIES = 100;
-    /** When retries end that are so slow that they prove nothing. */
-    static final Duration RETRIES_MAX = Duration.ofMinutes(4);
+    static final Duration RETRY_EVERY = Duration.ofSeconds(1);
+    /** Retries that are so slow that they prove nothing end then. */
+    static final Duration RETRIES_MAX = Duration.ofMinutes(6);
+    /** Clients give up and try again. */
+    static final Duration ANSWER_MAX = Duration.ofSeconds(6);
+    /** When nothing fails any more they wait longer: a busy machine is slow, and that is no fault. */
+    static final Duration ANSWER_MAX_AFTERWARDS = Duration.ofSeconds(20);
+    /** Until all nodes have come up. */
+    static final Duration UP_MAX = Duration.ofMinutes(4);
 
     private Timing() {}
 }

@@ -67,7 +67,9 @@ final class Ways {
                 .cacheFor(Timing.CACHE_FOR)
                 .storeWaitMax(Duration.ofSeconds(2))
                 .sweepEvery(Timing.SWEEP_EVERY)
-                .reconciler(Work.Way.LEASED.name(), patient(entry -> ledger.find(work(entry), "")));
+                .reconciler(Work.Way.LEASED.name(), patient(entry -> ledger.find(work(entry), "")))
+                // Decides about dead letters, of which a slow machine has some.
+                .reconciler(Work.Way.QUEUED.name(), patient(entry -> ledger.find(work(entry), "")));
         if (store.origin() instanceof SqlStore tables) {
             builder.reconciler(Work.Way.STEPPED.name(), Steps.reconciler(tables, new StepReconciler() {
                 @Override

@@ -38,7 +38,8 @@ class ProveTest {
     @DisplayName("D1 D4 S2 finds nothing while nodes die and pause, networks fail, and the store dies or fails over")
     void proof(String store) throws Exception {
         Result result = new Round(
-                        new Plan(store, SEED, Duration.ofSeconds(12), new Crew(2, 1, 12, ""), NO_FAULT), folder)
+                        new Plan(store, SEED, Duration.ofSeconds(12), new Crew(2, 1, 8, NodeProcess.build()), NO_FAULT),
+                        folder)
                 .run();
         assertThat(result.violations())
                 .as(() -> String.join("\n", Report.text(result)))
