@@ -70,9 +70,9 @@ final class LossTest extends LossContract {
     @DisplayName(
             "E5 a node that dies or fails before its new tables have their mark leaves no store that is refused for good")
     void halfCreated() {
-        try (CassandraStore other = CassandraStore.open(cluster.url("opening"))) {
-            Schema half = new Schema(other.session(), keyspace);
-            assertThatThrownBy(() -> half.create(null, 3, () -> {
+        try (CassandraStore dying = open("dying")) {
+            Schema half = new Schema(dying.session(), keyspace);
+            assertThatThrownBy(() -> half.create(null, 1, () -> {
                         throw new StoreUnavailable("the mark was not written", null);
                     }))
                     .isInstanceOf(StoreUnavailable.class);
