@@ -96,7 +96,13 @@ record Changes(AuditLevel level) {
         StoredEntry written = written(old, change, next, isOwn);
         Times times = times(change, next);
         Shape shape = new Shape(
-                Todo.MSET, times.stamp, times.micros(now), from, index(next.state()), records.length, old == null);
+                Todo.MSET,
+                times.stamp,
+                times.micros(now),
+                from,
+                index(next.state()),
+                records.length,
+                old == null ? 1 : 0);
         long until = isOwn ? StoredEntry.micros(next.leaseUntil()) : Swap.ALWAYS;
         return new Planned(
                 new Swap(shape, expected, Next.of(written, times.stamp, times.at), joined(records), until),

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * rights of a user are often forbidden.
  */
 final class CommandRights {
-    private static final List<String> KEYS = List.of("probe-text", "probe-set", "probe-stream");
+    private static final List<String> KEYS = List.of("probe-text", "probe-set", "probe-stream", "probe-hash");
     /** 1 to 3 stand for the keys. */
     static final List<String> COMMANDS = List.of(
             // The first one needs no memory, so that a server without any takes the others.
@@ -41,6 +41,9 @@ final class CommandRights {
             "XRANGE 3 - + COUNT 1",
             "XSETID 3 2-1",
             "XDEL 3 1-1",
+            "HINCRBY 4 m 1",
+            "HGET 4 m",
+            "HDEL 4 m",
             "DEL 1",
             "DEL 2",
             "DEL 3");
@@ -92,8 +95,8 @@ final class CommandRights {
 
     static StoreUnavailable lacking(String commands, String why) {
         return new StoreUnavailable(
-                "The user of Redis may not run all commands that entries need, so what was claimed could not be settled. Give"
-                        + " it the right to " + commands
+                "The user of Redis may not run all commands that entries need, so what was claimed could not be"
+                        + " settled. Give it the right to " + commands
                         + " (ACL SETUSER; the page about Redis has the whole rule). Redis says: "
                         + why,
                 null);

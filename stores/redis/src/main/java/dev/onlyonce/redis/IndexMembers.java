@@ -3,6 +3,7 @@ package dev.onlyonce.redis;
 import static dev.onlyonce.redis.Partitions.bytes;
 
 import dev.onlyonce.store.EntryId;
+import dev.onlyonce.store.StoreUnavailable;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -49,13 +50,22 @@ final class IndexMembers {
         return ids;
     }
 
-    /** Hands over all ids of an index, some at a time: those that are there all the while, and perhaps others; some perhaps twice. */
+    /**
+     * Hands over all ids of an index, some at a time: those that are there all the while, and perhaps others; some perhaps twice.
+     *
+     * @throws StoreUnavailable if another server answers meanwhile: a cursor means something else to each process of a server
+     */
     void scan(int partition, String index, Consumer<List<EntryId>> reader) {
+        int generation = pipeline.generation();
         byte[] cursor = bytes("0");
         do {
             Request next = Request.command(
                     CommandType.ZSCAN, partitions.key(partition, index), cursor, bytes("COUNT"), Verbs.number(CHUNK));
             List<Object> answer = Reply.checkRead(pipeline.send(List.of(next)).get(0));
+            if (pipeline.generation() != generation) {
+                throw new StoreUnavailable(
+                        "Redis was connected again, or has another master, while ids were read", null);
+            }
             List<?> membersWithScores = (List<?>) answer.get(1);
             List<Object> members = new ArrayList<>();
             for (int i = 0; i < membersWithScores.size(); i += 2) {
@@ -70,8 +80,8 @@ final class IndexMembers {
         byte[] from = partitions.key(partition, index);
         byte[] to = partitions.key(partition, DAMAGED);
         log.error(
-                "{} has {} members that name no entry of its partition, such as {}: somebody else has written them. They are"
-                        + " moved to {}, which keeps {}",
+                "{} has {} members that name no entry of its partition, such as {}: somebody else has written them."
+                        + " They are moved to {}, which keeps {}",
                 new String(from, StandardCharsets.UTF_8),
                 damaged.size(),
                 EntryId.shorten(new String(damaged.get(0), StandardCharsets.UTF_8)),

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 record Layout(Pipeline pipeline, Partitions partitions) {
     private static final String KEY = "layout";
     private static final String PROBE = "probe";
-    private static final String FORMAT = "format 2, partitions ";
+    private static final String FORMAT = "format 3, partitions ";
 
     /**
      * Records the layout, or finds what is recorded.
@@ -43,8 +43,8 @@ record Layout(Pipeline pipeline, Partitions partitions) {
         if (!stored.matches(FORMAT + "\\d{1,4}")) {
             throw new StoreRejected(
                     "The entries below the prefix " + prefix + " were written by another release (" + stored
-                            + "), and this one cannot read them: use that release, or see UPGRADING.md. With another prefix their"
-                            + " keys are forgotten, and retries of them run again",
+                            + "), and this one cannot read them: use that release, or see UPGRADING.md. With another"
+                            + " prefix their keys are forgotten, and retries of them run again",
                     null);
         }
         if (count != 0 && !stored.equals(FORMAT + count)) {

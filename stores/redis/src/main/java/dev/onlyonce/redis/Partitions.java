@@ -34,6 +34,9 @@ record Partitions(String prefix, int count) {
     /** How many records it has. */
     static final String AUDITED = "audited";
 
+    /** How many entries each tenant has. */
+    static final String TENANTS = "tenants";
+
     private static final int COUNT_MAX = 1024;
     private static final int NAME_LENGTH_MAX = 255;
     /** It cannot be in a name, and is before every other character: so members are in the order of ids. */
@@ -59,7 +62,7 @@ record Partitions(String prefix, int count) {
 
     /** All keys of a partition but those of its entries. */
     List<byte[]> indexes(int partition) {
-        return Stream.of(LEASES, EXPIRIES, UNKNOWN, AUDIT, AUDITED)
+        return Stream.of(LEASES, EXPIRIES, UNKNOWN, AUDIT, AUDITED, TENANTS)
                 .map(name -> key(partition, name))
                 .toList();
     }

@@ -55,6 +55,11 @@ final class Pipeline {
         }
     }
 
+    /** Changes when another server may be at the other end. */
+    int generation() {
+        return link.generation();
+    }
+
     /** The same, whether or not the servers keep what they are given. */
     List<Reply> sendUnchecked(List<Request> requests) {
         List<AsyncCommand<byte[], byte[], List<Object>>> commands =

@@ -13,12 +13,16 @@ import dev.onlyonce.store.StoreTime;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.UnreadableEntries;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Reads entries as they are seen now. Those with large results are read on connections of their own, see {@link LargeEntries}. */
 record Reads(Link link, Swaps swaps, Replicas replicas, LargeEntries large) {
+    /** Nobody changes an answered entry so often. */
+    private static final int ROUNDS_MAX = 3;
+
     /**
      * Reads what a failover cannot take back: entries that replicas have too, if those are wanted.
      *
@@ -37,21 +41,20 @@ record Reads(Link link, Swaps swaps, Replicas replicas, LargeEntries large) {
         return found;
     }
 
-    /** Reads for lists: what cannot be read is reported and left out. */
-    List<Entry> readable(List<EntryId> ids, Mode mode, UnreadableEntries unreadable) {
+    /** Reads for lists, without results: what cannot be read is reported and left out. */
+    List<Entry> heads(List<EntryId> ids, UnreadableEntries unreadable) {
         List<Item> items = ids.stream().map(swaps::item).toList();
-        swaps.send(items, mode);
+        swaps.send(items, Mode.LIST);
         List<Entry> found = new ArrayList<>();
         List<Item> readable = new ArrayList<>();
         for (Item item : items) {
-            Optional<Entry> entry =
-                    mode == Mode.LIST ? shown(item, item.failure().isPresent() ? null : item.found()) : entry(item);
+            Optional<Entry> entry = shown(item, item.failure().isPresent() ? null : item.found());
             StoreException failure = item.failure().orElse(null);
             if (failure != null && Reply.isOfItem(failure)) {
                 unreadable.report(item.id(), failure);
             } else {
                 readable.add(item);
-                entry.ifPresent(found::add);
+                entry.map(Entry::withoutResult).ifPresent(found::add);
             }
         }
         checkAll(readable);
@@ -73,22 +76,35 @@ record Reads(Link link, Swaps swaps, Replicas replicas, LargeEntries large) {
         }
     }
 
-    /** With its result, wherever that has to be read; empty for none, and for one that has failed. */
+    /**
+     * With its result, wherever that has to be read; empty for none, and for one that has failed. What another connection answers must be
+     * the same entry: at its other end may be a server that has been replaced.
+     */
     private Optional<Entry> entry(Item item) {
-        if (item.failure().isPresent()) {
-            return Optional.empty();
+        for (int round = 1; item.failure().isEmpty(); round++) {
+            Found found = item.found();
+            if (!found.isLarge()) {
+                return shown(item, found);
+            }
+            Reply reply = large.read(item.key());
+            byte[] raw = reply.failure() == null && reply.values().get(0) instanceof byte[] bytes ? bytes : null;
+            if (reply.failure() != null) {
+                item.fail(reply.failure());
+            } else if (raw != null && isSame(raw, found)) {
+                return shown(item, new Found(found.at(), false, false, raw, false));
+            } else if (round == ROUNDS_MAX) {
+                item.fail(new StoreBusy("The entry " + item.id() + " changed while its result was read", null));
+            } else {
+                item.set(Swap.READ);
+                swaps.send(List.of(item), Mode.FIND);
+            }
         }
-        Found found = item.found();
-        if (!found.isLarge()) {
-            return shown(item, found);
-        }
-        Reply reply = large.read(item.key());
-        if (reply.failure() != null) {
-            item.fail(reply.failure());
-            return Optional.empty();
-        }
-        byte[] raw = reply.values().get(0) instanceof byte[] bytes ? bytes : null;
-        return shown(item, new Found(found.at(), false, false, raw, false));
+        return Optional.empty();
+    }
+
+    private static boolean isSame(byte[] raw, Found found) {
+        int length = StoredEntry.REVISION_BYTES;
+        return found.raw() != null && raw.length >= length && Arrays.equals(raw, 0, length, found.raw(), 0, length);
     }
 
     private static Optional<Entry> shown(Item item, @Nullable Found found) {

@@ -17,7 +17,7 @@ record Swap(Shape shape, byte[] expected, Next next, byte[] records, long until)
 
     /** Changes nothing: an entry that exists is not as expected, and answered. */
     static final Swap READ = new Swap(
-            new Shape(Todo.KEEP, Stamp.NONE, 0, Shape.NO_INDEX, Shape.NO_INDEX, 0, true),
+            new Shape(Todo.KEEP, Stamp.NONE, 0, Shape.NO_INDEX, Shape.NO_INDEX, 0, 0),
             NONE,
             Next.NOTHING,
             NONE,
@@ -48,26 +48,27 @@ record Swap(Shape shape, byte[] expected, Next next, byte[] records, long until)
      * @param from the index that they leave
      * @param to the index that they enter
      * @param recordsEach how many audit records each has
-     * @param isNew whether there must be no entry
+     * @param more how many entries there are more of its tenant: 1 for a new one, -1 for one that is gone
      */
-    record Shape(Todo todo, Stamp stamp, long micros, String from, String to, int recordsEach, boolean isNew) {
+    record Shape(Todo todo, Stamp stamp, long micros, String from, String to, int recordsEach, int more) {
         static final String NO_INDEX = "";
     }
 
     /** Only moves its place in the indexes: an index had lost it, or had it too long. */
     static Swap moved(byte[] expected, String from, String to, long score) {
-        Shape shape = new Shape(Todo.KEEP, Stamp.NONE, score, from, to, 0, expected.length == 0);
+        boolean isGone = expected.length == 0;
+        Shape shape = new Shape(Todo.KEEP, Stamp.NONE, score, from, to, 0, isGone ? -1 : 0);
         return new Swap(shape, expected, Next.NOTHING, NONE, ALWAYS);
     }
 
     /** Only adds records. */
     static Swap recorded(byte[] expected, int recordsEach, byte[] records) {
-        Shape shape = new Shape(Todo.KEEP, Stamp.NONE, 0, Shape.NO_INDEX, Shape.NO_INDEX, recordsEach, false);
+        Shape shape = new Shape(Todo.KEEP, Stamp.NONE, 0, Shape.NO_INDEX, Shape.NO_INDEX, recordsEach, 0);
         return new Swap(shape, expected, Next.NOTHING, records, ALWAYS);
     }
 
     static Swap deleted(byte[] expected, String from, int recordsEach, byte[] records) {
-        Shape shape = new Shape(Todo.DEL, Stamp.NONE, 0, from, Shape.NO_INDEX, recordsEach, false);
+        Shape shape = new Shape(Todo.DEL, Stamp.NONE, 0, from, Shape.NO_INDEX, recordsEach, -1);
         return new Swap(shape, expected, Next.NOTHING, records, ALWAYS);
     }
 

@@ -291,7 +291,8 @@ final class Swaps {
                 number(shape.micros()),
                 Partitions.bytes(shape.from()),
                 Partitions.bytes(shape.to()),
-                number(shape.recordsEach()));
+                number(shape.recordsEach()),
+                number(shape.more()));
     }
 
     static byte[] number(long number) {

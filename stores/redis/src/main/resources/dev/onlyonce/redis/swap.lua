@@ -2,10 +2,10 @@
 --
 -- KEYS: the entries, group by group; in a cluster the indexes of their partition; the marks of the partitions, see Marks.java.
 -- ARGV: the mark, how many there are, until when all this holds (µs), how many bytes of an entry are answered; for each group: what its
--- keys begin with, how many entries, what to do, stamp, µs, index to leave, index to enter, audit records of an entry; for each
--- entry: how it begins now (empty if there is none), the next one before its stamp, after it, and its result, its audit records.
--- Answers the time; how many records the longest audit has, -1 if all this holds no more; then for each entry that is not as expected
--- its place, and its bytes (in a table if that is only the beginning) or what went wrong.
+-- keys begin with, how many entries, what to do, stamp, µs, index to leave, index to enter, audit records of an entry, how many more
+-- entries its tenant has; for each entry: how it begins now (empty if there is none), the next one before its stamp, after it, and
+-- its result, its audit records. Answers the time; how many records the longest audit has, -1 if all this holds no more; then for each
+-- entry that is not as expected its place, and its bytes (in a table if that is only the beginning) or what went wrong.
 local call, try, sub, pack, format = redis.call, redis.pcall, string.sub, struct.pack, string.format
 local time = now()
 local answers, at, first = { time, 0 }, 5, 1
@@ -40,20 +40,23 @@ local function record(base, records, count)
 end
 
 -- The entries last: until then they are as they were. To leave an index needs no memory, so a server without any takes what begins so.
-local function change(base, todo, from, to, members, scored, values, records, count)
+local function change(base, todo, from, to, members, scored, values, records, count, tenants)
   if from ~= '' then call('ZREM', base .. from, unpack(members)) end
   if to ~= '' then call('ZADD', base .. to, unpack(scored)) end
   if count > 0 then record(base, records, count) end
+  for tenant, more in pairs(tenants) do
+    if call('HINCRBY', base .. 'tenants', tenant, more) == 0 then call('HDEL', base .. 'tenants', tenant) end
+  end
   if todo ~= 'KEEP' then call(todo, unpack(values)) end
 end
 
 while at < #ARGV do
-  local base, count, todo, stamp, micros, from, to, each = unpack(ARGV, at, at + 7)
+  local base, count, todo, stamp, micros, from, to, each, more = unpack(ARGV, at, at + 8)
   local later = stamp == 'NONE' and micros or stamp == 'NEVER' and 0 or time + micros
   local score = format('%.0f', later)
   local times = stamp == 'NONE' and '' or stamp == 'LATER' and pack('>d', later) or pack('>dd', time, later)
-  local last, done, members, scored, values, records = first + count - 1, {}, {}, {}, {}, {}
-  at = at + 8
+  local last, done, members, scored, values, records, tenants = first + count - 1, {}, {}, {}, {}, {}, {}
+  at = at + 9
   -- Most keys are new, which one command tells.
   local fresh = ARGV[at] == '' and todo == 'MSET' and call('EXISTS', unpack(KEYS, first, last)) == 0
   for i = first, last do
@@ -62,6 +65,8 @@ while at < #ARGV do
     if raw == expected then
       done[n], members[n], scored[2 * n - 1], records[n] = i, sub(KEYS[i], #base + 3), score, ARGV[at + 4]
       scored[2 * n] = members[n]
+      local tenant = more ~= '0' and string.match(members[n], '^%Z*')
+      if tenant then tenants[tenant] = (tenants[tenant] or 0) + more end
       if todo == 'MSET' then
         values[2 * n - 1], values[2 * n] = KEYS[i], ARGV[at + 1] .. times .. ARGV[at + 2] .. ARGV[at + 3]
       else
@@ -74,10 +79,8 @@ while at < #ARGV do
     end
     at = at + 5
   end
-  local ok, problem = true, nil
-  if #done > 0 then
-    ok, problem = pcall(change, base, todo, from, to, members, scored, values, records, #done * each)
-  end
+  local ok, problem = #done == 0, nil
+  if not ok then ok, problem = pcall(change, base, todo, from, to, members, scored, values, records, #done * each, tenants) end
   for n = 1, ok and 0 or #done do
     -- No index may lose an entry.
     if from ~= '' then try('ZADD', base .. from, from == 'unknown' and '0' or format('%.0f', time), members[n]) end
