@@ -13,9 +13,11 @@ import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
@@ -198,16 +200,23 @@ final class Upkeep {
                 due,
                 List.of(partitions.key(partition, Partitions.LEASES)),
                 List.of(Verbs.number(SHORTENED_TOGETHER), Verbs.number(1)));
+        Set<EntryId> before = Set.of();
         for (int round = 0; round < SHORTENED_TOGETHER; round++) {
             Reply reply = pipeline.send(List.of(last)).get(0);
             if (reply.failure() != null) {
                 throw reply.failure();
             }
             List<?> found = (List<?>) reply.values().get(1);
-            var unused = batch.write(new Sweep(false), members.ids(partition, Partitions.LEASES, found));
+            Set<EntryId> ids = new LinkedHashSet<>(members.ids(partition, Partitions.LEASES, found));
+            if (ids.equals(before)) {
+                // They are as long as they may be.
+                return;
+            }
+            var unused = batch.write(new Sweep(false), List.copyOf(ids));
             if (found.size() < SHORTENED_TOGETHER) {
                 return;
             }
+            before = ids;
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.onlyonce.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onlyonce.Codec;
 import dev.onlyonce.Key;
@@ -14,8 +15,11 @@ import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.Settlement;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.testservers.RedisServer;
+import io.lettuce.core.resource.ClientResources;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -40,6 +44,8 @@ class LargeResultTest {
     private static final int CALLERS = 16;
     /** Of a connection's buffer: fewer than one large result needs, and more than all small ones. */
     private static final int ANSWER_BYTES_MAX = 64 << 10;
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private static RedisServer server;
 
@@ -150,5 +156,41 @@ class LargeResultTest {
         } finally {
             callers.shutdownNow();
         }
+    }
+
+    @Test
+    @DisplayName("R1 is never that of another entry, if the other connection leads to a server that was replaced")
+    void replacedServer() {
+        try (RedisServer replaced = RedisServer.start();
+                RedisStore store = RedisStore.open(server.url());
+                RedisStore before = RedisStore.open(replaced.url())) {
+            ClaimRequest claim = settled(store, "key", LARGE);
+            settled(before, "key", LARGE + 1);
+            ClientResources resources = ClientResources.create();
+            try (Link link = link(server, resources);
+                    LargeEntries elsewhere =
+                            new LargeEntries(() -> link(replaced, resources), LargeResultTest::pipeline, TIMEOUT)) {
+                Partitions partitions = new Partitions("onlyonce", Partitions.COUNT_SINGLE);
+                String mark = server.command("GET", "onlyonce:{0}:store");
+                Swaps swaps = new Swaps(
+                        link, pipeline(link), partitions, new Swaps.Settings(1000, () -> mark, Optional.empty()));
+                Replicas none = new Replicas(link, partitions, new Replicas.Wanted(0, false, TIMEOUT));
+                Reads reads = new Reads(link, swaps, none, elsewhere);
+                assertThatThrownBy(() -> reads.find(List.of(claim.id())))
+                        .isInstanceOf(StoreException.class)
+                        .hasMessageContaining("changed");
+            } finally {
+                var unused = resources.shutdown();
+            }
+        }
+    }
+
+    private static Link link(RedisServer to, ClientResources resources) {
+        return LinkOpening.open(
+                LinkOpening.Servers.trusting(RedisUrl.of(to.url()).servers(), null), resources);
+    }
+
+    private static Pipeline pipeline(Link link) {
+        return new Pipeline(link, new ServerCheck(link, TIMEOUT, true, false), TIMEOUT);
     }
 }
