@@ -340,11 +340,34 @@ class ItemFailureTest {
         }
     }
 
+    @Test
+    @DisplayName("R3 that was taken is answered so, if there is another server before the audit is shortened")
+    void beforeTheAuditIsShortened() {
+        List<ClaimRequest> claims = claims("key-", 20);
+        Claims known = new Claims();
+        ClientResources resources = ClientResources.create();
+        try (Link link = LinkOpening.open(
+                LinkOpening.Servers.trusting(RedisUrl.of(server.url()).servers(), null), resources)) {
+            batch(link, 1).write(new Verbs.Claim(known), claims);
+            assertThat(batch(replacedAfterFirstCheck(link), 1)
+                            .write(
+                                    new Verbs.Settle(known),
+                                    claims.stream().map(Calls::completed).toList()))
+                    .hasOnlyElementsOfType(SettleResult.Settled.class);
+        } finally {
+            var unused = resources.shutdown();
+        }
+    }
+
     private static Batch batch(Link link) {
+        return batch(link, 1000);
+    }
+
+    private static Batch batch(Link link, int auditMax) {
         Duration timeout = Duration.ofSeconds(20);
         Pipeline pipeline = new Pipeline(link, new ServerCheck(link, timeout, false, false), timeout);
         Replicas none = new Replicas(link, PARTITIONS, new Replicas.Wanted(0, false, timeout));
-        Swaps swaps = new Swaps(link, pipeline, PARTITIONS, new Swaps.Settings(1000, () -> "", Optional.empty()));
+        Swaps swaps = new Swaps(link, pipeline, PARTITIONS, new Swaps.Settings(auditMax, () -> "", Optional.empty()));
         return new Batch(link, swaps, none, AuditLevel.ALL);
     }
 
