@@ -27,6 +27,9 @@ import javax.tools.ToolProvider;
  * @param end behind it
  */
 record SourceChange(RuleBook book, int start, int end, String replacement) {
+    private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+    /** One for all changes: it keeps the jars open, and what is in them. */
+    private static final JavaFileManager FILES = COMPILER.getStandardFileManager(null, null, UTF_8);
 
     /**
      * Compiles the changed class.
@@ -36,12 +39,11 @@ record SourceChange(RuleBook book, int start, int end, String replacement) {
     ClassLoader classes(String prefix) {
         String changed =
                 book.source().substring(0, start) + replacement + book.source().substring(end);
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         StringWriter messages = new StringWriter();
         Map<String, ByteArrayOutputStream> compiled = new HashMap<>();
-        JavaFileManager files = new InMemory(compiler.getStandardFileManager(null, null, UTF_8), compiled);
+        JavaFileManager files = new InMemory(FILES, compiled);
         List<String> options = List.of("-proc:none", "-nowarn", "-classpath", System.getProperty("java.class.path"));
-        boolean done = compiler.getTask(messages, files, null, options, null, List.of(new Text(book.name(), changed)))
+        boolean done = COMPILER.getTask(messages, files, null, options, null, List.of(new Text(book.name(), changed)))
                 .call();
         if (!done) {
             throw new IllegalStateException(this + " does not compile: " + messages);
