@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record AdminRequest(
         String method, String mount, String path, @Nullable String query, Headers headers, Peer peer) {
+    private static final Pattern MALFORMED = Pattern.compile("%(?![0-9a-fA-F]{2})");
+    /** What decoding puts in place of bytes that are not UTF-8. */
+    private static final char REPLACEMENT = '\ufffd';
+
+    private static final Pattern REPLACEMENT_SENT = Pattern.compile("(?i)%ef%bf%bd");
+
     /**
      * The other end of the connection.
      *
@@ -40,7 +47,7 @@ public record AdminRequest(
         }
     }
 
-    /** The first value of a parameter, decoded; null if it is missing or empty. */
+    /** The value of a parameter, decoded; null if it is missing or empty. */
     @Nullable
     String parameter(String name) {
         String value = parameters().get(name);
@@ -52,16 +59,25 @@ public record AdminRequest(
         if (query != null) {
             for (String part : query.split("&")) {
                 int equals = part.indexOf('=');
-                parameters.putIfAbsent(
-                        decode(equals < 0 ? part : part.substring(0, equals)),
-                        equals < 0 ? "" : decode(part.substring(equals + 1)));
+                String name = decode(equals < 0 ? part : part.substring(0, equals));
+                String value = equals < 0 ? "" : decode(part.substring(equals + 1));
+                if (parameters.put(name, value) != null) {
+                    throw new IllegalArgumentException("a parameter of the query stands there twice");
+                }
             }
         }
         return parameters;
     }
 
+    /** What is not encoded well would look for another key than the one that was meant. */
     private static String decode(String text) {
-        return PercentCoding.decode(text.replace('+', ' '));
+        String decoded = PercentCoding.decode(text.replace('+', ' '));
+        boolean broken = decoded.indexOf(REPLACEMENT) >= 0
+                && !REPLACEMENT_SENT.matcher(text).find();
+        if (broken || MALFORMED.matcher(text).find()) {
+            throw new IllegalArgumentException("the query is not UTF-8 in percent-encoding");
+        }
+        return decoded;
     }
 
     /** A number, or another one if there is none; throws {@link IllegalArgumentException} if it is none. */

@@ -232,7 +232,7 @@ final class KeyDesk {
     }
 
     KeyView note(AdminOperator.KeyName name, String text) {
-        if (text.isBlank()) {
+        if (isInvisible(text)) {
             throw new IllegalArgumentException("a note needs a text");
         }
         Entry entry = require(name);
@@ -270,9 +270,18 @@ final class KeyDesk {
     }
 
     static void requireReason(String reason) {
-        if (reason.isBlank()) {
+        if (isInvisible(reason)) {
             throw new IllegalArgumentException("a reason is needed, for the audit");
         }
+    }
+
+    /** White space, control characters and characters without width say nothing. */
+    private static boolean isInvisible(String text) {
+        return text.codePoints()
+                .allMatch(c -> Character.isWhitespace(c)
+                        || Character.isSpaceChar(c)
+                        || Character.isISOControl(c)
+                        || Character.getType(c) == Character.FORMAT);
     }
 
     AdminOperator.Backlog unknown(AdminOperator.KeyFilter filter) {

@@ -72,6 +72,44 @@ class ConsoleAttackTest extends AdminFixture {
     }
 
     @Test
+    @DisplayName("O2 refuses what can be read in two ways: members and parameters that stand twice, broken encodings")
+    void ambiguous() throws Exception {
+        gateway.post("/payments", "order-1", "{}");
+        String twice = "{\"key\":{\"tenant\":\"default\",\"key\":\"other\",\"key\":\"order-1\"},\"reason\":\"x\"}";
+        assertThat(gateway.send(admin("/v1/keys/evict").POST(HttpRequest.BodyPublishers.ofString(twice)))
+                        .statusCode())
+                .isEqualTo(400);
+        for (String query : List.of("tenant=a&tenant=default", "tenant=%FF", "tenant=%C3", "state=%EF%BF")) {
+            HttpResponse<String> answer = gateway.send(admin("/v1/keys?" + query));
+            assertThat(answer.statusCode()).as(query).isEqualTo(400);
+        }
+        assertThat(gateway.send(admin("/v1/keys?tenant=%EF%BF%BD")).statusCode())
+                .isEqualTo(200);
+        assertThat(get("/keys").get("keys")).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("S2 takes no reason and no note that nobody can see")
+    void invisible() throws Exception {
+        gateway.post("/broken/pay", "lost", "{}");
+        for (String nothing : List.of(" ", "\\u200b\\u2060", "\\u00a0\\ufeff", "\\u0000\\u202e", "\\u3000\\n")) {
+            String key = "{\"key\":{\"tenant\":\"default\",\"key\":\"lost\"},";
+            for (String body : List.of(
+                    "/v1/keys/note " + key + "\"text\":\"" + nothing + "\"}",
+                    "/v1/keys/evict " + key + "\"reason\":\"" + nothing + "\"}",
+                    "/v1/keys/resolve " + key + "\"finding\":{\"outcome\":\"found\",\"reason\":\"" + nothing
+                            + "\"}}")) {
+                String[] call = body.split(" ", 2);
+                HttpResponse<String> answer =
+                        gateway.send(admin(call[0]).POST(HttpRequest.BodyPublishers.ofString(call[1])));
+                assertThat(answer.statusCode()).as(body).isEqualTo(400);
+            }
+        }
+        assertThat(get("/keys/show?tenant=default&key=lost").get("state").asText())
+                .isEqualTo("unknown");
+    }
+
+    @Test
     @DisplayName("O2 takes no session's id from outside, and a login ends the session before it")
     void fixation() throws Exception {
         String planted = "onlyonce-session=" + "A".repeat(43);
@@ -107,7 +145,8 @@ class ConsoleAttackTest extends AdminFixture {
 
     @Test
     @DisplayName(
-            "D6 S2 lets two operators settle the same keys at once: each key is decided once, and each learns which it decided")
+            "D6 S2 lets two operators settle the same keys at once: each key is decided once, and each learns which it"
+                    + " decided")
     void rivals() throws Exception {
         List<String> keys = doubt(DOUBTS);
         CompletableFuture<HttpResponse<String>> one =
