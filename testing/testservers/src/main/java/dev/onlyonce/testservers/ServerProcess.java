@@ -28,16 +28,16 @@ final class ServerProcess {
             "$@" </dev/null >>"$log" 2>&1 3<&- &
             server=$!
             orphaned=
-            trap 'orphaned=yes; kill -"$last" "$server"' USR1
+            # USR1: the JVM is gone. The others end a whole group of processes, and the JVM with it.
+            trap 'orphaned=yes; kill -"$last" "$server"' USR1 INT TERM HUP
             ( while read -r signal; do kill -"$signal" "$server"; done; kill -USR1 $$ ) <&3 &
             watcher=$!
             wait "$server"; status=$?
             if [ "$orphaned" ]; then
               wait "$server"
               [ "$trash" ] && rm -rf "$trash"
-            else
-              kill "$watcher"; wait "$watcher"
             fi
+            kill "$watcher"; wait "$watcher"
             exit "$status"
             """;
 
