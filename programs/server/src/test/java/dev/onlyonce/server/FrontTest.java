@@ -31,7 +31,7 @@ import org.junit.jupiter.api.RepeatedTest;
 class FrontTest {
     private static final int EVENT_LOOPS = 2;
 
-    @RepeatedTest(10)
+    @RepeatedTest(3)
     @DisplayName("shares one port between all event loops, also if the system chooses the port")
     void sharesPort() throws Exception {
         Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(EVENT_LOOPS));
