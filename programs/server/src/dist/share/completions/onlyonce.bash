@@ -166,7 +166,6 @@ function _complete_onlyonce() {
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} store" ];    then _picocli_onlyonce; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} stats" ];    then _picocli_onlyonce; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} backup" ];    then _picocli_onlyonce; return $?; fi
-  if [ "${COMP_LINE}" = "${COMP_WORDS[0]} bench" ];    then _picocli_onlyonce; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} send" ];    then _picocli_onlyonce; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} check" ];    then _picocli_onlyonce; return $?; fi
   if [ "${COMP_LINE}" = "${COMP_WORDS[0]} generate-completion" ];    then _picocli_onlyonce; return $?; fi
@@ -203,53 +202,51 @@ function _complete_onlyonce() {
   local cmds9=(store)
   local cmds10=(stats)
   local cmds11=(backup)
-  local cmds12=(bench)
-  local cmds13=(send)
-  local cmds14=(check)
-  local cmds15=(generate-completion)
-  local cmds16=(keys list)
-  local cmds17=(keys show)
-  local cmds18=(keys history)
-  local cmds19=(keys match)
-  local cmds20=(keys resolve)
-  local cmds21=(keys note)
-  local cmds22=(keys evict)
-  local cmds23=(reconcile list)
-  local cmds24=(reconcile run)
-  local cmds25=(reconcile resolve)
-  local cmds26=(outbox list)
-  local cmds27=(outbox show)
-  local cmds28=(outbox message)
-  local cmds29=(outbox retry)
-  local cmds30=(outbox drop)
-  local cmds31=(schema print)
-  local cmds32=(schema apply)
-  local cmds33=(schema status)
-  local cmds34=(store accept)
+  local cmds12=(send)
+  local cmds13=(check)
+  local cmds14=(generate-completion)
+  local cmds15=(keys list)
+  local cmds16=(keys show)
+  local cmds17=(keys history)
+  local cmds18=(keys match)
+  local cmds19=(keys resolve)
+  local cmds20=(keys note)
+  local cmds21=(keys evict)
+  local cmds22=(reconcile list)
+  local cmds23=(reconcile run)
+  local cmds24=(reconcile resolve)
+  local cmds25=(outbox list)
+  local cmds26=(outbox show)
+  local cmds27=(outbox message)
+  local cmds28=(outbox retry)
+  local cmds29=(outbox drop)
+  local cmds30=(schema print)
+  local cmds31=(schema apply)
+  local cmds32=(schema status)
+  local cmds33=(store accept)
 
-  if CompWordsContainsArray "${cmds34[@]}"; then _picocli_onlyonce_store_accept; return $?; fi
-  if CompWordsContainsArray "${cmds33[@]}"; then _picocli_onlyonce_schema_status; return $?; fi
-  if CompWordsContainsArray "${cmds32[@]}"; then _picocli_onlyonce_schema_apply; return $?; fi
-  if CompWordsContainsArray "${cmds31[@]}"; then _picocli_onlyonce_schema_print; return $?; fi
-  if CompWordsContainsArray "${cmds30[@]}"; then _picocli_onlyonce_outbox_drop; return $?; fi
-  if CompWordsContainsArray "${cmds29[@]}"; then _picocli_onlyonce_outbox_retry; return $?; fi
-  if CompWordsContainsArray "${cmds28[@]}"; then _picocli_onlyonce_outbox_message; return $?; fi
-  if CompWordsContainsArray "${cmds27[@]}"; then _picocli_onlyonce_outbox_show; return $?; fi
-  if CompWordsContainsArray "${cmds26[@]}"; then _picocli_onlyonce_outbox_list; return $?; fi
-  if CompWordsContainsArray "${cmds25[@]}"; then _picocli_onlyonce_reconcile_resolve; return $?; fi
-  if CompWordsContainsArray "${cmds24[@]}"; then _picocli_onlyonce_reconcile_run; return $?; fi
-  if CompWordsContainsArray "${cmds23[@]}"; then _picocli_onlyonce_reconcile_list; return $?; fi
-  if CompWordsContainsArray "${cmds22[@]}"; then _picocli_onlyonce_keys_evict; return $?; fi
-  if CompWordsContainsArray "${cmds21[@]}"; then _picocli_onlyonce_keys_note; return $?; fi
-  if CompWordsContainsArray "${cmds20[@]}"; then _picocli_onlyonce_keys_resolve; return $?; fi
-  if CompWordsContainsArray "${cmds19[@]}"; then _picocli_onlyonce_keys_match; return $?; fi
-  if CompWordsContainsArray "${cmds18[@]}"; then _picocli_onlyonce_keys_history; return $?; fi
-  if CompWordsContainsArray "${cmds17[@]}"; then _picocli_onlyonce_keys_show; return $?; fi
-  if CompWordsContainsArray "${cmds16[@]}"; then _picocli_onlyonce_keys_list; return $?; fi
-  if CompWordsContainsArray "${cmds15[@]}"; then _picocli_onlyonce_generatecompletion; return $?; fi
-  if CompWordsContainsArray "${cmds14[@]}"; then _picocli_onlyonce_check; return $?; fi
-  if CompWordsContainsArray "${cmds13[@]}"; then _picocli_onlyonce_send; return $?; fi
-  if CompWordsContainsArray "${cmds12[@]}"; then _picocli_onlyonce_bench; return $?; fi
+  if CompWordsContainsArray "${cmds33[@]}"; then _picocli_onlyonce_store_accept; return $?; fi
+  if CompWordsContainsArray "${cmds32[@]}"; then _picocli_onlyonce_schema_status; return $?; fi
+  if CompWordsContainsArray "${cmds31[@]}"; then _picocli_onlyonce_schema_apply; return $?; fi
+  if CompWordsContainsArray "${cmds30[@]}"; then _picocli_onlyonce_schema_print; return $?; fi
+  if CompWordsContainsArray "${cmds29[@]}"; then _picocli_onlyonce_outbox_drop; return $?; fi
+  if CompWordsContainsArray "${cmds28[@]}"; then _picocli_onlyonce_outbox_retry; return $?; fi
+  if CompWordsContainsArray "${cmds27[@]}"; then _picocli_onlyonce_outbox_message; return $?; fi
+  if CompWordsContainsArray "${cmds26[@]}"; then _picocli_onlyonce_outbox_show; return $?; fi
+  if CompWordsContainsArray "${cmds25[@]}"; then _picocli_onlyonce_outbox_list; return $?; fi
+  if CompWordsContainsArray "${cmds24[@]}"; then _picocli_onlyonce_reconcile_resolve; return $?; fi
+  if CompWordsContainsArray "${cmds23[@]}"; then _picocli_onlyonce_reconcile_run; return $?; fi
+  if CompWordsContainsArray "${cmds22[@]}"; then _picocli_onlyonce_reconcile_list; return $?; fi
+  if CompWordsContainsArray "${cmds21[@]}"; then _picocli_onlyonce_keys_evict; return $?; fi
+  if CompWordsContainsArray "${cmds20[@]}"; then _picocli_onlyonce_keys_note; return $?; fi
+  if CompWordsContainsArray "${cmds19[@]}"; then _picocli_onlyonce_keys_resolve; return $?; fi
+  if CompWordsContainsArray "${cmds18[@]}"; then _picocli_onlyonce_keys_match; return $?; fi
+  if CompWordsContainsArray "${cmds17[@]}"; then _picocli_onlyonce_keys_history; return $?; fi
+  if CompWordsContainsArray "${cmds16[@]}"; then _picocli_onlyonce_keys_show; return $?; fi
+  if CompWordsContainsArray "${cmds15[@]}"; then _picocli_onlyonce_keys_list; return $?; fi
+  if CompWordsContainsArray "${cmds14[@]}"; then _picocli_onlyonce_generatecompletion; return $?; fi
+  if CompWordsContainsArray "${cmds13[@]}"; then _picocli_onlyonce_check; return $?; fi
+  if CompWordsContainsArray "${cmds12[@]}"; then _picocli_onlyonce_send; return $?; fi
   if CompWordsContainsArray "${cmds11[@]}"; then _picocli_onlyonce_backup; return $?; fi
   if CompWordsContainsArray "${cmds10[@]}"; then _picocli_onlyonce_stats; return $?; fi
   if CompWordsContainsArray "${cmds9[@]}"; then _picocli_onlyonce_store; return $?; fi
@@ -272,7 +269,7 @@ function _picocli_onlyonce() {
   # Get completion data
   local curr_word=${COMP_WORDS[COMP_CWORD]}
 
-  local commands="gateway overview series operations tenants keys reconcile outbox schema store stats backup bench send check generate-completion"
+  local commands="gateway overview series operations tenants keys reconcile outbox schema store stats backup send check generate-completion"
   local flag_opts="'-h' '--help' '-V' '--version'"
   local arg_opts=""
 
@@ -686,39 +683,6 @@ function _picocli_onlyonce_backup() {
       type compopt &>/dev/null && compopt -o filenames
       positionals=$( compgen -f -- "${curr_word}" ) # files
     fi
-    local IFS=$'\n'
-    COMPREPLY=( $(compgen -W "${commands// /$'\n'}${IFS}${positionals}" -- "${curr_word}") )
-  fi
-}
-
-# Generates completions for the options and subcommands of the `bench` subcommand.
-function _picocli_onlyonce_bench() {
-  # Get completion data
-  local curr_word=${COMP_WORDS[COMP_CWORD]}
-  local prev_word=${COMP_WORDS[COMP_CWORD-1]}
-
-  local commands=""
-  local flag_opts="'--replay' '--yes' '--json' '-h' '--help' '-V' '--version'"
-  local arg_opts="'--connections' '--requests' '--body'"
-
-  type compopt &>/dev/null && compopt +o default
-
-  case ${prev_word} in
-    '--connections')
-      return
-      ;;
-    '--requests')
-      return
-      ;;
-    '--body')
-      return
-      ;;
-  esac
-
-  if [[ "${curr_word}" == -* ]]; then
-    COMPREPLY=( $(compgen -W "${flag_opts} ${arg_opts}" -- "${curr_word}") )
-  else
-    local positionals=""
     local IFS=$'\n'
     COMPREPLY=( $(compgen -W "${commands// /$'\n'}${IFS}${positionals}" -- "${curr_word}") )
   fi

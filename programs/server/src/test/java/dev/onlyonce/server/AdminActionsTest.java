@@ -28,7 +28,7 @@ import picocli.CommandLine;
 class AdminActionsTest {
     /** Commands that ask a running gateway for nothing: they run one, send requests, copy a file, or serve the shell. */
     private static final List<String> NOT_ASKED =
-            List.of("gateway", "bench", "check", "send", "backup", "generate-completion");
+            List.of("gateway", "check", "send", "backup", "generate-completion");
 
     @TempDir
     Path folder;

@@ -3,7 +3,6 @@ package dev.onlyonce.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onlyonce.micrometer.Metric;
-import dev.onlyonce.server.cli.Cli;
 import java.net.http.HttpRequest;
 import java.nio.file.Files;
 import java.util.List;
@@ -87,30 +86,5 @@ class AdminMetricsTest extends AdminFixture {
                 .contains("\napi_idempotency_reconcile_backlog 1.0")
                 .containsPattern("\napi_idempotency_reconcile_oldest_seconds [0-9.]*[1-9]")
                 .contains("\napi_idempotency_outbox_dead_letters 0.0"));
-    }
-
-    @Test
-    @DisplayName("measures the gateway, but not without being asked twice")
-    void bench() throws Exception {
-        String url = gateway.url("/payments").toString();
-        Result measured = runAlone("bench", url, "--requests", "50", "--json", "--yes");
-        assertThat(measured.exitCode()).isZero();
-        assertThat(measured.out()).contains("\"201\" : 50").contains("requestsPerSecond");
-        assertThat(runAlone("bench", gateway.url("/status/500").toString(), "--requests", "5", "--yes")
-                        .exitCode())
-                .as("not all succeeded")
-                .isEqualTo(Cli.FAILED);
-        assertThat(runAlone("bench", gateway.url("/").toString(), "--requests", "0", "--yes")
-                        .exitCode())
-                .isEqualTo(Cli.USAGE);
-        int before = upstream.effects();
-        Result refused = runAlone("bench", url, "--requests", "5");
-        assertThat(refused.exitCode()).as("no terminal to ask on").isEqualTo(Cli.USAGE);
-        assertThat(refused.err()).contains("5 requests to " + url).contains("--yes");
-        assertThat(upstream.effects()).isEqualTo(before);
-        assertThat(gateway.send(admin("/v1/bench").POST(HttpRequest.BodyPublishers.ofString("{}")))
-                        .statusCode())
-                .as("no call of the admin API")
-                .isEqualTo(404);
     }
 }

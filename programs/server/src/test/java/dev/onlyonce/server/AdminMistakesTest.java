@@ -105,9 +105,6 @@ class AdminMistakesTest extends AdminFixture {
         assertThat(runAlone("nonsense").exitCode()).isEqualTo(Cli.USAGE);
         assertThat(runAlone("gateway", "--check", "--upstream", "nonsense").err())
                 .contains("http://127.0.0.1:9000");
-        Result nowhere = runAlone("bench", "nonsense");
-        assertThat(nowhere.exitCode()).isEqualTo(Cli.USAGE);
-        assertThat(nowhere.err()).contains("is not a URL; write for example");
         assertThat(runAlone("gateway", "--check", "--upstream", "http://a", "--port", "70000")
                         .err())
                 .contains("--port must be between 0 and 65535");

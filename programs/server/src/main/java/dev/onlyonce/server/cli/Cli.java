@@ -46,7 +46,6 @@ public final class Cli {
         line.addSubcommand(new StoreCommand());
         line.addSubcommand(new StatsCommand());
         line.addSubcommand(new BackupCommand());
-        line.addSubcommand(new BenchCommand(Confirmation.terminal()));
         line.addSubcommand(new SendCommand());
         line.addSubcommand(new CheckCommand(Confirmation.terminal()));
         line.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
