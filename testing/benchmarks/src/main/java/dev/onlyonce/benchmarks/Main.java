@@ -16,6 +16,10 @@ public final class Main {
         if (isChild(screen, args)) {
             return;
         }
+        if (args.length == 1 && "--chart".equals(args[0])) {
+            Charts.write(Path.of(""));
+            return;
+        }
         Options options;
         try {
             options = Options.parse(args);

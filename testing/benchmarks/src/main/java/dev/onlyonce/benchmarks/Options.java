@@ -68,7 +68,8 @@ record Options(
                 [--nginx PATH]     of 'gateway'; default the one on the path
                 [--gateway-java OPTIONS]  of 'gateway': for its JVM, separated by blanks
                 [--io-uring false] of 'gateway' and 'gateway-memory': whether it serves its sockets by that
-                [--out FILE]       default testing/benchmarks/target/benchmarks.md""";
+                [--out FILE]       default testing/benchmarks/target/benchmarks.md
+            or: testing/benchmarks/run --chart, which draws the tables of docs/internals/performance.md again""";
 
     static Options parse(String... args) {
         List<String> benchmarks = new ArrayList<>();
