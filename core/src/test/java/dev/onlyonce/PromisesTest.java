@@ -6,24 +6,27 @@ import dev.onlyonce.docs.Modules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /**
- * {@code docs/reference/promises.md} lists every promise with the tests that carry its id at the start of their display
- * names. To bring the list up to date, run this test with {@code -Dpromises.write=true}.
+ * {@code docs/reference/promises.md} lists every promise with tests that carry its id at the start of their display names: those
+ * that carry the fewest others, four at most. To bring the list up to date, run this test with {@code -Dpromises.write=true}.
  */
 class PromisesTest {
     private static final Path ROOT = Modules.ROOT;
     private static final Path LIST = ROOT.resolve("docs/reference/promises.md");
     private static final String NONE = "not yet";
+    private static final int SHOWN_MAX = 4;
     private static final Pattern ROW = Pattern.compile("^\\| ([KCFRDWTSNEXO]\\d+) \\| (.*?) \\| (.*?) \\|$");
     private static final Pattern NAME = Pattern.compile("@DisplayName\\(\\s*\"((?:[KCFRDWTSNEXO]\\d+[ ,/]+)+)");
     private static final Pattern ID = Pattern.compile("[KCFRDWTSNEXO]\\d+");
@@ -58,7 +61,7 @@ class PromisesTest {
             Matcher row = ROW.matcher(line);
             if (row.matches()) {
                 Set<String> found = tests.getOrDefault(row.group(1), Set.of());
-                String shown = found.isEmpty() ? NONE : String.join(", ", found);
+                String shown = found.isEmpty() ? NONE : String.join(", ", fewest(found, tests));
                 list.append("| %s | %s | %s |".formatted(row.group(1), row.group(2), shown));
             } else {
                 list.append(line);
@@ -66,6 +69,17 @@ class PromisesTest {
             list.append('\n');
         }
         Files.writeString(LIST, list);
+    }
+
+    /** The tests that are about little else. */
+    private static Set<String> fewest(Set<String> found, Map<String, Set<String>> tests) {
+        return found.stream()
+                .sorted(Comparator.comparingLong((String test) -> tests.values().stream()
+                                .filter(carrying -> carrying.contains(test))
+                                .count())
+                        .thenComparing(Comparator.naturalOrder()))
+                .limit(SHOWN_MAX)
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static Map<String, Set<String>> tests() throws IOException {

@@ -87,14 +87,17 @@ class BlocksTest {
         Set<String> used = new TreeSet<>();
         for (Block block : blocks()) {
             if (!isChecked(block, sources) && EXCEPTIONS.keySet().stream().noneMatch(block.text()::startsWith)) {
-                unchecked.add(block.page() + ": " + block.text().lines().findFirst().orElse(""));
+                unchecked.add(
+                        block.page() + ": " + block.text().lines().findFirst().orElse(""));
             }
             EXCEPTIONS.keySet().stream()
                     .filter(words -> block.text().startsWith(words))
                     .forEach(used::add);
         }
         assertThat(unchecked).as("blocks that no test checks").isEmpty();
-        assertThat(used).as("exceptions that are still needed").containsExactlyInAnyOrderElementsOf(EXCEPTIONS.keySet());
+        assertThat(used)
+                .as("exceptions that are still needed")
+                .containsExactlyInAnyOrderElementsOf(EXCEPTIONS.keySet());
         assertThat(EXCEPTIONS).hasSizeLessThanOrEqualTo(EXCEPTIONS_MAX);
     }
 
@@ -121,28 +124,29 @@ class BlocksTest {
     }
 
     private static boolean isChecked(Block block, Sources sources) throws IOException {
-        switch (block.language()) {
-            case "java":
-                boolean whole = block.text().matches("(?s)(package|import) .*")
-                        || block.page().matches(".*/(plain-java|reconciler)\\.md");
-                return sources.compile(block.text()) || whole && isRun(block, sources);
-            case "xml":
-                return block.text().startsWith("<project ") ? isRun(block, sources) : isDependency(block.text());
-            case "properties":
-                return block.text().lines().allMatch(BlocksTest::isProperty);
-            default:
-                if (block.text().startsWith("onlyonce.")) {
-                    return block.text().lines().allMatch(BlocksTest::isProperty);
-                }
-                if (block.isCommand()) {
-                    return isRun(block, sources)
-                            || block.text()
-                                    .replace("\\\n", " ")
-                                    .lines()
-                                    .allMatch(line -> isCommand(line, sources));
-                }
-                return !block.language().isEmpty() && isRun(block, sources);
+        return switch (block.language()) {
+            case "java" -> sources.compile(block.text()) || (isWhole(block) && isRun(block, sources));
+            case "xml" -> block.text().startsWith("<project ") ? isRun(block, sources) : isDependency(block.text());
+            case "properties" -> block.text().lines().allMatch(BlocksTest::isProperty);
+            default -> isOther(block, sources);
+        };
+    }
+
+    /** Whether it is a program, or, on some pages, a part of one. */
+    private static boolean isWhole(Block block) {
+        return block.text().matches("(?s)(package|import) .*")
+                || block.page().matches(".*/(plain-java|reconciler)\\.md");
+    }
+
+    private static boolean isOther(Block block, Sources sources) {
+        if (block.text().startsWith("onlyonce.")) {
+            return block.text().lines().allMatch(BlocksTest::isProperty);
         }
+        if (isRun(block, sources)) {
+            return true;
+        }
+        return block.isCommand()
+                && block.text().replace("\\\n", " ").lines().allMatch(line -> isCommand(line, sources));
     }
 
     /** Whether tests of the page take blocks of this language from it. */
@@ -187,7 +191,8 @@ class BlocksTest {
         }
         Matcher module = Pattern.compile("-pl (\\S+)").matcher(line);
         Matcher test = Pattern.compile("-Dtest='?(\\w+)").matcher(line);
-        return (!module.find() || Files.exists(Pages.ROOT.resolve(module.group(1)).resolve("pom.xml")))
+        return (!module.find()
+                        || Files.exists(Pages.ROOT.resolve(module.group(1)).resolve("pom.xml")))
                 && (!test.find() || !sources.test("/" + test.group(1)).isEmpty());
     }
 

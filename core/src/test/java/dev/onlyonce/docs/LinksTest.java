@@ -50,7 +50,7 @@ class LinksTest {
         String text = Files.readString(index);
         assertThat(Pages.all())
                 .filteredOn(page -> page.getParent().equals(index.getParent()) && !page.equals(index))
-                .hasSizeGreaterThan(90)
+                .hasSizeGreaterThan(60)
                 .allSatisfy(page -> assertThat(text).containsOnlyOnce("](" + page.getFileName() + ")"));
     }
 

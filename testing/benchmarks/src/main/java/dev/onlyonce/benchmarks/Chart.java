@@ -24,19 +24,19 @@ record Chart(String title, Map<String, Map<String, Double>> bars) {
 
     /** The colours of a page, and those of the series. */
     enum Theme {
-        LIGHT("#ffffff", "#1f2328", "#d0d7de", "#0969da", "#bc4c00", "#1a7f37", "#8250df", "#57606a", "#bf3989"),
-        DARK("#0d1117", "#e6edf3", "#30363d", "#4493f8", "#db6d28", "#3fb950", "#ab7df8", "#8b949e", "#db61a2");
+        LIGHT("#ffffff", "#1f2328", "#d0d7de", "#0969da #bc4c00 #1a7f37 #8250df #57606a #bf3989"),
+        DARK("#0d1117", "#e6edf3", "#30363d", "#4493f8 #db6d28 #3fb950 #ab7df8 #8b949e #db61a2");
 
         private final String background;
         private final String text;
         private final String line;
-        private final List<String> series;
+        private final String series;
 
-        Theme(String background, String text, String line, String... series) {
+        Theme(String background, String text, String line, String series) {
             this.background = background;
             this.text = text;
             this.line = line;
-            this.series = List.of(series);
+            this.series = series;
         }
 
         String suffix() {
@@ -140,8 +140,9 @@ record Chart(String title, Map<String, Map<String, Double>> bars) {
 
     /** A colour for each of the first series; later ones take it again, more faintly. */
     private static String fill(Theme theme, int series) {
-        String colour = " fill=\"" + theme.series.get(series % theme.series.size()) + "\"";
-        return series < theme.series.size() ? colour : colour + " fill-opacity=\"0.5\"";
+        String[] colours = theme.series.split(" ", -1);
+        String colour = " fill=\"" + colours[series % colours.length] + "\"";
+        return series < colours.length ? colour : colour + " fill-opacity=\"0.5\"";
     }
 
     /** The distance of the lines behind the bars: three to seven of them. */

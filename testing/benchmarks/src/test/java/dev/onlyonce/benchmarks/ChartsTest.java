@@ -46,8 +46,14 @@ class ChartsTest {
     @Test
     @DisplayName("change with a figure, and differ in their colours alone")
     void figures() throws Exception {
-        String table = "<!-- chart a: A | series what | at n | value ratio -->\n\n| what | n | ratio |\n|---|---|---|\n"
-                + "| x | 1 | **0.5x** |\n| y | 1 | 1,000 |\n";
+        String table = """
+                <!-- chart a: A | series what | at n | value ratio -->
+
+                | what | n | ratio |
+                |---|---|---|
+                | x | 1 | **0.5x** |
+                | y | 1 | 1,000 |
+                """;
         Map<Path, String> charts = page(table);
         assertThat(charts).hasSize(2);
         assertThat(charts.values().stream().map(svg -> svg.replaceAll("#[0-9a-f]{6}", "")))
@@ -61,7 +67,8 @@ class ChartsTest {
         String table = "\n| what | n | a/s | b/s |\n|---|---|---|---|\n| x | 1 | 2 | 3 |\n";
         assertThat(page("<!-- chart a: A | at n | value a/s,b/s -->" + table).values())
                 .allSatisfy(svg -> assertThat(svg).contains(">a/s<", ">b/s<"));
-        assertThat(page("<!-- chart a: A | series what | at a/s,b/s -->" + table).values())
+        assertThat(page("<!-- chart a: A | series what | at a/s,b/s -->" + table)
+                        .values())
                 .allSatisfy(svg -> assertThat(svg).contains(">x<", ">a/s<"));
         assertThatThrownBy(() -> page("<!-- chart a: A | at n | value c/s -->" + table))
                 .hasMessageContaining("no column c/s");

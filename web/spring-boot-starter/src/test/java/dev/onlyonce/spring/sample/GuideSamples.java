@@ -59,9 +59,9 @@ class GuideSamples {
     @Reconciles("POST /payments")
     Reconciler charges(Provider provider) {
         return unknown -> provider.find(unknown.id().tenant(), unknown.id().key())
-                .<Reconciler.Finding>map(charge -> new Reconciler.Finding.Found(StoredResponse.of(
-                                new HttpAnswer(201, Headers.of("Location", charge.url()), charge.json()))
-                        .encode()))
+                .<Reconciler.Finding>map(charge -> new Reconciler.Finding.Found(
+                        StoredResponse.of(new HttpAnswer(201, Headers.of("Location", charge.url()), charge.json()))
+                                .encode()))
                 .orElseGet(() -> new Reconciler.Finding.Absent("the provider knows of no charge"));
     }
 
