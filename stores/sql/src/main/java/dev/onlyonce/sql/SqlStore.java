@@ -45,6 +45,7 @@ import dev.onlyonce.store.StoreLimits;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Transition;
+import dev.onlyonce.store.UnreadableEntries;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -80,6 +81,7 @@ public final class SqlStore implements Store {
     private final AuditTable audit;
     private final HalfDoneReleases halfDone;
     private final StoreGate gate;
+    private final UnreadableEntries unreadable = new UnreadableEntries();
 
     SqlStore(SqlAccess access, StoreGate gate) {
         this.access = access;
@@ -291,7 +293,7 @@ public final class SqlStore implements Store {
 
     @Override
     public List<Entry> list(EntryQuery query) {
-        return connections.read(c -> EntryListing.of(c, database, query)).stream()
+        return connections.read(c -> EntryListing.of(c, database, query, unreadable)).stream()
                 .map(sealing::shown)
                 .toList();
     }

@@ -4,23 +4,70 @@ import dev.onlyonce.store.Entry;
 import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.UnreadableEntries;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The operators' listing, without results. Its conditions vary with the query, so it is put together; all databases understand it. */
 public final class EntryListing implements Binding {
+    /** Somebody has damaged more than can be looked past. */
+    private static final int ROUNDS_MAX = 10;
+
     private final StringBuilder sql;
     private final List<Binding> bindings = new ArrayList<>();
     private final Columns columns;
 
-    /** Lists entries in the order of their ids. */
-    public static List<Entry> of(Connection connection, SqlDialect database, EntryQuery query) throws SQLException {
+    /** A row; null parts could not be read. */
+    private record Row(@Nullable EntryId id, @Nullable Entry entry) {}
+
+    /**
+     * Lists entries in the order of their ids. Those that cannot be read are left out, and others take their places: up to a bound, past
+     * which there are fewer.
+     */
+    public static List<Entry> of(
+            Connection connection, SqlDialect database, EntryQuery query, UnreadableEntries unreadable)
+            throws SQLException {
         Columns columns = Columns.of(database.kind());
-        EntryListing listing = new EntryListing(query, columns);
-        return database.query(connection, listing.sql(), listing, row -> StoredEntry.read(row, columns));
+        List<Entry> entries = new ArrayList<>();
+        EntryQuery rest = query;
+        for (int round = 0; round < ROUNDS_MAX; round++) {
+            EntryListing listing = new EntryListing(rest, columns);
+            List<Row> rows = database.query(connection, listing.sql(), listing, row -> read(row, columns, unreadable));
+            EntryId last = null;
+            for (Row row : rows) {
+                last = row.id == null ? last : row.id;
+                if (row.entry != null) {
+                    entries.add(row.entry);
+                }
+            }
+            if (rows.size() < rest.limit() || entries.size() == query.limit() || last == null) {
+                break;
+            }
+            rest = new EntryQuery(
+                    query.tenant(),
+                    query.operation(),
+                    query.state(),
+                    query.olderThan(),
+                    last,
+                    query.limit() - entries.size());
+        }
+        return entries;
+    }
+
+    private static Row read(ResultSet row, Columns columns, UnreadableEntries unreadable) throws SQLException {
+        EntryId id = null;
+        try {
+            id = StoredEntry.id(row, 1, columns);
+            return new Row(id, StoredEntry.read(row, columns));
+        } catch (IllegalArgumentException e) {
+            unreadable.report(id == null ? "an entry without a usable id" : id, e);
+            return new Row(id, null);
+        }
     }
 
     /** Prepares the query. */
