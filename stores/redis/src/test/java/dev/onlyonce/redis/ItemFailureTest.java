@@ -72,7 +72,7 @@ class ItemFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = "leases")
+    @ValueSource(strings = {"leases", "tenants"})
     @DisplayName(
             "D11 with a partition that somebody has put a key of another type into is taken but for that partition")
     void wrongType(String index) {
