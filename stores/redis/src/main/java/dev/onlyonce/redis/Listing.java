@@ -131,10 +131,9 @@ final class Listing {
     /** Their index is in the order of ids, see {@code swap.lua}: each partition is asked for its next ones. */
     private void addUnknown(EntryQuery query, @Nullable EntryId after, NavigableSet<EntryId> next) {
         for (int partition = 0; partition < partitions.count(); partition++) {
-            @Nullable EntryId last = after;
-            int found;
+            byte[] from = after == null ? Partitions.bytes("-") : Partitions.joined(AFTER, Partitions.member(after));
+            boolean isMore;
             do {
-                byte[] from = last == null ? Partitions.bytes("-") : Partitions.joined(AFTER, Partitions.member(last));
                 Request request = Request.command(
                         CommandType.ZRANGEBYLEX,
                         partitions.key(partition, Partitions.UNKNOWN),
@@ -145,14 +144,17 @@ final class Listing {
                         Verbs.number(CHUNK));
                 List<Object> answer =
                         Reply.checkRead(pipeline.send(List.of(request)).get(0));
-                found = answer.size();
-                for (EntryId id : members.ids(partition, Partitions.UNKNOWN, answer)) {
-                    last = id;
-                    if (isAsked(query, after, id)) {
-                        add(id, next);
-                    }
+                List<EntryId> ids = members.ids(partition, Partitions.UNKNOWN, answer);
+                ids.stream().filter(id -> isAsked(query, after, id)).forEach(id -> add(id, next));
+                isMore = answer.size() == CHUNK
+                        && (next.size() < KEPT
+                                || ids.isEmpty()
+                                || ids.get(ids.size() - 1).compareTo(next.last()) < 0);
+                if (isMore) {
+                    // Whether or not it could be read: else a damaged one might come again and again.
+                    from = Partitions.joined(AFTER, (byte[]) answer.get(CHUNK - 1));
                 }
-            } while (found == CHUNK && (next.size() < KEPT || last == null || last.compareTo(next.last()) < 0));
+            } while (isMore);
         }
     }
 
