@@ -1,6 +1,8 @@
 package dev.onlyonce.prove;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -92,6 +94,14 @@ public final class Main implements Callable<Integer> {
             description = "The longest pause between two faults. Longer ones cost less. Default: ${DEFAULT-VALUE}")
     private int gapMillis;
 
+    @Option(
+            names = "--pace",
+            paramLabel = "N",
+            description =
+                    "Makes leases, pauses and all other times of rounds N times as long. Default: as slow as this machine is, 1 to "
+                            + Timing.PACE_MAX)
+    private int pace;
+
     @Option(names = "--report", paramLabel = "DIR", description = "Where reports go. Default: a temporary folder")
     private Path folder = Path.of(System.getProperty("java.io.tmpdir"), "onlyonce-prove");
 
@@ -158,6 +168,9 @@ public final class Main implements Callable<Integer> {
             new Scale(scale, System.out::println).run();
             return 0;
         }
+        int times = pace > 0 ? pace : measured();
+        System.setProperty(Timing.PACE, String.valueOf(times));
+        System.out.println("times are " + times + " times as long as on an idle machine");
         ExecutorService threads = Executors.newCachedThreadPool();
         List<Future<?>> running = new ArrayList<>();
         for (String store : stores) {
@@ -171,6 +184,19 @@ public final class Main implements Callable<Integer> {
                 System.out.println(store + ", " + rounds.get(store) + " rounds: " + Report.figures(total)));
         System.out.println("violations " + violations + ", broken rounds " + broken);
         return violations > 0 ? VIOLATED : broken > 0 ? BROKEN : 0;
+    }
+
+    /** How slow this machine is now: how long it takes to get a little of a processor's time, halved, from 1 to {@value Timing#PACE_MAX}. */
+    private static int measured() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long begun = System.nanoTime();
+        long used = threads.getCurrentThreadCpuTime();
+        long wanted = used + Duration.ofMillis(200).toNanos();
+        while (used < wanted) {
+            used = threads.getCurrentThreadCpuTime();
+        }
+        long times = (System.nanoTime() - begun) / Duration.ofMillis(400).toNanos();
+        return (int) Math.max(1, Math.min(Timing.PACE_MAX, times));
     }
 
     private Integer check() throws IOException {

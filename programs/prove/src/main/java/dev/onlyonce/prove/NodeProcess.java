@@ -92,6 +92,7 @@ final class NodeProcess implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-Dlogback.configurationFile=prove-logback.xml",
                 "-Dprove.level=WARN",
+                "-D" + Timing.PACE + "=" + Integer.getInteger(Timing.PACE, 1),
                 "-cp",
                 builds.get(starts++ % builds.size())));
         command.addAll(program.arguments());

@@ -12,9 +12,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * Measures what a large table costs: PostgreSQL with many live keys beside an empty one, in the same server and by turns.
@@ -115,22 +117,29 @@ final class Scale {
         }
     }
 
-    /** The processor time that the server has used until now: it runs in processes below this one. */
-    private static Duration processor() {
+    /** The processor time of each process of the server until now: they run below this one. */
+    private static Map<Long, Duration> processor() {
         return ProcessHandle.current()
                 .descendants()
-                .map(process -> process.info().totalCpuDuration().orElse(Duration.ZERO))
-                .reduce(Duration.ZERO, Duration::plus);
+                .collect(Collectors.toMap(
+                        ProcessHandle::pid,
+                        process -> process.info().totalCpuDuration().orElse(Duration.ZERO)));
     }
 
-    private static double seconds(Duration before) {
-        return processor().minus(before).toMillis() / 1e3;
+    /** What they have used since. Processes that have ended meanwhile are not counted. */
+    private static double seconds(Map<Long, Duration> before) {
+        return processor().entrySet().stream()
+                        .mapToLong(each -> each.getValue()
+                                .minus(before.getOrDefault(each.getKey(), Duration.ZERO))
+                                .toMillis())
+                        .sum()
+                / 1e3;
     }
 
     private static Cost executions(String url) throws InterruptedException {
         AtomicLong done = new AtomicLong();
         long begun = System.nanoTime();
-        Duration processor = processor();
+        Map<Long, Duration> processor = processor();
         try (StoreAccess access = StoreAccess.open(url);
                 Onlyonce once = Onlyonce.builder(access.store()).build()) {
             List<Thread> threads = new ArrayList<>();
@@ -168,7 +177,7 @@ final class Scale {
         double before = rowsRead(full);
         full.addLapsed(LAPSED);
         long begun = System.nanoTime();
-        Duration processor = processor();
+        Map<Long, Duration> processor = processor();
         try (StoreAccess access = StoreAccess.open(full.url());
                 Onlyonce once = Onlyonce.builder(access.store()).build()) {
             while (once.liveClaims() == 0 && full.number(UNKNOWN) < LAPSED) {
@@ -206,7 +215,7 @@ final class Scale {
                 Onlyonce once = Onlyonce.builder(access.store()).build()) {
             long purged = 0;
             long begun = System.nanoTime();
-            Duration processor = processor();
+            Map<Long, Duration> processor = processor();
             for (int last = 1; last > 0; purged += last) {
                 last = once.operator().purge();
             }
@@ -222,7 +231,7 @@ final class Scale {
                         .auditRetention(Duration.ofHours(1))
                         .build()) {
             long begun = System.nanoTime();
-            Duration processor = processor();
+            Map<Long, Duration> processor = processor();
             while (once.operator().purge() > 0) {
                 // The next batch.
             }

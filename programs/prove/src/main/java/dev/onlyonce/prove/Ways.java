@@ -65,7 +65,7 @@ final class Ways {
                 .lease(Timing.LEASE)
                 .callMax(Timing.CALL_MAX)
                 .cacheFor(Timing.CACHE_FOR)
-                .storeWaitMax(Duration.ofSeconds(2))
+                .storeWaitMax(Timing.LEASE.multipliedBy(2))
                 .sweepEvery(Timing.SWEEP_EVERY)
                 .reconciler(Work.Way.LEASED.name(), patient(entry -> ledger.find(work(entry), "")))
                 // Decides about dead letters, of which a slow machine has some.
