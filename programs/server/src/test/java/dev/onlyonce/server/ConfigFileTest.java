@@ -101,7 +101,7 @@ class ConfigFileTest {
                     upstreams: [{url: http://a}]~tenant-limits: {live-max: 1}    |:2: there is no setting "tenant-limits" in the file; did you mean "limits"?
                     upstreams: [{url: http://a}]~store: {apply-schema: true}     |did you mean "schema"?
                     upstreams: [{url: http://a}]~defaults: {retention: 3 weeks}  |:2: defaults.retention: "3 weeks" is not a duration such as
-                    upstreams: [{url: http://a}]~defaults: {profile: strip}      |:2: defaults.profile: no profile "strip"; use ietf, stripe or strict
+                    upstreams: [{url: http://a}]~defaults: {profile: strip}      |:2: defaults.profile: no profile "strip"; use ietf, stripe, strict or oasis
                     upstreams: [{url: http://a}]~listen: {port: 7000}~admin: {port: 7000} |admin: clients and operators would share a port; give admin another port
                     upstreams: [{url: http://a}]~operations: [{method: get, path: /a}] |requests with GET change nothing, so their retries need no protection
                     upstreams: [{url: http://a, response-timeout: 50m}]~defaults: {held-max: 40m} |is longer than the held-max of POST /**, so its claim would end before the answer

@@ -145,7 +145,6 @@ public final class ConfigFile {
         Section tls = section.section("tls");
         Listen.Limits limits = new Listen.Limits(
                 section.number("connections-max", usual.connectionsMax(), 1, MANY),
-                section.bytes("request-line-bytes-max", usual.requestLineBytesMax(), 256, 1 << 20),
                 section.bytes("header-bytes-max", usual.headerBytesMax(), 1024, 1 << 20),
                 section.duration("header-timeout", usual.headerTimeout(), Duration.ofSeconds(1), HOUR),
                 section.duration("idle-timeout", usual.idleTimeout(), Duration.ofSeconds(1), HOUR),

@@ -72,7 +72,7 @@ final class Clients {
                 StrictDecoder.NAME,
                 StrictDecoder.NAME,
                 new StrictDecoder(new Http1ServerConfig()
-                        .setMaxInitialLineLength(limits.requestLineBytesMax())
+                        .setMaxInitialLineLength(Listen.REQUEST_LINE_BYTES_MAX)
                         .setMaxHeaderSize(limits.headerBytesMax())));
     }
 

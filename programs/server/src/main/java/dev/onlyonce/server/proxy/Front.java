@@ -190,7 +190,7 @@ public final class Front extends VerticleBase {
                 // Upgrades are between the client and the upstream.
                 .setPerFrameWebSocketCompressionSupported(false)
                 .setPerMessageWebSocketCompressionSupported(false)
-                .setMaxInitialLineLength(limits.requestLineBytesMax())
+                .setMaxInitialLineLength(Listen.REQUEST_LINE_BYTES_MAX)
                 .setMaxHeaderSize(limits.headerBytesMax())
                 // Without TLS it would be negotiated inside HTTP/1.1, past the strict decoder; and hardly anybody does.
                 .setHttp2ClearTextEnabled(false)
