@@ -136,6 +136,6 @@ class BoundaryOperationsTest {
         assertThatThrownBy(() -> TestBoundary.of(one, one)).hasMessageContaining("POST /payments");
         assertThatThrownBy(() -> Operation.builder("POST", "payments").build()).hasMessageContaining("slash");
         assertThatThrownBy(() -> Operation.builder("POST", "/**/a").build()).hasMessageContaining("last");
-        assertThatThrownBy(() -> Profile.of("lax")).hasMessageContaining("ietf, stripe or strict");
+        assertThatThrownBy(() -> Profile.of("lax")).hasMessageContaining("ietf, stripe, strict or oasis");
     }
 }
