@@ -46,6 +46,11 @@ final class Callbacks {
         this.lost = new Line("onLost", LOST_THREADS, event -> {});
     }
 
+    /** Whether there is a listener. */
+    boolean isHeard() {
+        return !listeners.isEmpty();
+    }
+
     /** Passes an event to the listeners. */
     void tell(Event event) {
         boolean later = ForOthers.isNow();

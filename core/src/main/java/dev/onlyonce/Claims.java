@@ -1,7 +1,6 @@
 package dev.onlyonce;
 
 import dev.onlyonce.internal.Splitting;
-import dev.onlyonce.store.EntryId;
 import dev.onlyonce.store.RenewResult;
 import dev.onlyonce.store.Store;
 import dev.onlyonce.store.StoreException;
@@ -46,44 +45,54 @@ final class Claims {
     private static final Logger log = LoggerFactory.getLogger(Claims.class);
 
     private final Parts parts;
+    private final HotKeys hot;
     private final Map<UUID, LiveClaim> live = new ConcurrentHashMap<>();
-    private final Map<EntryId, LiveClaim> byId = new ConcurrentHashMap<>();
     private final AtomicLong wallAheadMillis;
     private final Semaphore beats = new Semaphore(BEATS_MAX);
 
-    private volatile Duration beat = Terms.LEASE_MAX;
+    private volatile long beatNanos = Terms.LEASE_MAX.toNanos();
     private Time.Scheduled next = () -> {};
     private volatile boolean closed;
 
     Claims(Parts parts) {
         this.parts = parts;
+        this.hot = new HotKeys(parts);
         this.wallAheadMillis =
                 new AtomicLong(parts.time().now().toEpochMilli() - TimeUnit.NANOSECONDS.toMillis(parts.nanos()));
     }
 
     void start(Duration every) {
-        beat = every;
+        beatNanos = every.toNanos();
         beatLater();
+    }
+
+    /** The keys of the claims here, and those that are being claimed. */
+    HotKeys hot() {
+        return hot;
     }
 
     void add(LiveClaim claim) {
         live.put(claim.token(), claim);
-        byId.put(claim.id(), claim);
-        Duration needed = beatFor(claim.policy().terms().lease());
-        if (needed.compareTo(beat) < 0) {
+        long needed = beatNanos(claim.policy().terms().lease());
+        if (needed < beatNanos) {
             quicken(needed);
         }
     }
 
     /** A heartbeat is due after a third of the lease. Checking twice as often leaves time for two attempts. */
     static Duration beatFor(Duration lease) {
-        return lease.dividedBy(6);
+        return Duration.ofNanos(beatNanos(lease));
+    }
+
+    /** In numbers: every claim asks, and {@link Duration} divides by means of BigDecimal. */
+    static long beatNanos(Duration lease) {
+        return lease.toNanos() / 6;
     }
 
     /** Speeds up for a policy with a shorter lease than any before. */
-    private synchronized void quicken(Duration needed) {
-        if (needed.compareTo(beat) < 0) {
-            beat = needed;
+    private synchronized void quicken(long needed) {
+        if (needed < beatNanos) {
+            beatNanos = needed;
             beatLater();
         }
     }
@@ -91,7 +100,7 @@ final class Claims {
     private synchronized void beatLater() {
         next.cancel();
         if (!closed) {
-            next = parts.schedule(beat, this::beat);
+            next = parts.schedule(Duration.ofNanos(beatNanos), this::beat);
         }
     }
 
@@ -100,15 +109,9 @@ final class Claims {
         return token == null ? null : live.get(token);
     }
 
-    /** The last claim of a key. */
-    @Nullable
-    LiveClaim get(EntryId id) {
-        return byId.get(id);
-    }
-
     void remove(LiveClaim claim) {
         live.remove(claim.token());
-        byId.remove(claim.id(), claim);
+        hot.ended(claim);
         claim.end();
     }
 

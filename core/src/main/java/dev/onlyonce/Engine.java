@@ -76,7 +76,7 @@ final class Engine {
         this.settlements = settlements;
         this.cache = cache;
         this.waiting = new Waiting(parts.time(), waitersMax);
-        this.hot = new HotKeys(claims, parts);
+        this.hot = claims.hot();
     }
 
     /** See {@link Onlyonce#execute}. */
@@ -98,42 +98,66 @@ final class Engine {
     /** Asks the store for the claim, past the cache; blocks. */
     Begun claim(Key key, Fingerprint fingerprint, Policy policy) {
         Asking first = asking(key, fingerprint, policy);
-        return goOn(first.attempt, () -> ask(first));
+        return goOn(first, () -> ask(first));
     }
 
     /**
      * An attempt, and the question to the store that it waits for: its own, or that of a duplicate.
      *
      * @param attempt counts from that question, so that nothing is remembered for longer
+     * @param running the same request, if this node is executing it
      */
-    private record Asking(ClaimAttempt attempt, HotKeys.Question question) {
+    private record Asking(ClaimAttempt attempt, HotKeys.Question question, Optional<Entry> running) {
         boolean isOwn() {
-            return question.token().equals(attempt.token());
+            return question.isBy(attempt.token());
+        }
+
+        /** Answers those who wait for this question, if it is an own one that was not answered before. */
+        void answered(Optional<Entry> entry) {
+            if (isOwn()) {
+                question.answered(entry);
+            }
+        }
+
+        /** Hands on what the store has said. A claim that was won is handed on when it can be waited for. */
+        void answered(@Nullable ClaimResult result) {
+            if (!(result instanceof ClaimResult.Claimed)) {
+                answered(
+                        result instanceof ClaimResult.Existing existing
+                                ? Optional.of(existing.entry())
+                                : Optional.empty());
+            }
         }
     }
 
     private Asking asking(Key key, Fingerprint fingerprint, Policy policy) {
         UUID token = Tokens.next();
         HotKeys.Question question = hot.ask(key.entryId(), token);
-        return new Asking(new ClaimAttempt(key, fingerprint, policy, token, question.sinceNanos()), question);
+        ClaimAttempt attempt = new ClaimAttempt(key, fingerprint, policy, token, question.sinceNanos());
+        Optional<Entry> running = question.running();
+        if (running.isEmpty() || found(attempt, running.get()).outcome() instanceof Outcome.InFlight) {
+            return new Asking(attempt, question, running);
+        }
+        // Only the store refuses.
+        HotKeys.Question other = hot.askAsOther(key.entryId(), token);
+        return new Asking(
+                new ClaimAttempt(key, fingerprint, policy, token, other.sinceNanos()), other, Optional.empty());
     }
 
     /** Asks the store, unless this node is executing the key, or asking about it. */
     private ClaimResult ask(Asking asking) {
-        Optional<Entry> running = running(asking.attempt);
-        Optional<Entry> known = running.isPresent() || asking.isOwn() ? running : asking.question.await();
+        Optional<Entry> known = asking.running.isPresent() || asking.isOwn() ? asking.running : asking.question.await();
         ClaimResult result = known.isPresent()
                 ? new ClaimResult.Existing(known.get())
                 : store.claim(asking.attempt.request(parts.name()));
-        answer(asking.attempt, result);
+        asking.answered(result);
         return result;
     }
 
     /** The same without blocking. */
     private CompletableFuture<ClaimResult> askAsync(Asking asking) {
-        Optional<Entry> running = running(asking.attempt);
-        CompletableFuture<Optional<Entry>> known = running.isPresent() || asking.isOwn()
-                ? CompletableFuture.completedFuture(running)
+        CompletableFuture<Optional<Entry>> known = asking.running.isPresent() || asking.isOwn()
+                ? CompletableFuture.completedFuture(asking.running)
                 : asking.question.answer();
         CompletableFuture<ClaimResult> answer = new CompletableFuture<>();
         var unused = known.thenAccept(entry -> {
@@ -141,26 +165,11 @@ final class Engine {
                     ? CompletableFuture.completedFuture(new ClaimResult.Existing(entry.get()))
                     : store.claimAsync(asking.attempt.request(parts.name()));
             var unusedResult = result.whenComplete((claimed, failure) -> {
-                answer(asking.attempt, claimed);
+                asking.answered(claimed);
                 Futures.complete(answer, () -> Futures.get(claimed, failure));
             });
         });
         return answer;
-    }
-
-    /** Hands on what the store has said. A claim that was won is handed on when it can be waited for. */
-    private void answer(ClaimAttempt attempt, @Nullable ClaimResult result) {
-        if (!(result instanceof ClaimResult.Claimed)) {
-            hot.answer(
-                    attempt,
-                    result instanceof ClaimResult.Existing existing ? Optional.of(existing.entry()) : Optional.empty());
-        }
-    }
-
-    /** Empty for another request too: only the store refuses. */
-    private Optional<Entry> running(ClaimAttempt attempt) {
-        return hot.running(attempt.key().entryId())
-                .filter(entry -> found(attempt, entry).outcome() instanceof Outcome.InFlight);
     }
 
     /** See {@link Registry#cached}. */
@@ -187,7 +196,7 @@ final class Engine {
         CompletableFuture<Begun> begun = new CompletableFuture<>();
         Asking first = asking(key, fingerprint, policy);
         var unused = askAsync(first).whenComplete((result, failure) -> {
-            Runnable rest = () -> hand(begun, () -> goOn(first.attempt, () -> Futures.get(result, failure)));
+            Runnable rest = () -> hand(begun, () -> goOn(first, () -> Futures.get(result, failure)));
             if (!mayBlock(policy, result)) {
                 rest.run();
                 return;
@@ -236,19 +245,21 @@ final class Engine {
     }
 
     /** Goes on from the store's answer to the first attempt; blocks only where {@link #mayBlock} says so. */
-    private Begun goOn(ClaimAttempt first, Supplier<ClaimResult> answerToFirst) {
-        try (Waiting.Turn turn = waiting.turn(first.policy().waitMax())) {
+    private Begun goOn(Asking first, Supplier<ClaimResult> answerToFirst) {
+        try (Waiting.Turn turn = waiting.turn(first.attempt.policy().waitMax())) {
             return goOn(first, answerToFirst, turn);
         } finally {
             // Where that has failed, each asks for itself.
-            hot.answer(first, Optional.empty());
+            first.answered(Optional.empty());
         }
     }
 
-    private Begun goOn(ClaimAttempt first, Supplier<ClaimResult> answerToFirst, Waiting.Turn turn) {
-        ClaimAttempt attempt = first;
+    private Begun goOn(Asking firstAsking, Supplier<ClaimResult> answerToFirst, Waiting.Turn turn) {
+        ClaimAttempt first = firstAsking.attempt;
+        Asking asking = firstAsking;
         Supplier<ClaimResult> answer = answerToFirst;
         for (int round = 1; ; round++) {
+            ClaimAttempt attempt = asking.attempt;
             ClaimResult result;
             try {
                 result = answer.get();
@@ -261,7 +272,7 @@ final class Engine {
                 throw abandon(attempt, lostFrom, "The claim could not be confirmed, so the action did not run", e);
             }
             if (result instanceof ClaimResult.Claimed claimed) {
-                return claimed(attempt, claimed.attempt());
+                return claimed(asking, claimed.attempt());
             }
             Entry entry = ((ClaimResult.Existing) result).entry();
             remember(entry, attempt.sinceNanos());
@@ -272,12 +283,12 @@ final class Engine {
             Fingerprint same =
                     attempt.fingerprint().in(found.fingerprintVersion()).orElseThrow();
             Asking next = asking(first.key(), same, first.policy());
-            attempt = next.attempt;
+            asking = next;
             answer = () -> {
                 try {
                     return ask(next);
                 } catch (RuntimeException | Error e) {
-                    hot.answer(next.attempt, Optional.empty());
+                    next.answered(Optional.empty());
                     throw e;
                 }
             };
@@ -320,26 +331,34 @@ final class Engine {
         return new Found(outcome, entry.state(), entry.fingerprint().version());
     }
 
-    private Begun claimed(ClaimAttempt origin, int attempt) {
+    private Begun claimed(Asking asking, int attempt) {
+        ClaimAttempt origin = asking.attempt;
         Key key = origin.key();
         LiveClaim claim = new LiveClaim(settlements, origin, attempt);
         if (!claim.isStartable(parts.nanos())) {
-            hot.answer(origin, Optional.empty());
+            asking.answered(Optional.empty());
             String why = "The claim was confirmed only when its lease had all but lapsed, so the action did not run";
             throw abandon(origin, parts.nanos(), why, null);
         }
         claims.add(claim);
-        hot.answer(origin, Optional.of(hot.entry(claim)));
+        hot.won(asking.question, claim);
         if (cache.get(key.entryId()) != null) {
             // Its entry was evicted elsewhere.
             cache.drop(key.entryId());
         }
+        if (parts.isHeard()) {
+            tellClaimed(origin, attempt);
+        }
+        return new Begun.Claimed(claim);
+    }
+
+    private void tellClaimed(ClaimAttempt origin, int attempt) {
+        Key key = origin.key();
         parts.tell(new Event.Decided(key, attempt == 1 ? Decision.CREATED : Decision.FAILED_RETRY));
         parts.tell(new Event.Took(key.operation(), Event.Took.Part.CLAIM, parts.nanos() - origin.sinceNanos()));
         State from = attempt == 1 ? null : State.RETRYABLE;
         parts.tell(new Event.Changed(new Transition(
                 key.entryId(), key.operation(), from, State.PROCESSING, attempt, parts.name(), "claimed")));
-        return new Begun.Claimed(claim);
     }
 
     /** The claim may be in the store, but the action has not run: release it as soon as the store can be reached. */

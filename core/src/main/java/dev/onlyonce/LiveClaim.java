@@ -32,7 +32,8 @@ final class LiveClaim implements OpenClaim {
     private volatile boolean busy;
 
     private List<Runnable> lostCallbacks = List.of();
-    private @Nullable CompletableFuture<Void> ended;
+    private boolean over; // guarded by this
+    private @Nullable CompletableFuture<Void> ended; // guarded by this; made when somebody waits
 
     LiveClaim(Settlements settlements, ClaimAttempt origin, int attempt) {
         this.settlements = settlements;
@@ -112,7 +113,7 @@ final class LiveClaim implements OpenClaim {
 
     /** Whether enough of the lease is left to start an action: a heartbeat can still come before its end. */
     boolean isStartable(long now) {
-        return leaseUntilNanos - now > Claims.beatFor(policy().terms().lease()).toNanos();
+        return leaseUntilNanos - now > Claims.beatNanos(policy().terms().lease());
     }
 
     boolean wasBusy() {
@@ -158,13 +159,20 @@ final class LiveClaim implements OpenClaim {
     /** Done when the claim has been settled or lost: for waiters on this node. */
     synchronized CompletableFuture<Void> ended() {
         if (ended == null) {
-            ended = new CompletableFuture<>();
+            ended = over ? CompletableFuture.completedFuture(null) : new CompletableFuture<>();
         }
         return ended;
     }
 
     void end() {
-        ended().complete(null);
+        CompletableFuture<Void> waiting;
+        synchronized (this) {
+            over = true;
+            waiting = ended;
+        }
+        if (waiting != null) {
+            waiting.complete(null);
+        }
     }
 
     @Override

@@ -16,6 +16,11 @@ record Parts(String name, Store store, Time time, Callbacks callbacks) {
         return time.nanos();
     }
 
+    /** Whether there is a listener: what every request tells need not be made for nobody. */
+    boolean isHeard() {
+        return callbacks.isHeard();
+    }
+
     /** Passes an event to the listeners. No listener can cost a caller its claim or its answer. */
     void tell(Event event) {
         callbacks.tell(event);

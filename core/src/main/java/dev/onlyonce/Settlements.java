@@ -161,6 +161,9 @@ final class Settlements {
         long now = nanos();
         long ended = claim.actionEndedNanos();
         latency.took(operation, now - claim.begunNanos());
+        if (!parts.isHeard()) {
+            return;
+        }
         parts.tell(new Event.Took(operation, Event.Took.Part.EXECUTE, ended - claim.begunNanos()));
         parts.tell(new Event.Took(operation, Event.Took.Part.SETTLE, now - ended));
         parts.tell(new Event.Changed(new Transition(

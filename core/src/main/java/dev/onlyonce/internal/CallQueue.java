@@ -319,6 +319,11 @@ final class CallQueue implements AutoCloseable {
     private List<PendingCall<?, ?>> take(int lane, PendingCall<?, ?> own) {
         lock.lock();
         try {
+            if (queue.isEmpty()) {
+                List<PendingCall<?, ?>> alone = List.of(own);
+                lanes.load(lane, alone);
+                return alone;
+            }
             List<PendingCall<?, ?>> batch = new ArrayList<>(Math.min(queue.size() + 1, Store.BATCH_MAX));
             // First, so that no call is lost if memory runs out while the batch is made.
             lanes.load(lane, batch);
