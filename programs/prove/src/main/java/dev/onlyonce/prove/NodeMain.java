@@ -36,9 +36,11 @@ public final class NodeMain {
     public static void main(String[] arguments) throws Exception {
         String name = arguments[0];
         StoreAccess access = StoreAccess.await(arguments[1]);
-        Store store = Plant.of(arguments[4]).in(access.store());
+        Plant plant = Plant.of(arguments[4]);
+        Store store = plant.in(access.store());
         JumpingTime time = new JumpingTime();
-        Ways ways = new Ways(name, store, access, new LedgerClient(Integer.parseInt(arguments[2]), name), time);
+        Ways ways = new Ways(
+                name, store, access, new LedgerClient(Integer.parseInt(arguments[2]), name, plant.isHealed()), time);
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(Executors.newCachedThreadPool());
         server.createContext("/", exchange -> serve(exchange, ways));

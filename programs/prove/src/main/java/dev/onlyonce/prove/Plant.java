@@ -43,6 +43,11 @@ enum Plant {
         return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
 
+    /** Whether its damage is healed by whoever finds out what is unknown. Then nobody does, so that clients see it. */
+    boolean isHealed() {
+        return this == READ_AS_ACKNOWLEDGEMENT;
+    }
+
     /** As it is written on the command line. */
     String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -120,7 +120,7 @@ final class Round {
             awaitUp(nodes);
             List<Checker.Violation> early =
                     plan.aim.plant == Plant.NONE ? List.of() : new Checker(history, load.all(), Map.of()).checkSoFar();
-            if (!early.isEmpty()) {
+            if (!early.isEmpty() || plan.aim.plant.isHealed()) {
                 return new Result(plan, history, early, figures(load, operating, 0, 0), folder);
             }
             Load.Drained drained = load.drain(plan.crew.clients);
@@ -198,7 +198,7 @@ final class Round {
             if (item.isPresent() && store.evict(item.get().work)) {
                 load.reopen(item.get());
             }
-            if (turn % RESOLVES_EVERY == 0) {
+            if (turn % RESOLVES_EVERY == 0 && !plan.aim.plant.isHealed()) {
                 load.unknown().ifPresent(unknown -> store.resolve(unknown.work));
             }
             Pause.millis(EVICTIONS_EVERY_MILLIS);
