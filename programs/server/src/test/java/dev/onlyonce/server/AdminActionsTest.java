@@ -27,8 +27,7 @@ import picocli.CommandLine;
 @DisplayName("The command line and the admin API")
 class AdminActionsTest {
     /** Commands that ask a running gateway for nothing: they run one, send requests, copy a file, or serve the shell. */
-    private static final List<String> NOT_ASKED =
-            List.of("gateway", "check", "send", "backup", "generate-completion");
+    private static final List<String> NOT_ASKED = List.of("gateway", "check", "send", "backup", "generate-completion");
 
     @TempDir
     Path folder;
