@@ -39,14 +39,15 @@ local function record(base, records, count)
   answers[2] = math.max(answers[2], audited)
 end
 
--- The entries last: until then they are as they were. To leave an index needs no memory, so a server without any takes what begins so.
+-- To remove nothing needs no memory: a server without any takes what begins so. The index that is left and the entries change last.
 local function change(base, todo, from, to, members, scored, values, records, count, tenants)
-  if from ~= '' then call('ZREM', base .. from, unpack(members)) end
+  if from ~= '' then call('ZREM', base .. from, '') end
   if to ~= '' then call('ZADD', base .. to, unpack(scored)) end
   if count > 0 then record(base, records, count) end
   for tenant, more in pairs(tenants) do
     if call('HINCRBY', base .. 'tenants', tenant, more) == 0 then call('HDEL', base .. 'tenants', tenant) end
   end
+  if from ~= '' and from ~= to then call('ZREM', base .. from, unpack(members)) end
   if todo ~= 'KEEP' then call(todo, unpack(values)) end
 end
 

@@ -10,7 +10,9 @@ import dev.onlyonce.store.EntryQuery;
 import dev.onlyonce.store.OnLeaseLost;
 import dev.onlyonce.store.Renewal;
 import dev.onlyonce.store.Resolution;
+import dev.onlyonce.store.SettleResult;
 import dev.onlyonce.store.State;
+import dev.onlyonce.store.StoreException;
 import dev.onlyonce.store.StoreUnavailable;
 import dev.onlyonce.store.Terms;
 import dev.onlyonce.testservers.RedisServer;
@@ -26,12 +28,15 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the user of the server may do. */
 @DisplayName("A Redis user")
 class CommandRightsTest {
     /** For a moment, so that it is over in the test. */
     private static final Duration LEASE = Duration.ofMillis(100);
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static RedisServer server;
 
@@ -137,6 +142,39 @@ class CommandRightsTest {
         store.purgeAudit(Duration.ZERO, 10);
         store.checkWritable();
         assertThat(store.now()).isPresent();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"zadd", "zrem", "xadd", "incrby", "mset", "getrange", "mget"})
+    @DisplayName("that loses a right while it is used loses no entry: what it cannot settle is swept once the right is"
+            + " back")
+    void lostLater(String command) {
+        server.command("FLUSHALL");
+        try (RedisStore store = as("+@all").build()) {
+            ClaimRequest usual = Calls.claim("lost-" + command);
+            ClaimRequest claim = new ClaimRequest(
+                    usual.id(),
+                    usual.operation(),
+                    usual.fingerprint(),
+                    usual.token(),
+                    usual.owner(),
+                    new Terms(LEASE, OnLeaseLost.UNKNOWN, Duration.ofHours(1), Duration.ZERO),
+                    State.PROCESSING);
+            store.claim(List.of(claim));
+            assertThat(server.command("ACL", "SETUSER", "limited", "-" + command))
+                    .isEqualTo("+OK");
+            try {
+                assertThat(store.settle(List.of(Calls.completed(claim)))).containsExactly(new SettleResult.Busy());
+            } catch (StoreException e) {
+                // All of a list that is refused.
+            }
+            assertThat(server.command("ACL", "SETUSER", "limited", "+" + command))
+                    .isEqualTo("+OK");
+            long giveUp = System.nanoTime() + PATIENCE.toNanos();
+            while (store.sweep(10).isEmpty()) {
+                assertThat(System.nanoTime()).as("the entry is in no index").isLessThan(giveUp);
+            }
+        }
     }
 
     @Test
