@@ -180,8 +180,7 @@ public final class SqlStore implements Store {
             return List.of();
         }
         requests.forEach(SqlStore::check);
-        Map<EntryId, ClaimResult> claimed = writer.claim(sorted(requests, ClaimRequest::id));
-        return requests.stream().map(r -> get(claimed, r.id())).toList();
+        return inOrder(requests, ClaimRequest::id, writer.claim(sorted(requests, ClaimRequest::id)));
     }
 
     @Override
@@ -190,16 +189,20 @@ public final class SqlStore implements Store {
             return List.of();
         }
         List<Settlement> sorted = sealing.seal(sorted(settlements, Settlement::id));
-        Map<EntryId, SettleResult> settled = halfDone.settle(sorted);
-        List<Settlement> rest =
-                sorted.stream().filter(s -> !settled.containsKey(s.id())).toList();
-        if (!rest.isEmpty()) {
-            settled.putAll(EntryWriter.known(() -> !settled.isEmpty(), () -> writer.settle(rest)));
-        }
-        List<SettleResult> results =
-                settlements.stream().map(s -> get(settled, s.id())).toList();
+        Map<EntryId, SettleResult> released = halfDone.settle(sorted);
+        Map<EntryId, SettleResult> settled = released.isEmpty() ? writer.settle(sorted) : settleRest(sorted, released);
+        List<SettleResult> results = inOrder(settlements, Settlement::id, settled);
         halfDone.answered(settlements, results);
         return results;
+    }
+
+    private Map<EntryId, SettleResult> settleRest(List<Settlement> sorted, Map<EntryId, SettleResult> released) {
+        List<Settlement> rest =
+                sorted.stream().filter(s -> !released.containsKey(s.id())).toList();
+        if (!rest.isEmpty()) {
+            released.putAll(EntryWriter.known(() -> true, () -> writer.settle(rest)));
+        }
+        return released;
     }
 
     @Override
@@ -412,8 +415,11 @@ public final class SqlStore implements Store {
         connections.close();
     }
 
-    /** A copy in the order of ids; throws if an id comes twice. */
+    /** In the order of ids; throws if an id comes twice. Most lists have one row. */
     private static <T> List<T> sorted(List<T> list, Function<T, EntryId> id) {
+        if (list.size() == 1) {
+            return list;
+        }
         List<T> sorted = new ArrayList<>(list);
         sorted.sort(Comparator.comparing(id));
         for (int i = 1; i < sorted.size(); i++) {
@@ -430,6 +436,18 @@ public final class SqlStore implements Store {
         NameCheck.check("key", claim.id().key());
         NameCheck.check("operation", claim.operation());
         NameCheck.check("owner", claim.owner());
+    }
+
+    /** An answer for each. */
+    private static <Q, T> List<T> inOrder(List<Q> asked, Function<Q, EntryId> id, Map<EntryId, T> results) {
+        if (asked.size() == 1) {
+            return List.of(get(results, id.apply(asked.get(0))));
+        }
+        List<T> answers = new ArrayList<>(asked.size());
+        for (Q one : asked) {
+            answers.add(get(results, id.apply(one)));
+        }
+        return answers;
     }
 
     private static <T> T get(Map<EntryId, T> results, EntryId id) {

@@ -177,6 +177,9 @@ public final class EntryWriter {
     }
 
     private void settleRest(List<Settlement> settlements, Answers answers) {
+        if (answers.settled.size() == settlements.size()) {
+            return;
+        }
         List<Settlement> rest = settlements.stream()
                 .filter(s -> !answers.settled.containsKey(s.id()))
                 .toList();
@@ -217,6 +220,9 @@ public final class EntryWriter {
     }
 
     private void claimRest(List<ClaimRequest> claims, Answers answers, boolean inserted) {
+        if (answers.claimed.size() == claims.size()) {
+            return;
+        }
         long begun = System.nanoTime();
         Set<EntryId> skipped = new HashSet<>();
         List<ClaimRequest> open = answers.open(claims);

@@ -54,11 +54,14 @@ public final class HalfDoneReleases {
      * @return the answers about those that are settled, or are locked and still stand; the others are left to the usual way
      */
     public Map<EntryId, SettleResult> settle(List<Settlement> settlements) {
+        if (releasing.isEmpty()) {
+            return Map.of();
+        }
         List<Settlement> releases = settlements.stream()
                 .filter(settlement -> releasing.contains(settlement.token()))
                 .toList();
         if (releases.isEmpty()) {
-            return new HashMap<>();
+            return Map.of();
         }
         Map<EntryId, SettleResult> answers =
                 new HashMap<>(connections.write(c -> database.changes().settle(c, releases)));
