@@ -12,7 +12,7 @@ final class PostgresOutbox implements OutboxStatements {
                 INSERT INTO onlyonce_outbox (tenant, space, key_, operation, entry_created_at, topic, payload, order_key, lasting,
                                              due_at)
                 SELECT tenant, space, key_, operation, created_at, ?, ?, ?, ?,
-                       (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                       (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_entry
                 WHERE tenant = ? AND space = ? AND key_ = ?""";
     }
@@ -21,10 +21,10 @@ final class PostgresOutbox implements OutboxStatements {
     public String due() {
         return """
                 SELECT id, order_key, octet_length(payload) + coalesce(octet_length(answer), 0),
-                       (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                       (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE topic = ?
-                  AND due_at <= (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                  AND due_at <= (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint)
                 ORDER BY due_at LIMIT 1000 /*rows*/
                 FOR UPDATE SKIP LOCKED""";
     }
@@ -34,7 +34,7 @@ final class PostgresOutbox implements OutboxStatements {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
                        provider_id, answer, refused, dead, last_error, order_key, lasting,
-                       (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                       (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE id = ANY (?)""";
     }
@@ -78,7 +78,7 @@ final class PostgresOutbox implements OutboxStatements {
     public String next() {
         return """
                 UPDATE onlyonce_outbox
-                SET due_at = (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                SET due_at = (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint)
                 WHERE id = ANY (?) AND token IS NULL AND tries = 0""";
     }
 
@@ -101,7 +101,7 @@ final class PostgresOutbox implements OutboxStatements {
     public String renew() {
         return """
                 UPDATE onlyonce_outbox
-                SET due_at = (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) + ?
+                SET due_at = (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint) + ?
                 WHERE id = ANY (?)""";
     }
 
@@ -127,7 +127,7 @@ final class PostgresOutbox implements OutboxStatements {
         return """
                 UPDATE onlyonce_outbox
                 SET token = NULL, tries = ?, first_sent_at = ?, dead = ?, last_error = ?,
-                    due_at = (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) + ?
+                    due_at = (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint) + ?
                 WHERE id = ? AND token = ?""";
     }
 
@@ -142,7 +142,7 @@ final class PostgresOutbox implements OutboxStatements {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, NULL, tries, first_sent_at,
                        provider_id, NULL, refused, dead, last_error, order_key, lasting,
-                       (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                       (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE dead = 1 AND id > ?
                 ORDER BY id LIMIT 1000 /*rows*/""";
@@ -153,7 +153,7 @@ final class PostgresOutbox implements OutboxStatements {
         return """
                 SELECT id, tenant, space, key_, operation, entry_created_at, topic, payload, tries, first_sent_at,
                        provider_id, answer, refused, dead, last_error, order_key, lasting,
-                       (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                       (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint)
                 FROM onlyonce_outbox
                 WHERE tenant = ? AND space = ? AND key_ = ?
                 ORDER BY id""";
@@ -165,7 +165,7 @@ final class PostgresOutbox implements OutboxStatements {
                 UPDATE onlyonce_outbox
                 SET dead = 0, tries = 0,
                     due_at = CASE WHEN token IS NULL
-                        THEN (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                        THEN (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint)
                         ELSE due_at END
                 WHERE id = ? AND dead = 1""";
     }

@@ -21,9 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Standby {
     /** An expression: the commit of this transaction waits, for no less than the session wanted. */
-    public static final String SYNCHRONOUS =
-            "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')"
-                    + " THEN 'on' ELSE current_setting('synchronous_commit') END, true)";
+    public static final String SYNCHRONOUS = "CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')"
+            + " THEN set_config('synchronous_commit', 'on', true) ELSE current_setting('synchronous_commit') END";
 
     /** The commit of this waits for all that is visible to it. */
     private static final String AWAIT = "SELECT " + SYNCHRONOUS + """

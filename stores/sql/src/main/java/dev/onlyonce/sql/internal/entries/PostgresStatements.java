@@ -13,10 +13,10 @@ import java.util.Map;
  * each array, which costs as much as the row's way into an index.
  */
 final class PostgresStatements {
-    static final String CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    static final String CLOCK = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint";
 
     /** The same time wherever it stands in a statement, which needs no subquery to keep it. */
-    static final String STATEMENT_CLOCK = "(extract(epoch FROM statement_timestamp()) * 1000000)::bigint";
+    static final String STATEMENT_CLOCK = "(date_part('epoch', statement_timestamp()) * 1000000)::bigint";
 
     /**
      * Bounds lock waits and run time (milliseconds), and makes the commit last. The wait is long enough for another node's commit, and no longer: a
@@ -54,7 +54,7 @@ final class PostgresStatements {
     /** The rule for a new entry. The unique key decides: nothing is read first. */
     static final String INSERT = """
             WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+                SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now
             )
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner, attempt,
@@ -78,7 +78,7 @@ final class PostgresStatements {
      */
     static final String INSERT_COMPLETED = """
             WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+                SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now
             )
             INSERT INTO onlyonce_entry (
                 tenant, space, key_, operation, fingerprint_version, fingerprint, target, state, token, owner, attempt,
@@ -109,7 +109,7 @@ final class PostgresStatements {
                    CASE a.state WHEN 2 THEN 1 ELSE 0 END,
                    a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
                    clock.now, clock.now + a.lease_us, clock.now + a.retention_us
-            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock,
+            FROM (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now) AS clock,
                  (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::text AS operation,
                          ?::int AS fingerprint_version, ?::bytea AS fingerprint, ?::uuid AS token, ?::text AS owner,
                          ?::bigint AS lease_us, ?::smallint AS on_lease_lost, ?::bigint AS retention_us,
@@ -130,7 +130,7 @@ final class PostgresStatements {
                    CASE a.state WHEN 2 THEN 1 ELSE 0 END,
                    a.lease_us, a.on_lease_lost, a.retention_us, a.tombstone_us,
                    clock.now, clock.now + a.lease_us, clock.now + a.retention_us
-            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now,
+            FROM (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now,
                          set_config('lock_timeout', '200', true) ||
             """ + Standby.SYNCHRONOUS + """
              AS bound) AS clock,
@@ -155,9 +155,9 @@ final class PostgresStatements {
                 lease_us, on_lease_lost, retention_us, tombstone_us, target, state, attempt, created_at, lease_until, reap_at)
             SELECT ?::text, ?::text, ?::text, ?::text, ?::int, ?::bytea, ?::uuid, ?::text,
                    ?::bigint, ?::smallint, ?::bigint, ?::bigint, ?::text, ?::smallint, 1,
-                   (extract(epoch FROM statement_timestamp()) * 1000000)::bigint,
-                   (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + ?::bigint,
-                   (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + ?::bigint
+                   (date_part('epoch', statement_timestamp()) * 1000000)::bigint,
+                   (date_part('epoch', statement_timestamp()) * 1000000)::bigint + ?::bigint,
+                   (date_part('epoch', statement_timestamp()) * 1000000)::bigint + ?::bigint
             WHERE pg_try_advisory_xact_lock(?::bigint)
               AND
             """ + IdleBound.of("?::text") + " ||\n" + Standby.SYNCHRONOUS + """
@@ -174,7 +174,7 @@ final class PostgresStatements {
      */
     static final String SETTLE = """
             WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+                SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now
             ), settled AS (
                 UPDATE onlyonce_entry e
                 SET state = a.state, result = a.result, settled_at = clock.now,
@@ -204,7 +204,7 @@ final class PostgresStatements {
     /** The same around rows that somebody else has locked. It costs more: every row is locked before it is changed. */
     static final String SETTLE_UNLOCKED = """
             WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+                SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now
             ), held AS MATERIALIZED (
                 SELECT e.tenant, e.space, e.key_, a.state, a.result, a.why
                 FROM
@@ -247,7 +247,7 @@ final class PostgresStatements {
                     unknown_since = CASE WHEN a.state = 6 THEN clock.now END,
                     settled_why = CASE WHEN a.state IN (3, 4)
                         AND e.lease_until BETWEEN clock.now AND clock.now + 300000000 THEN a.why END
-                FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock,
+                FROM (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now) AS clock,
                      (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::uuid AS token,
                              ?::smallint AS state, ?::bytea AS result, ?::text AS why) AS a
                 WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
@@ -271,7 +271,7 @@ final class PostgresStatements {
             UPDATE onlyonce_entry e
             SET state = a.state, result = a.result, settled_why = a.why, settled_at = clock.now,
                 expires_at = clock.now + e.retention_us, purge_at = clock.now + e.retention_us + e.tombstone_us
-            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now,
+            FROM (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now,
                          set_config('lock_timeout', '200', true) ||
             """ + Standby.SYNCHRONOUS + """
              AS bound) AS clock,
@@ -289,15 +289,15 @@ final class PostgresStatements {
     static final String SETTLE_WITHIN = """
             UPDATE onlyonce_entry e
             SET state = a.state, result = a.result, settled_why = a.why,
-                settled_at = (extract(epoch FROM statement_timestamp()) * 1000000)::bigint,
-                expires_at = (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + e.retention_us,
-                purge_at = (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + e.retention_us + e.tombstone_us
+                settled_at = (date_part('epoch', statement_timestamp()) * 1000000)::bigint,
+                expires_at = (date_part('epoch', statement_timestamp()) * 1000000)::bigint + e.retention_us,
+                purge_at = (date_part('epoch', statement_timestamp()) * 1000000)::bigint + e.retention_us + e.tombstone_us
             FROM (SELECT ?::text AS tenant, ?::text AS space, ?::text AS key_, ?::uuid AS token,
                          ?::smallint AS state, ?::bytea AS result, ?::text AS why, ?::bigint AS own) AS a
             WHERE e.tenant = a.tenant AND e.space = a.space AND e.key_ = a.key_
               AND e.token = a.token AND e.state = 2
-              AND e.lease_until BETWEEN (extract(epoch FROM statement_timestamp()) * 1000000)::bigint
-                  AND (extract(epoch FROM statement_timestamp()) * 1000000)::bigint + 300000000
+              AND e.lease_until BETWEEN (date_part('epoch', statement_timestamp()) * 1000000)::bigint
+                  AND (date_part('epoch', statement_timestamp()) * 1000000)::bigint + 300000000
               AND (a.own = 0 OR e.xmin = pg_current_xact_id()::xid)
             RETURNING e.settled_at, e.expires_at""";
 
@@ -310,7 +310,7 @@ final class PostgresStatements {
     /** A heartbeat: whoever has locked a row costs no other its lease. */
     static final String RENEW = """
             WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+                SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now
             ), held AS MATERIALIZED (
                 SELECT e.tenant, e.space, e.key_, a.lease_us
                 FROM
@@ -328,7 +328,7 @@ final class PostgresStatements {
 
     static final String FIND = """
             WITH clock AS MATERIALIZED (
-                SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now
+                SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now
             )
             SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.target, e.state, e.token, e.owner,
                    e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
@@ -343,7 +343,7 @@ final class PostgresStatements {
             SELECT e.tenant, e.space, e.key_, e.operation, e.fingerprint_version, e.fingerprint, e.target, e.state, e.token, e.owner,
                    e.attempt, e.lease_us, e.on_lease_lost, e.retention_us, e.tombstone_us, e.created_at, e.lease_until,
                    e.settled_at, e.expires_at, e.result, clock.now
-            FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS clock, onlyonce_entry e
+            FROM (SELECT (date_part('epoch', clock_timestamp()) * 1000000)::bigint AS now) AS clock, onlyonce_entry e
             WHERE e.tenant = ? AND e.space = ? AND e.key_ = ? AND (e.purge_at IS NULL OR e.purge_at > clock.now)""";
 
     /** All of them, with a name for each. */
