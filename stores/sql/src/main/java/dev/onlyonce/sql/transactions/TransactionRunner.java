@@ -225,11 +225,9 @@ public final class TransactionRunner {
 
     /** One at a time for each key; those that wait have no connection. */
     private <T, X extends Exception> Outcome<T> single(Request<T> request, Work<T, X> work) throws X {
-        if (!request.isForgotten) {
-            Optional<Outcome<byte[]>> cached = registry.cached(request.key, request.fingerprint);
-            if (cached.isPresent()) {
-                return cached.get().map(request.codec::decode);
-            }
+        Optional<Outcome<T>> cached = cached(request);
+        if (cached.isPresent()) {
+            return cached.get();
         }
         long until = System.nanoTime() + request.policy.waitMax().toNanos();
         while (true) {
@@ -243,6 +241,11 @@ public final class TransactionRunner {
             Outcome<T> outcome = null;
             Done<T> done;
             try {
+                // A run that has ended since the first look has left its answer.
+                cached = cached(request);
+                if (cached.isPresent()) {
+                    return cached.get();
+                }
                 done = work.run();
                 outcome = done.outcome;
                 if (outcome instanceof Outcome.Executed) {
@@ -257,6 +260,12 @@ public final class TransactionRunner {
                 return publish(request.key, done);
             }
         }
+    }
+
+    private <T> Optional<Outcome<T>> cached(Request<T> request) {
+        return request.isForgotten
+                ? Optional.empty()
+                : registry.cached(request.key, request.fingerprint).map(found -> found.map(request.codec::decode));
     }
 
     private <T, X extends Exception> Done<T> executeAlone(Request<T> request, TransactionalAction<T, X> action)

@@ -15,6 +15,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +28,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ExecutionsTest {
     /** Enough that whatever else runs on the server is executed less often. */
     private static final int REQUESTS = 40;
+
+    /** On a slow machine there are as many sweeps as requests. */
+    private static final String NO_SWEEP = "--onlyonce.store.sweep-every=1h";
+
+    /** Of each request of the storm. */
+    private static final int COPIES = 10;
 
     private static DatabaseServer server;
     private static Connection counts;
@@ -80,7 +87,7 @@ final class ExecutionsTest {
     @ValueSource(strings = {"/payments", "/explicit"})
     @DisplayName("are the five that one writes by hand for a fresh key")
     void fresh(String path) throws SQLException {
-        try (RunningSample app = new RunningSample(url)) {
+        try (RunningSample app = new RunningSample(url, NO_SWEEP)) {
             post(app, path, "warm" + path, false);
             assertThat(executed(() -> post(app, path, "fresh" + path, false)))
                     .containsExactlyInAnyOrder(
@@ -89,10 +96,37 @@ final class ExecutionsTest {
     }
 
     @Test
+    @DisplayName(
+            "is one transaction for each key of a storm: all calls are answered with the result, duplicates cost nothing")
+    void storm() throws SQLException {
+        try (RunningSample app = new RunningSample(
+                        url, NO_SWEEP, "--onlyonce.wait-max=60s", "--spring.datasource.hikari.maximum-pool-size=4");
+                Statement statement = counts.createStatement()) {
+            statement.execute("SELECT pg_stat_statements_reset()");
+            List<CompletableFuture<HttpResponse<String>>> calls = IntStream.range(0, COPIES * REQUESTS)
+                    .mapToObj(i -> "storm" + i / COPIES)
+                    .map(key -> app.begin("/payments", key, "{\"id\":\"" + key + "\",\"amount\":10}"))
+                    .toList();
+            assertThat(calls.stream().map(CompletableFuture::join))
+                    .allSatisfy(answer -> assertThat(answer.statusCode()).isEqualTo(201))
+                    .filteredOn(RunningSample::isReplay)
+                    .hasSize((COPIES - 1) * REQUESTS);
+            for (String text :
+                    List.of("INSERT INTO %onlyonce_entry%", "INSERT INTO ledger%", "UPDATE %onlyonce_entry%")) {
+                try (ResultSet row = statement.executeQuery(
+                        "SELECT sum(calls) FROM pg_stat_statements WHERE query LIKE '" + text + "'")) {
+                    row.next();
+                    assertThat(row.getInt(1)).as(text).isEqualTo(REQUESTS);
+                }
+            }
+        }
+    }
+
+    @Test
     @DisplayName("R1 is nothing for a replay on the node that executed, and on another node after its first replay")
     void replays() throws SQLException {
-        try (RunningSample app = new RunningSample(url);
-                RunningSample other = new RunningSample(url)) {
+        try (RunningSample app = new RunningSample(url, NO_SWEEP);
+                RunningSample other = new RunningSample(url, NO_SWEEP)) {
             post(app, "/payments", "replays", false);
             assertThat(executed(() -> post(app, "/payments", "replays", true))).isEmpty();
             assertThat(executed(() -> post(other, "/payments", "replays", true)))
