@@ -20,6 +20,7 @@ import dev.onlyonce.sql.internal.entries.Sqlite;
 import dev.onlyonce.sql.schema.Schema;
 import dev.onlyonce.store.AuditLevel;
 import dev.onlyonce.store.StoreGate;
+import dev.onlyonce.store.StoreMark;
 import dev.onlyonce.store.StoreRejected;
 import dev.onlyonce.store.StoreUnavailable;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import java.sql.SQLException;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 
 /** Finds out which database it is. */
@@ -96,13 +98,18 @@ public final class StoreOpening {
     private static SqlStore store(SqlAccess access, SettingsCheck settings, SchemaMode mode) {
         Connections connections = access.connections();
         SqlDialect database = access.database();
-        Connections.Work<Boolean> look = c -> {
+        // The mark is read with the rest: a sweep of a quiet node should cost the database little.
+        AtomicReference<Optional<Optional<StoreMark>>> seen = new AtomicReference<>(Optional.empty());
+        Connections.Work<Optional<StoreMark>> look = c -> {
             settings.run(c);
-            return MarkRow.checkKey(c, database);
+            MarkRow.checkKey(c, database);
+            return MarkRow.read(c, database);
         };
         StoreGate gate = new StoreGate(
-                () -> connections.read(c -> database.bounded(c, look)),
-                () -> connections.read(c -> database.bounded(c, bounded -> MarkRow.read(bounded, database))),
+                () -> seen.set(Optional.of(connections.read(c -> database.bounded(c, look)))),
+                () -> seen.getAndSet(Optional.empty())
+                        .orElseGet(() ->
+                                connections.read(c -> database.bounded(c, bounded -> MarkRow.read(bounded, database)))),
                 mark -> connections.transactionAnyway(c -> MarkRow.write(c, database, mark)));
         if (mode != SchemaMode.LEAVE) {
             // Otherwise there may be no tables.

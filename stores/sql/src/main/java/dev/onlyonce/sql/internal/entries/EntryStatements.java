@@ -50,6 +50,7 @@ public final class EntryStatements {
                     case H2 -> H2Statements.all();
                 });
         texts.putAll(new ChangeTexts(kind).all());
+        texts.put("sweep: whether there is anything to do", Sweep.LOOK);
         texts.put("sweep: where leases end", Sweep.CHUNK);
         texts.put("sweep: what has lapsed", Sweep.LAPSED);
         texts.putAll(FarLeases.all());

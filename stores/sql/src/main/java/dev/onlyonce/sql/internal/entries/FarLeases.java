@@ -20,7 +20,7 @@ import java.util.Map;
 record FarLeases(SqlDialect database, Connections connections) {
     private static final int ROWS = 500;
     /** Longer leases of other operations may end later than those that a short jump of the clock has made too long. */
-    private static final int LATEST_ROWS = 100;
+    static final int LATEST_ROWS = 100;
 
     /** How many locked entries a sweep waits for. */
     private static final int LOCKED_MAX = 2;
@@ -32,7 +32,8 @@ record FarLeases(SqlDialect database, Connections connections) {
     private static final String FIND = "SELECT tenant, space, key_ FROM onlyonce_entry WHERE lease_until > {now} AND "
             + FAR + " ORDER BY lease_until DESC LIMIT ?";
 
-    private static final String LATEST =
+    /** Whether there is one among the leases that end last. Reads no others, so that every sweep can afford it. */
+    static final String LATEST =
             "SELECT count(*) FROM (SELECT lease_until, lease_us, state, created_at FROM onlyonce_entry"
                     + " WHERE lease_until > {now} ORDER BY lease_until DESC LIMIT ?) AS latest WHERE " + FAR;
 
@@ -42,24 +43,9 @@ record FarLeases(SqlDialect database, Connections connections) {
     /** The statements, with a name for each. */
     static Map<String, String> all() {
         Map<String, String> all = new LinkedHashMap<>();
-        all.put("sweep: far leases", LATEST);
         all.put("sweep: find far leases", FIND);
         all.put("sweep: shorten a far lease", SHORTEN);
         return all;
-    }
-
-    /** Whether there is one among the leases that end last. Reads no others, so that every sweep can afford it. */
-    boolean isThere() {
-        return connections.read(c -> database.bounded(c, this::isThere));
-    }
-
-    private boolean isThere(Connection connection) throws SQLException {
-        try (PreparedStatement statement = database.prepare(connection, database.sql(LATEST))) {
-            statement.setInt(1, LATEST_ROWS);
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next() && row.getInt(1) > 0;
-            }
-        }
     }
 
     /** Reads every entry under way, so it is for the start, for a clock that went back, and for a far lease that was seen. */

@@ -16,6 +16,7 @@ import java.util.List;
  *   <li>It starts an hour ago, so that a node that comes up finds what its predecessor left behind at once.
  *   <li>If the clock went back (a fail-over to another machine), so does it. Then, at first, and when it sees one, it shortens
  *       {@link FarLeases}.
+ *   <li>One statement looks whether there is anything of that to do: on a quiet node, a sweep is no more.
  *   <li>A second pointer first hurries over the hours before that, for what an outage of all nodes left behind. Then it walks over everything,
  *       some rows in each sweep, and starts again at the end: no entry stays behind, whatever happened to the clocks.
  * </ol>
@@ -39,8 +40,35 @@ public final class Sweep {
     /** How much of the walk over everything is done in each sweep. */
     private static final int WALK_ROWS = 1_000;
 
+    /** If there are more, it is no quiet time, and one statement more does not matter. */
+    private static final int QUIET_ROWS = 200;
+
     /** Up to this many locked entries do not keep a sweep from those behind them. */
     private static final int SKIPPED_MAX = 100;
+
+    /**
+     * Whether there is anything to do: the clock, the far leases among the latest, the rows where the pointers are, and how many of them wait
+     * for their owner or a worker.
+     */
+    static final String LOOK = """
+            SELECT clock.now_us, far.n, fresh.n, fresh.waiting, walk.n, walk.waiting, walk.up_to
+            FROM (SELECT {now} AS now_us) AS clock,
+                 (
+            """ + FarLeases.LATEST.replace("count(*)", "count(*) AS n") + """
+            ) AS far,
+                 (SELECT count(*) AS n, sum(CASE WHEN state IN (1, 2) THEN 1 ELSE 0 END) AS waiting
+                  FROM (
+                      SELECT lease_until, state FROM onlyonce_entry
+                      WHERE lease_until > ? AND lease_until <= {now}
+                      ORDER BY lease_until LIMIT ?
+                  ) AS chunk) AS fresh,
+                 (SELECT count(*) AS n, sum(CASE WHEN state IN (1, 2) THEN 1 ELSE 0 END) AS waiting,
+                         max(lease_until) AS up_to
+                  FROM (
+                      SELECT lease_until, state FROM onlyonce_entry
+                      WHERE lease_until > ? AND lease_until <= {now}
+                      ORDER BY lease_until LIMIT ?
+                  ) AS chunk) AS walk""";
 
     /** Where the next leases end that have lapsed, and the clock. */
     static final String CHUNK = """
@@ -77,8 +105,12 @@ public final class Sweep {
 
     /** As {@link dev.onlyonce.store.Store#sweep}. One at a time in a process. */
     public synchronized List<Transition> run(int limit) {
-        long now = chunk(Long.MAX_VALUE - 1, 1).now();
-        if (clock == NOWHERE || now < clock || far.isThere()) {
+        Look look = look();
+        if (isQuiet(look)) {
+            return List.of();
+        }
+        long now = look.now();
+        if (clock == NOWHERE || now < clock || look.far() > 0) {
             far.shorten();
         }
         clock = now;
@@ -102,6 +134,22 @@ public final class Sweep {
         return ended;
     }
 
+    /** Goes on with both pointers if there is nothing to do. */
+    private boolean isQuiet(Look look) {
+        boolean quiet = position != NOWHERE
+                && hurriesTo == NOWHERE
+                && look.now >= clock
+                && look.far == 0
+                && look.fresh < QUIET_ROWS
+                && look.waiting == 0;
+        if (quiet) {
+            clock = look.now;
+            position = look.now;
+            walked = look.walked < WALK_ROWS || look.walkedTo >= position ? NOWHERE : look.walkedTo;
+        }
+        return quiet;
+    }
+
     private void walk(List<Transition> ended, int limit) {
         for (int i = 0; hurriesTo != NOWHERE && i < HURRIED_CHUNKS && ended.size() < limit; i++) {
             walked = walked(ended, limit, CHUNK_ROWS, hurriesTo);
@@ -118,6 +166,18 @@ public final class Sweep {
         ended.addAll(step.ended);
         return step.last || step.upTo >= to ? NOWHERE : step.upTo;
     }
+
+    /**
+     * What {@link #LOOK} has found.
+     *
+     * @param now the database's clock
+     * @param far leases that end later than any can
+     * @param fresh rows since the last sweep
+     * @param walked rows where the second pointer is
+     * @param waiting how many of both wait for their owner or a worker
+     * @param walkedTo the last lease end of the second
+     */
+    private record Look(long now, int far, int fresh, int walked, int waiting, long walkedTo) {}
 
     /**
      * A piece of the index of leases.
@@ -168,6 +228,24 @@ public final class Sweep {
     private List<Transition> end(List<Lapsed> lapsed) {
         List<EntryId> sorted = lapsed.stream().map(Lapsed::id).sorted().toList();
         return connections.write(c -> database.changes().sweep(c, sorted));
+    }
+
+    private Look look() {
+        long from = position == NOWHERE ? Long.MAX_VALUE - 1 : position - LATE_US;
+        Binding parameters = Binding.longs(FarLeases.LATEST_ROWS, from, QUIET_ROWS, walked, WALK_ROWS);
+        return connections
+                .read(c -> database.query(
+                        c,
+                        LOOK,
+                        parameters,
+                        row -> new Look(
+                                row.getLong(1),
+                                row.getInt(2),
+                                row.getInt(3),
+                                row.getInt(5),
+                                row.getInt(4) + row.getInt(6),
+                                row.getLong(7))))
+                .get(0);
     }
 
     private Chunk chunk(long after, int rows) {

@@ -221,6 +221,7 @@ final class PostgresPlanTest {
         statements.put(PostgresStatements.SETTLE_ONE, RowParameters.of(Columns.NATIVE, settlements.get(0)));
         statements.put(PostgresStatements.FIND, ids);
         statements.put(PostgresStatements.FIND_ONE, id);
+        statements.put(Sweep.LOOK, Binding.longs(100, 0, 200, 0, 1000));
         statements.put(Sweep.CHUNK, Binding.longs(0, 1000));
         statements.put(Sweep.LAPSED, Binding.longs(0, Long.MAX_VALUE, 1000));
         new ChangeTexts(SqlDatabase.POSTGRESQL).all().values().forEach(change -> statements.put(change, null));
