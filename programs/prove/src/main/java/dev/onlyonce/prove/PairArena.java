@@ -138,8 +138,9 @@ final class PairArena implements Arena {
         if (!failedOver) {
             failedOver = true;
             pair.cutOff();
+            // Long enough for nodes of a slow machine to come back and look what became of their commits.
             for (int i = 0; i < 4; i++) {
-                Pause.millis(700);
+                Pause.millis(1_000);
                 SqlFaults.run(primary, WAITERS);
             }
             pair.failOver();

@@ -70,6 +70,7 @@ final class Round {
     private static final int RESOLVES_EVERY = 5;
 
     private static final int CHECKED_EVERY = 10;
+    private static final int SEEN_SECONDS_MAX = 15;
     /** With the pause of a gateway and a slow answer, shorter than {@link Timing#PROXIED_CALL_MAX}. */
     private static final int LEDGER_MILLIS_MAX = 1_500;
 
@@ -116,6 +117,7 @@ final class Round {
                 toLedger.heal();
                 arena.heal();
             });
+            awaitRefuted(load);
             load.stop();
             awaitUp(nodes);
             List<Checker.Violation> early =
@@ -202,6 +204,13 @@ final class Round {
                 load.unknown().ifPresent(unknown -> store.resolve(unknown.work));
             }
             Pause.millis(EVICTIONS_EVERY_MILLIS);
+        }
+    }
+
+    /** Gives clients the time to see what a failover has lost, if nobody heals that. */
+    private void awaitRefuted(Load load) {
+        for (int i = 0; plan.aim.plant.isHealed() && i < SEEN_SECONDS_MAX && !isRefuted(load); i++) {
+            Pause.millis(1_000);
         }
     }
 
